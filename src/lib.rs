@@ -18,6 +18,7 @@
 //! | [`execute`] | the last step of every change: intent → archive → disk → record; the only writer of workspace files beside commands |
 //! | [`shell`] | commands: their processes, output, environment, and the keepers of the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
+//! | `definitions` | definitions of the workspace's source files: found by selectors, with their mentions |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, the states nebula last wrote |
 //! | [`config`] | values read at start: files, flags, settings in the environment; the names of formats are those of `edit` |
@@ -56,6 +57,8 @@ pub mod cli;
 pub mod code;
 pub mod config;
 pub mod context;
+#[cfg(feature = "code")]
+pub mod definitions;
 pub mod disk;
 pub mod edit;
 pub mod execute;

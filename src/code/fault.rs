@@ -1,5 +1,8 @@
 //! The reasons why a definition is not read, found or changed.
 
+/// The fewest digits of a hash that name it.
+pub const DIGITS: usize = 12;
+
 /// The reason why nothing was done. Each says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CodeFault {
@@ -31,7 +34,7 @@ pub enum CodeFault {
         candidates: Vec<String>,
     },
     /// The definition is not the one that was looked at.
-    #[error("{id} has changed since it was viewed: it is {hash} now, not {expected}; view it again")]
+    #[error("{id} has changed since it was viewed: it is {} now, not {expected}; view it again", short(hash))]
     Stale {
         /// The definition.
         id: String,
@@ -86,6 +89,11 @@ impl CodeFault {
 
 /// The most ids that a sentence names.
 const NAMED: usize = 8;
+
+/// Returns as much of a hash as names it.
+pub fn short(hash: &str) -> &str {
+    hash.get(.."h:".len() + DIGITS).unwrap_or(hash)
+}
 
 fn few(ids: &[String]) -> String {
     let more = ids.len().saturating_sub(NAMED);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use super::fault::CodeFault;
+use super::fault::{CodeFault, DIGITS};
 use super::lang::{self, CodeNode, SourceLanguage, Syntax};
 
 /// The largest file that is read, in bytes.
@@ -66,9 +66,37 @@ impl SourceFile {
 
     /// Returns the id of a definition: its path and dotted name, with its number if there are several of that name.
     pub fn id(&self, at: usize) -> String {
+        format!("{}::{}", self.path, self.name(at))
+    }
+
+    /// Returns the part of a definition's id that names it in its file.
+    pub fn name(&self, at: usize) -> String {
         let node = &self.nodes[at];
         let number = if node.shared { format!("#{}", node.number) } else { String::new() };
-        format!("{}::{}{number}", self.path, node.dotted)
+        format!("{}{number}", node.dotted)
+    }
+
+    /// Returns a definition's kind and name, as the cause of a changeset says them.
+    pub fn called(&self, at: usize) -> String {
+        let node = &self.nodes[at];
+        format!("{}.{}", node.kind.word(), node.dotted)
+    }
+
+    /// Checks that a definition is the one of this hash.
+    ///
+    /// # Errors
+    /// When it is another, or the hash is none.
+    pub fn expect(&self, at: usize, expected: &str) -> Result<(), CodeFault> {
+        let digits = expected.strip_prefix("h:").unwrap_or(expected);
+        if digits.len() < DIGITS || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            let why = format!("'{expected}' is no hash: viewing {} tells it, {DIGITS} digits will do", self.id(at));
+            return Err(CodeFault::Usage(why));
+        }
+        let hash = self.hash(at);
+        if hash.trim_start_matches("h:").starts_with(&digits.to_ascii_lowercase()) {
+            return Ok(());
+        }
+        Err(CodeFault::Stale { id: self.id(at), hash: hash.to_owned(), expected: expected.to_owned() })
     }
 
     /// Returns the number of the line that holds a byte, from 1.

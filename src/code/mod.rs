@@ -7,6 +7,7 @@
 //! A [`SourceFile`] is one text with its definitions, the [`CodeNode`]s; a [`NodeSelector`] chooses among them. No types
 //! are inferred, no macro is expanded: what is found is what the text says.
 
+mod cause;
 mod fault;
 mod file;
 mod lang;
@@ -18,7 +19,8 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use fault::CodeFault;
+pub use cause::{cause, earlier, replacement};
+pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};
 pub use refs::{Certainty, CodeMention, CodeTarget, SourceTree, mentions};

@@ -13,6 +13,8 @@ pub struct SplicedFile {
     pub file: SourceFile,
     /// The place of the new definition in its list.
     pub at: usize,
+    /// The bytes that took the place of the old one.
+    pub range: Range<usize>,
 }
 
 /// Replaces a definition by a text.
@@ -56,7 +58,7 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
     }
     let (before, after) = (others(file, &old.range), others(&new, &range));
     same(file, at, &before, &after)?;
-    Ok(SplicedFile { file: new, at: found })
+    Ok(SplicedFile { file: new, at: found, range })
 }
 
 /// Removes a definition, with the lines it fills, one empty line beside it, and the comma that ends a field.
@@ -116,8 +118,10 @@ fn reread(file: &SourceFile, range: &Range<usize>, text: &str) -> Result<SourceF
     }
     let moved = |at: usize| if at < range.end { Some(at) } else { (at + text.len()).checked_sub(range.len()) };
     let known: Vec<usize> = file.errors.iter().filter_map(|at| moved(*at)).collect();
-    let first = new.errors.iter().find(|at| !known.contains(at)).or(new.errors.first());
-    Err(CodeFault::Syntax { path: file.path.clone(), line: first.map_or(1, |at| new.line(*at)) })
+    // One that spans the whole file begins before the text that is its reason.
+    let first = new.errors.iter().find(|at| **at >= range.start && !known.contains(at));
+    let line = new.line(first.copied().unwrap_or(range.start));
+    Err(CodeFault::Syntax { path: file.path.clone(), line })
 }
 
 /// A definition beside the one that changes: what it is called, and its text if it does not hold that one.

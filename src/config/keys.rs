@@ -156,6 +156,7 @@ pub(super) const KEYS: &[Key] = &[
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
     open("editFormat", Shape::Word(FORMATS)).or("auto"),
+    open("codeOps", Shape::Word(&["auto", "on", "off"])).or("auto"),
     guarded("approval", Shape::Approval).or("ask"),
     open("maxSteps", Shape::Count).or("50"),
     open("effort", Shape::Word(EFFORTS)),

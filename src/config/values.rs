@@ -30,6 +30,8 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
     pub edit_format: String,
+    /// The offer of the tools of definitions: `auto`, `on` or `off`.
+    pub code_ops: String,
     /// `ask`, `edits`, `all` or `none`.
     pub approval: String,
     /// The number of steps after which a turn asks; 0: never.
@@ -187,6 +189,7 @@ impl Config {
             providers: objects("providers").iter().map(|(name, value)| (name.clone(), provider(value))).collect(),
             models: objects("models").iter().map(|(name, value)| (name.clone(), model(value))).collect(),
             edit_format: text(&merged, "editFormat").unwrap_or_default(),
+            code_ops: text(&merged, "codeOps").unwrap_or_default(),
             approval: text(&merged, "approval").unwrap_or_default(),
             max_steps: count(&merged, "maxSteps").unwrap_or_default(),
             model_file: text(&merged, "modelFile").map(PathBuf::from),

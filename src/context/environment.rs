@@ -51,6 +51,8 @@ pub struct PromptEnvironment {
     pub tree: String,
     /// `Rust 41 files, Markdown 5`.
     pub languages: String,
+    /// True if definitions are read of one of the languages.
+    pub has_definitions: bool,
     /// `Cargo.toml, web/package.json`.
     pub build: String,
     /// Branch and state; `None`: no repository.
@@ -75,6 +77,7 @@ impl PromptEnvironment {
             workspace: root.display().to_string(),
             tree_title,
             tree,
+            has_definitions: files.paths.iter().any(|path| DEFINITIONS.contains(&extension(path))),
             languages: languages(&files.paths),
             build: build_files(&files.paths),
             git,
@@ -286,13 +289,19 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("Markdown", &["md", "mdx"]),
 ];
 
+/// Extensions of files whose definitions are read.
+const DEFINITIONS: &[&str] = &["rs", "py", "pyi", "ts", "tsx", "mts", "cts", "go"];
+
+fn extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 fn languages(paths: &[String]) -> String {
     let by_extension: HashMap<&str, &str> =
         LANGUAGES.iter().flat_map(|(name, all)| all.iter().map(move |e| (*e, *name))).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for path in paths {
-        let extension = path.rsplit_once('.').map_or("", |(_, e)| e);
-        if let Some(name) = by_extension.get(extension) {
+        if let Some(name) = by_extension.get(extension(path)) {
             *counts.entry(name).or_default() += 1;
         }
     }

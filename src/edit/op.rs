@@ -54,6 +54,17 @@ pub enum Op {
         /// The replacement; empty removes the lines.
         replace: String,
     },
+    /// Replaces one definition of a source file.
+    Definition {
+        /// The name in its file, as its id has it.
+        name: String,
+        /// Its present hash: the guard.
+        expect: String,
+        /// The replacement.
+        text: String,
+        /// The change, as the cause of a changeset says it.
+        cause: String,
+    },
     /// The hunks of a patch for one file.
     Hunks(Vec<PatchHunk>),
     /// Gives the file other permissions.
@@ -96,6 +107,14 @@ impl Edit {
     /// Returns the same edit of a file under its normalised path.
     pub fn of(self, path: &str) -> Self {
         Edit { path: Some(path.to_string()), ..self }
+    }
+
+    /// Returns the change of a definition that it is, as the cause of a changeset says it.
+    pub fn of_definition(&self) -> Option<&str> {
+        match &self.op {
+            Op::Definition { cause, .. } => Some(cause),
+            _ => None,
+        }
     }
 
     /// Returns whether it means a link itself, not the file that the link leads to.

@@ -10,6 +10,7 @@ pub const TOOL: Builtin = Builtin {
     name: "askUser",
     description: include_str!("askUser.md"),
     kind: ToolKind::Ask,
+    of_code: false,
     verb: ["ask", "asking", "asked"],
     object: "question",
     main: MainArgument::Plain("question"),

@@ -11,6 +11,7 @@ pub const TOOL: Builtin = Builtin {
     name: "list",
     description: include_str!("list.md"),
     kind: ToolKind::Read,
+    of_code: false,
     verb: ["list", "listing", "listed"],
     object: "folder",
     main: MainArgument::Plain("path"),

@@ -6,6 +6,8 @@
 
 mod ask;
 mod base;
+#[cfg(feature = "code")]
+mod code;
 mod command;
 mod edit;
 mod list;
@@ -32,6 +34,14 @@ pub const BUILTIN: &[Builtin] = &[
     write::TOOL,
     edit::TOOL,
     replace::TOOL,
+    #[cfg(feature = "code")]
+    code::OUTLINE,
+    #[cfg(feature = "code")]
+    code::VIEW,
+    #[cfg(feature = "code")]
+    code::REFS,
+    #[cfg(feature = "code")]
+    code::REPLACE,
     patch::TOOL,
     remove::TOOL,
     rename::TOOL,

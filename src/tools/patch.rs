@@ -14,6 +14,7 @@ pub const TOOL: Builtin = Builtin {
     name: "applyPatch",
     description: include_str!("applyPatch.md"),
     kind: ToolKind::Write,
+    of_code: false,
     verb: ["patch", "applying", "applied"],
     object: "patch",
     main: MainArgument::Plain("patch"),

@@ -16,6 +16,7 @@ pub const TOOL: Builtin = Builtin {
     name: "readFile",
     description: include_str!("readFile.md"),
     kind: ToolKind::Read,
+    of_code: false,
     verb: ["read", "reading", "read"],
     object: "file",
     main: MainArgument::Plain("path"),

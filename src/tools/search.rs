@@ -12,6 +12,7 @@ pub const TOOL: Builtin = Builtin {
     name: "searchInDirectory",
     description: include_str!("searchInDirectory.md"),
     kind: ToolKind::Read,
+    of_code: false,
     verb: ["search", "searching", "searched"],
     object: "folder",
     main: MainArgument::Quoted("keyword"),

@@ -10,6 +10,7 @@ pub const TOOL: Builtin = Builtin {
     name: "undo",
     description: include_str!("undo.md"),
     kind: ToolKind::Write,
+    of_code: false,
     verb: ["undo", "undoing", "undid"],
     object: "changeset",
     main: MainArgument::Plain("path"),

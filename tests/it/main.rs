@@ -8,6 +8,8 @@ mod code;
 mod command;
 mod compact;
 mod context;
+#[cfg(feature = "code")]
+mod definitions;
 mod edits;
 mod execute;
 mod focus;

@@ -58,7 +58,7 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
             differing(old.lines(), replace.lines(), &mut out);
             out
         }
-        Op::Write { content } | Op::Overwrite { content } => {
+        Op::Write { content } | Op::Overwrite { content } | Op::Definition { text: content, .. } => {
             content.lines().map(|l| PreviewLine { sign: '+', text: l.to_string() }).collect()
         }
         Op::Hunks(hunks) | Op::DeleteText(hunks) => hunks
@@ -75,13 +75,13 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
     }
 }
 
-/// Returns the lines that go and come where a whole file is given a new text.
-pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
+/// Returns the lines that go and come in these hunks of a file.
+pub fn changed(change: &FileChange, hunks: &[usize]) -> Vec<PreviewLine> {
     let text = |state: &State| state.bytes().and_then(|b| proposal::display_text(b)).unwrap_or_default().into_owned();
     let (before, after) = (text(&change.before), text(&change.after));
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut out = Vec::new();
-    for hunk in &change.hunks {
+    for hunk in hunks.iter().filter_map(|at| change.hunks.get(*at)) {
         differing(part(&before, &hunk.before), part(&after, &hunk.after), &mut out);
     }
     out

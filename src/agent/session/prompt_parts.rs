@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::Services;
+use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::{Look, PromptFacts, PromptState};
@@ -12,6 +13,7 @@ use crate::context::environment::{Limits, PromptEnvironment};
 use crate::context::rules::{Active, ActiveRule, Rules};
 use crate::context::small_model;
 use crate::context::templates::{self, PromptPart};
+use crate::edit::Format;
 use crate::protocol::{RuleChip, RulePart, RulesView};
 use crate::tools::OfferedTools;
 
@@ -73,6 +75,16 @@ pub async fn look_if_asked(services: &Arc<Services>, prompt: &mut PromptState, s
     }
 }
 
+/// Returns whether the model is offered the tools of definitions. Unless that is configured, it is where it makes its edits
+/// by calls and was told of files in a language whose definitions are read: nothing is looked for at a turn.
+pub fn offers_code(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> bool {
+    match config.read().code_ops.as_str() {
+        "on" => true,
+        "off" => false,
+        _ => settings.format == Format::TOOLS && !settings.text_calls && session.prompt.last_sent.live.has_definitions,
+    }
+}
+
 /// Returns the parts of the prompt in force, with what was told of them in the conversation since.
 pub async fn parts_in_force(services: &Arc<Services>, settings: &Settings, session: &Conversation) -> Vec<PromptPart> {
     let (Some(base), last_sent) = (session.prompt.base.clone(), session.prompt.last_sent.clone()) else {
@@ -80,7 +92,10 @@ pub async fn parts_in_force(services: &Arc<Services>, settings: &Settings, sessi
     };
     let (services, settings) = (Arc::clone(services), settings.clone());
     let calls = match settings.text_calls {
-        true => small_model::calls(&session.tool_specs(OfferedTools::Reading)),
+        true => {
+            let code = offers_code(&services.config, &settings, session);
+            small_model::calls(&session.tool_specs(OfferedTools::Reading, code))
+        }
         false => String::new(),
     };
     let made = tokio::task::spawn_blocking(move || {

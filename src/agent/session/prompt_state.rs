@@ -112,6 +112,8 @@ struct FactsRecord {
     tree_title: String,
     tree: String,
     languages: String,
+    #[serde(default)]
+    has_definitions: bool,
     build: String,
     git: Option<String>,
     rules: Vec<RuleRecord>,
@@ -155,12 +157,12 @@ pub fn joined(extra: Option<&str>) -> Option<Vec<RuleChip>> {
 
 impl FactsRecord {
     fn of(facts: &PromptFacts) -> Self {
-        let PromptEnvironment { platform, date, workspace, tree_title, tree, languages, build, git } =
+        let PromptEnvironment { platform, date, workspace, tree_title, tree, languages, has_definitions, build, git } =
             facts.live.clone();
         let rule =
             |r: &ActiveRule| RuleRecord { path: r.path.clone(), reason: r.reason.clone(), text: r.text.to_string() };
         let rules = facts.rules.iter().map(rule).collect();
-        FactsRecord { platform, date, workspace, tree_title, tree, languages, build, git, rules }
+        FactsRecord { platform, date, workspace, tree_title, tree, languages, has_definitions, build, git, rules }
     }
 
     fn facts(&self) -> PromptFacts {
@@ -171,6 +173,7 @@ impl FactsRecord {
             tree_title: self.tree_title.clone(),
             tree: self.tree.clone(),
             languages: self.languages.clone(),
+            has_definitions: self.has_definitions,
             build: self.build.clone(),
             git: self.git.clone(),
         };

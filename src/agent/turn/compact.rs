@@ -188,7 +188,7 @@ async fn summarise(
     // no server meets calls without their tools.
     let system = request::system_prompt::system(context, session).await;
     let (target, settings) = (context.keep_target(), context.settings());
-    let tools = request::offered(&settings, session);
+    let tools = request::offered(&context.services.config, &settings, session);
     let summaries = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(session, &target, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::out;
 use crate::cli::print::one_line;
 use crate::code::CodeFault;
+use crate::definitions::FindFault;
 use crate::execute::ApplyError;
 
 /// The exit code of a wrong use.
@@ -80,6 +81,17 @@ impl From<CodeFault> for Failed {
             _ => json!({}),
         };
         Failed { kind: fault.kind(), exit, message: fault.to_string(), details }
+    }
+}
+
+impl From<FindFault> for Failed {
+    fn from(fault: FindFault) -> Failed {
+        match fault {
+            FindFault::Code(fault) => fault.into(),
+            FindFault::Unread { fault, path, why } => Failed::from(fault).and(&format!("; {path} was not read: {why}")),
+            FindFault::Path(error) => anyhow::Error::from(error).into(),
+            FindFault::Read(error) => anyhow::Error::from(error).into(),
+        }
     }
 }
 

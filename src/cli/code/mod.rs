@@ -3,8 +3,8 @@
 
 mod args;
 mod failure;
-mod find;
 mod history;
+mod place;
 mod read;
 mod refs;
 mod rename;
@@ -14,14 +14,16 @@ use std::ffi::OsString;
 use std::io;
 
 use clap::Parser;
+use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
 use super::context::Context;
 use super::files::ArchiveCommands;
 use super::out::{self, Out};
+use crate::definitions::DefinitionFinder;
 use args::{CodeArgs, CodeCommand};
 use failure::{Failed, USAGE};
-use find::Place;
+use place::Place;
 
 /// Runs `strand code` with the words after it; `json` if that was asked for before them. Returns the exit code.
 pub fn run(words: Vec<OsString>, json: bool) -> u8 {
@@ -48,7 +50,8 @@ pub fn run(words: Vec<OsString>, json: bool) -> u8 {
 fn perform(args: CodeArgs, json: bool) -> Result<u8, Failed> {
     let global = Global { workspace: args.workspace, ..Global::default() };
     let context = Context::for_one(global, None)?;
-    let place = Place { workspace: &context.workspace, folder: context.folder.clone(), json };
+    let (workspace, folder, stop) = (&context.workspace, context.folder.clone(), CancellationToken::new());
+    let place = Place { finder: DefinitionFinder { workspace, folder, stop }, json };
     match &args.command {
         CodeCommand::List { selector } => read::list(&place, selector),
         CodeCommand::View(view) => read::view(&place, view),

@@ -6,18 +6,19 @@ use serde_json::{Value, json};
 
 use super::args::ViewCode;
 use super::failure::Failed;
-use super::find::{Notes, Place};
+use super::place::Place;
 use crate::cli::files::DONE;
 use crate::cli::out::{self, Out};
 use crate::code::SourceFile;
+use crate::definitions::{FindNotes, FoundFile};
 
 /// Files that a line about them names.
 const NAMED: usize = 3;
 
 pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<u8, Failed> {
-    let selector = place.selector(selector)?;
+    let selector = place.finder.selector(selector)?;
     let (mut out, mut nodes) = (Out::stdout(), Vec::new());
-    let notes = place.each(&selector, |file, found| {
+    let notes = place.finder.each(&selector, |file: FoundFile, found| -> Result<(), Failed> {
         for at in found {
             if place.json {
                 nodes.push(node_json(&file.source, at));
@@ -32,9 +33,9 @@ pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<u8, Failed> {
 }
 
 pub(super) fn view(place: &Place<'_>, args: &ViewCode) -> Result<u8, Failed> {
-    let selector = place.selector(&args.selector)?;
+    let selector = place.finder.selector(&args.selector)?;
     let (mut out, mut nodes, mut first_file) = (Out::stdout(), Vec::new(), true);
-    let notes = place.each(&selector, |file, found| {
+    let notes = place.finder.each(&selector, |file: FoundFile, found| -> Result<(), Failed> {
         let source = &file.source;
         if args.outline && !place.json {
             writeln!(out, "{}{}", if first_file { "" } else { "\n" }, source.path)?;
@@ -75,7 +76,7 @@ pub(super) fn node_json(file: &SourceFile, at: usize) -> Value {
 }
 
 /// Ends an answer: prints it if it is JSON, and tells what it may lack.
-fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &Notes) -> Result<u8, Failed> {
+fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &FindNotes) -> Result<u8, Failed> {
     if place.json {
         let errors: Vec<Value> = notes.errors.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
         let skipped: Vec<Value> = notes.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();

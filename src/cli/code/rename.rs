@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 
 use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
-use super::find::Place;
-use super::refs::{Sources, all_mentions, target};
-use super::write::{Change, called, carry_out};
+use super::place::Place;
+use super::write::{Change, carry_out};
 use crate::cli::files::ArchiveCommands;
 use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
+use crate::definitions::SourceFiles;
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
 
 pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RenameCode) -> Result<u8, Failed> {
-    let (file, at) = place.one(&args.selector)?;
+    let (file, at) = place.finder.one(&args.selector)?;
     let path = file.source.path.clone();
-    let old = called(&file.source, at);
-    let sources = Sources::new(place, file)?;
-    let target = target(&sources, &path, at)?;
+    let old = file.source.called(at);
+    let sources = SourceFiles::new(&place.finder, file)?;
+    let target = sources.target(&path, at)?;
     let edits = resolved(&target, &sources)?;
     free(&target, &sources, &args.new_name, &edits)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
@@ -29,7 +29,7 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
         let new = renamed(file, ranges, &args.new_name)?;
         changed.push(json!({"path": path, "count": ranges.len()}));
         if *path == target.file.path {
-            now = new.nodes.get(target.at).map(|_| (called(&new, target.at), new.id(target.at)));
+            now = new.nodes.get(target.at).map(|_| (new.called(target.at), new.id(target.at)));
         }
         let before = sources.state(path).ok_or_else(|| Failed::new("io", 7, format!("{path} cannot be read again")))?;
         changes.push(FileChange::new(path, before, State::file(new.text.into_bytes()), "code", &[]));
@@ -44,8 +44,8 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
 type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
 
 /// Returns the places of a definition's name; refuses if one of them may mean something else.
-fn resolved(target: &CodeTarget, sources: &Sources<'_>) -> Result<RenamePlaces, Failed> {
-    let found = all_mentions(target, sources);
+fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlaces, Failed> {
+    let found = sources.mentions(target);
     let mut unsure: Vec<String> =
         found.iter().filter(|one| one.mention.certainty == Certainty::Name).map(|one| one.place()).collect();
     let unresolved = unsure.len();
@@ -75,7 +75,7 @@ fn resolved(target: &CodeTarget, sources: &Sources<'_>) -> Result<RenamePlaces, 
 }
 
 /// Refuses a new name that is in use in a file that would change, or beside the definition.
-fn free(target: &CodeTarget, sources: &Sources<'_>, name: &str, edits: &RenamePlaces) -> Result<(), Failed> {
+fn free(target: &CodeTarget, sources: &SourceFiles<'_>, name: &str, edits: &RenamePlaces) -> Result<(), Failed> {
     let word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     if name.is_empty() || !name.chars().all(word) || name.starts_with(|c: char| c.is_numeric()) {
         return Err(CodeFault::Usage(format!("'{name}' is no name")).into());

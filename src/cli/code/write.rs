@@ -7,67 +7,44 @@ use serde_json::{Value, json};
 
 use super::args::{AskCode, RemoveCode, ReplaceCode};
 use super::failure::{Failed, REFUSED, USAGE};
-use super::find::Place;
-use super::refs::{Sources, target, unmentioned};
+use super::place::Place;
+use super::refs::unmentioned;
 use crate::cli::diff::unified;
 use crate::cli::files::{ArchiveCommands, DONE};
-use crate::code::{self, CodeFault, LARGEST, SourceFile};
+use crate::code::{self, LARGEST, SourceFile};
+use crate::definitions::SourceFiles;
 use crate::disk;
 use crate::proposal::{Decision, FileChange, Proposal, ProposalId, State};
 use crate::text::number::plural;
 
-/// The fewest digits of a hash that name it.
-const DIGITS: usize = 12;
-
 pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &ReplaceCode) -> Result<u8, Failed> {
-    let (file, at) = place.one(&args.selector)?;
-    expect(&file.source, at, &args.expect_hash)?;
+    let (file, at) = place.finder.one(&args.selector)?;
+    file.source.expect(at, &args.expect_hash)?;
     let text = text(files, &args.file)?;
     let new = code::replace(&file.source, at, &text)?;
-    let (old, now) = (called(&file.source, at), called(&new.file, new.at));
-    let renamed = if old == now { String::new() } else { format!(" by {now}") };
     let mut answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
     answer["diagnostics"] = diagnostics(&new.file);
-    let (title, path) = (format!("code: replace {old}{renamed}"), file.source.path);
+    let title = code::cause(&[code::replacement(&file.source, at, &new)]);
+    let path = file.source.path;
     let change = FileChange::new(&path, file.state, State::file(new.file.text.into_bytes()), "code", &[]);
     carry_out(place, files, Change { changes: vec![change], title, answer, piped: args.file == "-" }, &args.ask)
 }
 
 pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RemoveCode) -> Result<u8, Failed> {
-    let (file, at) = place.one(&args.selector)?;
+    let (file, at) = place.finder.one(&args.selector)?;
     if let Some(hash) = &args.expect_hash {
-        expect(&file.source, at, hash)?;
+        file.source.expect(at, hash)?;
     }
     let (new, state) = (code::remove(&file.source, at)?, file.state.clone());
-    let (path, title) = (file.source.path.clone(), format!("code: remove {}", called(&file.source, at)));
+    let (path, title) = (file.source.path.clone(), format!("code: remove {}", file.source.called(at)));
     let mut answer = json!({"id": file.source.id(at), "path": path});
     answer["diagnostics"] = diagnostics(&new);
     if !args.force {
-        let sources = Sources::new(place, file)?;
-        unmentioned(&target(&sources, &path, at)?, &sources)?;
+        let sources = SourceFiles::new(&place.finder, file)?;
+        unmentioned(&sources.target(&path, at)?, &sources)?;
     }
     let change = FileChange::new(&path, state, State::file(new.text.into_bytes()), "code", &[]);
     carry_out(place, files, Change { changes: vec![change], title, answer, piped: false }, &args.ask)
-}
-
-/// Returns a definition's kind and name, as the cause of a changeset says them.
-pub(super) fn called(file: &SourceFile, at: usize) -> String {
-    let node = &file.nodes[at];
-    format!("{}.{}", node.kind.word(), node.dotted)
-}
-
-/// Refuses a definition that is not the one that was viewed.
-fn expect(file: &SourceFile, at: usize, expected: &str) -> Result<(), Failed> {
-    let digits = expected.strip_prefix("h:").unwrap_or(expected);
-    if digits.len() < DIGITS || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        let why = format!("'{expected}' is no hash: 'strand code view' prints it, {DIGITS} digits of it will do");
-        return Err(CodeFault::Usage(why).into());
-    }
-    let hash = file.hash(at);
-    if hash.trim_start_matches("h:").starts_with(&digits.to_ascii_lowercase()) {
-        return Ok(());
-    }
-    Err(CodeFault::Stale { id: file.id(at), hash: hash.to_owned(), expected: expected.to_owned() }.into())
 }
 
 /// Reads the new text.

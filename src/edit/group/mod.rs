@@ -74,7 +74,7 @@ fn is_example(path: &str, op: &Op) -> bool {
         Op::Delete | Op::DeleteText(_) => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",
         Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
-        Op::Mode { .. } => false,
+        Op::Mode { .. } | Op::Definition { .. } => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Places one edit in one text: which bytes are replaced by what.
 
 mod body;
+mod definition;
 mod entities;
 mod fit;
 mod guard;
@@ -27,6 +28,9 @@ pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
         Op::Replace { search, replace, shape, all } => passage::place(target, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(target, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(target, (*start, *end), expect, replace),
+        Op::Definition { name, expect, text, .. } => {
+            definition::place(target, edit.path.as_deref().unwrap_or_default(), name, expect, text)
+        }
         Op::Write { .. }
         | Op::Overwrite { .. }
         | Op::Mode { .. }

@@ -35,6 +35,8 @@ pub struct Builtin {
     pub description: &'static str,
     /// True if it only reads, may change files, or asks the person.
     pub kind: ToolKind,
+    /// True if it works on definitions of source files.
+    pub of_code: bool,
     /// The verb that the screen shows for it: as a command, while it runs, and afterwards.
     pub verb: [&'static str; 3],
     /// The noun for one of the verb's objects.
@@ -64,7 +66,21 @@ impl Builtin {
     ) -> Builtin {
         let (kind, object, aliases) = (ToolKind::Write, "file", ToolAliases::NONE);
         let (main, edits) = (MainArgument::Plain("path"), Some(edits));
-        Builtin { name, description, kind, verb, object, main, aliases, parameters, edits, run }
+        Builtin { name, description, kind, of_code: false, verb, object, main, aliases, parameters, edits, run }
+    }
+
+    /// Creates a tool that reads definitions of source files, named by its `selector`.
+    #[cfg(feature = "code")]
+    pub const fn of_code(
+        name: &'static str,
+        description: &'static str,
+        verb: [&'static str; 3],
+        parameters: fn() -> Value,
+        run: fn(&Args, &Run) -> Result<RunResult, String>,
+    ) -> Builtin {
+        let (kind, main, aliases) = (ToolKind::Read, MainArgument::Plain("selector"), ToolAliases::NONE);
+        let object = "definition";
+        Builtin { name, description, kind, of_code: true, verb, object, main, aliases, parameters, edits: None, run }
     }
 
     /// Returns the tool with other names for it.
@@ -85,6 +101,10 @@ impl Tool for Builtin {
 
     fn kind(&self) -> ToolKind {
         self.kind
+    }
+
+    fn is_of_code(&self) -> bool {
+        self.of_code
     }
 
     fn aliases(&self) -> ToolAliases {

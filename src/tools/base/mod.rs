@@ -34,6 +34,11 @@ pub trait Tool: Send + Sync {
     /// Returns whether it may only read, may change files, or asks the person.
     fn kind(&self) -> ToolKind;
 
+    /// Returns whether it works on definitions of source files: such tools are offered where the workspace has some.
+    fn is_of_code(&self) -> bool {
+        false
+    }
+
     /// Returns what else it and its parameters are called by models that write calls as text.
     fn aliases(&self) -> ToolAliases {
         ToolAliases::NONE

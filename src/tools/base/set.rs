@@ -50,15 +50,20 @@ impl ToolSet {
         self.tools.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns what a model is told of the tools it is offered.
-    pub fn specs(&self, offered: OfferedTools) -> Vec<ToolSpec> {
+    /// Returns what a model is told of the tools it is offered; `code`: those of definitions are among them, where edits
+    /// are written as text too.
+    pub fn specs(&self, offered: OfferedTools, code: bool) -> Vec<ToolSpec> {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
             OfferedTools::All => true,
             OfferedTools::Plan => kind != ToolKind::Write,
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
-        tools.filter(|tool| is_offered(tool.kind())).map(|tool| tool.spec()).collect()
+        let is_offered = |tool: &&Arc<dyn Tool>| match tool.is_of_code() {
+            true => code && (is_offered(tool.kind()) || offered == OfferedTools::Reading),
+            false => is_offered(tool.kind()),
+        };
+        tools.filter(is_offered).map(|tool| tool.spec()).collect()
     }
 
     /// Returns how calls of these tools are read where a model writes them as text.

@@ -47,8 +47,9 @@ pub struct Conversation {
     pub sent: SentRequests,
     /// The tools of its model.
     pub tools: Arc<ToolSet>,
-    /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`].
-    specs: [Arc<[ToolSpec]>; 3],
+    /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`]; each without and with those of
+    /// definitions.
+    specs: [[Arc<[ToolSpec]>; 2]; 3],
     /// The memory that stores it.
     memory: MemoryHandle,
 }
@@ -70,7 +71,7 @@ impl Conversation {
             window: Window::default(),
             prompt: PromptState::default(),
             sent: SentRequests::default(),
-            specs: OfferedTools::EACH.map(|offered| tools.specs(offered).into()),
+            specs: OfferedTools::EACH.map(|offered| [false, true].map(|code| tools.specs(offered, code).into())),
             tools,
             memory,
         }
@@ -96,9 +97,9 @@ impl Conversation {
         self.memory.ask(move |memory| memory.load(&id)).await
     }
 
-    /// Returns what the model is told of the tools it may use.
-    pub fn tool_specs(&self, offered: OfferedTools) -> Arc<[ToolSpec]> {
-        Arc::clone(&self.specs[offered as usize])
+    /// Returns what the model is told of the tools it may use; `code`: those of definitions are among them.
+    pub fn tool_specs(&self, offered: OfferedTools, code: bool) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs[offered as usize][usize::from(code)])
     }
 
     /// Adds a message that is stored in this row.

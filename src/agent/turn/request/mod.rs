@@ -14,6 +14,7 @@ use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
+use crate::agent::session::prompt_parts::offers_code;
 use crate::context::request::{Budget, size};
 use crate::context::small_model;
 use crate::edit::Format;
@@ -27,13 +28,14 @@ const WHOLE_FILE: u64 = 8_192;
 
 /// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools
 /// for them, and one that writes calls as text is told of the others in its prompt.
-pub fn offered(settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
-    session.tool_specs(match (settings.mode, settings.format) {
+pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
+    let offered = match (settings.mode, settings.format) {
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
         (Mode::Agent, Format::TOOLS) => OfferedTools::All,
         (Mode::Agent, _) => OfferedTools::Reading,
-    })
+    };
+    session.tool_specs(offered, offers_code(config, settings, session))
 }
 
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
@@ -75,7 +77,7 @@ pub async fn beside(
     messages.extend(more.into_iter().map(Arc::new));
     let estimate = session.window.tokens(system.len() + size(&messages));
     // Some servers refuse calls in a conversation without tools.
-    let (tools, skip_backoff) = (offered(&settings, session), context.skip_backoff.clone());
+    let (tools, skip_backoff) = (offered(&context.services.config, &settings, session), context.skip_backoff.clone());
     let base = base(&context.services.config, session, &target, estimate);
     (Request { system, messages, tools, skip_backoff, ..base }, target)
 }

@@ -75,7 +75,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let system = system_prompt::system(context, session).await;
     let settings = context.settings();
     model_fit::tell_effort(&services.config, events, session, &target).await;
-    let tools = offered(&settings, session);
+    let tools = offered(&services.config, &settings, session);
     let example = if settings.small_model { small_model::example_size(settings.format) } else { 0 };
     let own = system.len() + example;
     let beside = own + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();

@@ -11,14 +11,15 @@ use crate::agent::services::events::Events;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, SessionFiles};
-use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
+use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
-use crate::agent::turn::step::results::{REJECTED, merge_note, own_hunks, verdict, written};
+use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
+use crate::agent::turn::step::results::{REJECTED, own_hunks, verdict, written};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Choice, FileChange, FileDecision, HunkKind, Proposal, Rung};
+use crate::proposal::{FileChange, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome, RestoreRequest};
 use crate::provider::ToolCall;
 use crate::text::time;
@@ -92,15 +93,7 @@ pub async fn edits(
     let outcome_of_proposal = if changes.is_empty() {
         None
     } else {
-        let title = session.title.clone().unwrap_or_default();
-        let cause = ChangesetCause {
-            session: Some(session.id.clone()),
-            turn: session.turn,
-            tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
-            kind: "edit".into(),
-            title: session.prompt_words().unwrap_or(title),
-            ..ChangesetCause::default()
-        };
+        let cause = cause(session, &pending);
         let id = context.events.proposal();
         let mut files = changes.clone();
         files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
@@ -131,6 +124,39 @@ pub async fn edits(
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
+}
+
+/// Returns the cause of the changeset that edits may become.
+fn cause(session: &Conversation, pending: &[PendingEdits]) -> ChangesetCause {
+    let (kind, title) = match cause_of_definitions(pending) {
+        Some(title) => ("code", title),
+        None => ("edit", session.prompt_words().or_else(|| session.title.clone()).unwrap_or_default()),
+    };
+    ChangesetCause {
+        session: Some(session.id.clone()),
+        turn: session.turn,
+        tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
+        kind: kind.into(),
+        title,
+        ..ChangesetCause::default()
+    }
+}
+
+/// Returns the cause of edits among which definitions are replaced, in words that the history of each is found by.
+#[cfg(feature = "code")]
+fn cause_of_definitions(pending: &[PendingEdits]) -> Option<String> {
+    let edits = || pending.iter().flat_map(|p| &p.edits);
+    let mut changes: Vec<&str> = edits().filter_map(Edit::of_definition).collect();
+    if changes.is_empty() {
+        return None;
+    }
+    changes.extend((changes.len() < edits().count()).then_some("other edits"));
+    Some(crate::code::cause(&changes))
+}
+
+#[cfg(not(feature = "code"))]
+fn cause_of_definitions(_: &[PendingEdits]) -> Option<String> {
+    None
 }
 
 /// Keeps with the first call of a proposal what was asked about it, how many hunks were decided, and when the person did.
@@ -350,8 +376,10 @@ async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResul
         p.item.call.main.clone_from(&r.path);
     }
     p.item.call.preview = match (&p.edits[..], change) {
-        ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
-            call_preview::changed(change)
+        ([Edit { op: Op::Write { .. } | Op::Overwrite { .. } | Op::Definition { .. }, .. }], Some(change))
+            if !change.before.is_absent() =>
+        {
+            call_preview::changed(change, &own_hunks(change, results))
         }
         (edits, _) => edits.iter().flat_map(call_preview::preview).collect(),
     };
@@ -449,54 +477,6 @@ async fn tell(
     }
     record.display = Some(p.item.record());
     CallOutcome { item: p.item.id, call, record, text }
-}
-
-/// The rung, as it is stored, of a change of a whole file.
-const WHOLE_FILE: &str = "whole file";
-
-fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
-    let ok = match (&result.status, outcome_of_proposal) {
-        (edit::EditStatus::Placed(_), Some((proposal, outcome_of_proposal))) => {
-            was_written(result, proposal, outcome_of_proposal)
-        }
-        _ => result.ok(),
-    };
-    // Of a file that is made, deleted or moved nothing was searched.
-    let is_whole = outcome_of_proposal.is_some_and(|(proposal, _)| {
-        let file = proposal.files.iter().find(|file| file.path == result.path);
-        file.is_some_and(|file| file.hunks.iter().all(|hunk| hunk.kind != HunkKind::Lines))
-    });
-    let rung = result.rung().map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
-    EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
-}
-
-/// Returns whether something of an edit was written.
-fn was_written(result: &EditResult, proposal: &Proposal, outcome_of_proposal: &ProposalResult) -> bool {
-    let Some(decision) = outcome_of_proposal
-        .decision
-        .as_ref()
-        .filter(|_| matches!(outcome_of_proposal.outcome, Outcome::Applied { .. }))
-    else {
-        return false;
-    };
-    let one = std::slice::from_ref(result);
-    let taken = |(file, said): (&FileChange, &FileDecision)| {
-        said.edited.is_some() || own_hunks(file, one).iter().any(|i| said.hunks[*i] == Choice::Accept)
-    };
-    let mine = |file: &FileChange| file.path == result.path || file.moved.as_deref() == Some(&result.path);
-    proposal.files.iter().zip(decision.files()).filter(|(file, _)| mine(file)).any(taken)
-}
-
-/// Returns whether the model knows all of a file that was written: not where others changed more in it than it was told.
-fn is_told(path: &str, outcome_of_proposal: &ProposalResult) -> bool {
-    let merged = outcome_of_proposal.merged().iter().find(|file| file.path == path);
-    merged.is_none_or(|file| merge_note(file).1)
-}
-
-fn known_files(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
-    let is_of_call = |path: &str| results.iter().any(|r| r.path == path) && is_told(path, outcome_of_proposal);
-    let files = outcome_of_proposal.written.iter().filter(|(path, _)| is_of_call(path));
-    files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod call_question;
 pub mod command;
 mod comment;
 pub mod context;
+mod edit_records;
 mod edits;
 mod results;
 mod running_call;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::failure::Failed;
+use tokio_util::sync::CancellationToken;
+
+use super::fault::FindFault;
 use crate::code::{CodeFault, LARGEST, NodeSelector, SourceFile, SourceLanguage};
 use crate::proposal::State;
 use crate::text::distance::nearest_few;
@@ -14,14 +16,14 @@ const OFFERED: usize = 3;
 /// Files in which a name is looked for that may have been meant.
 const LOOKED_IN: usize = 2_000;
 
-/// The place that a command is about, and the form of its answer.
-pub struct Place<'a> {
+/// Finds definitions in the files of a workspace.
+pub struct DefinitionFinder<'a> {
     /// The files.
     pub workspace: &'a Workspace,
-    /// The shell's folder.
+    /// The folder that paths may also be relative to.
     pub folder: PathBuf,
-    /// True if the answer is JSON.
-    pub json: bool,
+    /// Ends it early: what was found until then is incomplete.
+    pub stop: CancellationToken,
 }
 
 /// A file as it was read, with its definitions.
@@ -34,16 +36,19 @@ pub struct FoundFile {
 
 /// Findings beside the definitions.
 #[derive(Default)]
-pub struct Notes {
+pub struct FindNotes {
     /// Files with syntax errors, and the line of the first.
     pub errors: Vec<(String, usize)>,
     /// Source files that are not read, and why.
     pub skipped: Vec<(String, String)>,
 }
 
-impl Place<'_> {
+impl DefinitionFinder<'_> {
     /// Returns a selector whose paths are those of the workspace.
-    pub fn selector(&self, text: &str) -> Result<NodeSelector, Failed> {
+    ///
+    /// # Errors
+    /// When it cannot be meant.
+    pub fn selector(&self, text: &str) -> Result<NodeSelector, CodeFault> {
         let selector = NodeSelector::parse(text)?;
         Ok(selector.with_paths(|path| {
             let full = self.workspace.full(path);
@@ -58,14 +63,20 @@ impl Place<'_> {
     }
 
     /// Visits each file in which a selector means definitions, in the order of their paths.
-    pub fn each(
+    ///
+    /// # Errors
+    /// When nothing is called so, or a file that it names cannot be read; those of `see`.
+    pub fn each<E: From<FindFault>>(
         &self,
         selector: &NodeSelector,
-        mut see: impl FnMut(FoundFile, Vec<usize>) -> Result<(), Failed>,
-    ) -> Result<Notes, Failed> {
-        let mut notes = Notes::default();
+        mut see: impl FnMut(FoundFile, Vec<usize>) -> Result<(), E>,
+    ) -> Result<FindNotes, E> {
+        let mut notes = FindNotes::default();
         let mut found = false;
         for path in self.paths(selector)? {
+            if self.stop.is_cancelled() {
+                return Ok(notes);
+            }
             let Some(file) = self.read(&path, selector, &mut notes)? else { continue };
             let at = selector.of(&file.source);
             notes.errors.extend(file.source.errors.first().map(|error| (path, file.source.line(*error))));
@@ -76,18 +87,21 @@ impl Place<'_> {
         }
         match found {
             true => Ok(notes),
-            false => Err(self.not_found(selector, &notes)),
+            false => Err(self.not_found(selector, &notes).into()),
         }
     }
 
     /// Returns the one definition that a selector means.
-    pub fn one(&self, text: &str) -> Result<(FoundFile, usize), Failed> {
+    ///
+    /// # Errors
+    /// When it means none, or several.
+    pub fn one(&self, text: &str) -> Result<(FoundFile, usize), FindFault> {
         let selector = self.selector(text)?;
         let (mut ids, mut only) = (Vec::new(), None);
         self.each(&selector, |file, at| {
             ids.extend(at.iter().map(|at| file.source.id(*at)));
             only = at.first().map(|at| (file, *at));
-            Ok(())
+            Ok::<(), FindFault>(())
         })?;
         match (only, ids.as_slice()) {
             (Some(one), [_]) => Ok(one),
@@ -96,7 +110,10 @@ impl Place<'_> {
     }
 
     /// Returns the source files that a selector may mean.
-    pub fn paths(&self, selector: &NodeSelector) -> Result<BTreeSet<String>, Failed> {
+    ///
+    /// # Errors
+    /// When a folder that it names may not be read.
+    pub fn paths(&self, selector: &NodeSelector) -> Result<BTreeSet<String>, FindFault> {
         let mut paths = BTreeSet::new();
         let Some(named) = selector.named_paths() else {
             self.walk("", selector, &mut paths);
@@ -105,7 +122,7 @@ impl Place<'_> {
         for path in named {
             match self.workspace.full(&path).is_dir() {
                 true => {
-                    let folder = self.workspace.resolve(&path, Access::Folder).map_err(anyhow::Error::from)?;
+                    let folder = self.workspace.resolve(&path, Access::Folder)?;
                     self.walk(&folder, selector, &mut paths);
                 }
                 false => drop(paths.insert(path)),
@@ -116,6 +133,9 @@ impl Place<'_> {
 
     fn walk(&self, folder: &str, selector: &NodeSelector, paths: &mut BTreeSet<String>) {
         for entry in self.workspace.walk(folder).build().flatten() {
+            if self.stop.is_cancelled() {
+                return;
+            }
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
@@ -126,7 +146,7 @@ impl Place<'_> {
     }
 
     /// Reads a file. None: it holds nothing that the selector means, or its definitions are not read.
-    fn read(&self, path: &str, selector: &NodeSelector, notes: &mut Notes) -> Result<Option<FoundFile>, Failed> {
+    fn read(&self, path: &str, selector: &NodeSelector, notes: &mut FindNotes) -> Result<Option<FoundFile>, FindFault> {
         let named = selector.named_paths().is_some_and(|named| named.iter().any(|named| named == path));
         match self.read_file(path, |bytes| selector.may_name(path, bytes)) {
             Ok(read) => Ok(read),
@@ -139,8 +159,11 @@ impl Place<'_> {
     }
 
     /// Reads a file that is worth it, by its bytes.
-    pub fn read_file(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<FoundFile>, Failed> {
-        let path = self.workspace.resolve(path, Access::File).map_err(anyhow::Error::from)?;
+    ///
+    /// # Errors
+    /// When it cannot be read, or its definitions are not.
+    pub fn read_file(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<FoundFile>, FindFault> {
+        let path = self.workspace.resolve(path, Access::File)?;
         let too_large = |size: u64| CodeFault::Unreadable {
             path: path.clone(),
             why: format!("has {size} bytes: definitions are read from files up to {} MiB", LARGEST >> 20),
@@ -152,7 +175,7 @@ impl Place<'_> {
         let state = match self.workspace.read_whole(&path) {
             Ok(read) => read.state,
             Err(ReadError::TooLarge { size, .. }) => return Err(too_large(size).into()),
-            Err(error) => return Err(anyhow::Error::from(error).into()),
+            Err(error) => return Err(error.into()),
         };
         let Some(bytes) = state.bytes() else { return Ok(None) };
         if !worth(bytes) {
@@ -163,11 +186,12 @@ impl Place<'_> {
     }
 
     /// Says that nothing was found, and what may have been meant.
-    fn not_found(&self, selector: &NodeSelector, notes: &Notes) -> Failed {
+    fn not_found(&self, selector: &NodeSelector, notes: &FindNotes) -> FindFault {
         let mut near = Vec::new();
         if let Some(name) = selector.name() {
             let mut ids: Vec<(String, String)> = Vec::new();
-            for path in self.paths(selector).unwrap_or_default().into_iter().take(LOOKED_IN) {
+            let paths = self.paths(selector).unwrap_or_default().into_iter();
+            for path in paths.take(LOOKED_IN).take_while(|_| !self.stop.is_cancelled()) {
                 let Ok(Some(file)) = self.read_file(&path, |_| true) else { continue };
                 let nodes = file.source.nodes.iter().enumerate();
                 ids.extend(nodes.map(|(at, node)| (node.name.clone(), file.source.id(at))));
@@ -177,10 +201,10 @@ impl Place<'_> {
                 near.extend(ids.iter().find(|(own, _)| own == name).map(|(_, id)| id.clone()));
             }
         }
-        let failed = Failed::from(CodeFault::NotFound { selector: selector.text().to_owned(), near });
-        match notes.skipped.first() {
-            Some((path, why)) => failed.and(&format!("; {path} was not read: {why}")),
-            None => failed,
+        let fault = CodeFault::NotFound { selector: selector.text().to_owned(), near };
+        match notes.skipped.first().cloned() {
+            Some((path, why)) => FindFault::Unread { fault, path, why },
+            None => fault.into(),
         }
     }
 }

@@ -1,0 +1,12 @@
+//! Definitions of the workspace's source files: found by selectors, in the files a selector names, else in all that git
+//! would find; and the places where they are mentioned.
+//!
+//! The files are read when they are asked for, each once: there is no index that could be out of date.
+
+mod fault;
+mod find;
+mod sources;
+
+pub use fault::FindFault;
+pub use find::{DefinitionFinder, FindNotes, FoundFile};
+pub use sources::{FoundMention, SourceFiles};

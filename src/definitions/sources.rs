@@ -1,0 +1,142 @@
+//! All source files of a workspace, and the mentions of a definition in them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::fault::FindFault;
+use super::find::{DefinitionFinder, FoundFile};
+use crate::code::{CodeFault, CodeMention, CodeTarget, NodeSelector, SourceFile, SourceLanguage, SourceTree, mentions};
+use crate::proposal::State;
+
+/// The largest file that names a package.
+const MANIFEST: usize = 1 << 20;
+
+/// All source files of the workspace, each read once.
+pub struct SourceFiles<'a> {
+    finder: &'a DefinitionFinder<'a>,
+    paths: BTreeSet<String>,
+    read: RefCell<HashMap<String, Option<Rc<SourceFile>>>>,
+    states: RefCell<HashMap<String, State>>,
+}
+
+impl<'a> SourceFiles<'a> {
+    /// Finds them; `known` is one that was read already.
+    ///
+    /// # Errors
+    /// When the workspace cannot be walked.
+    pub fn new(finder: &'a DefinitionFinder<'a>, known: FoundFile) -> Result<SourceFiles<'a>, FindFault> {
+        let mut paths = finder.paths(&NodeSelector::parse("**")?)?;
+        let FoundFile { source, state } = known;
+        paths.insert(source.path.clone());
+        let states = RefCell::new(HashMap::from([(source.path.clone(), state)]));
+        let read = RefCell::new(HashMap::from([(source.path.clone(), Some(Rc::new(source)))]));
+        Ok(SourceFiles { finder, paths, read, states })
+    }
+
+    /// Returns the state that a file was read from.
+    pub fn state(&self, path: &str) -> Option<State> {
+        self.states.borrow().get(path).cloned()
+    }
+
+    /// Visits the files of a language that hold a name, in the order of their paths.
+    pub fn each_with(&self, name: &str, language: SourceLanguage, mut see: impl FnMut(Rc<SourceFile>)) {
+        let like = |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(language));
+        for path in self.paths.iter().filter(like).take_while(|_| !self.finder.stop.is_cancelled()) {
+            let holds = |bytes: &[u8]| memchr::memmem::find(bytes, name.as_bytes()).is_some();
+            if let Some(file) = self.take(path, holds) {
+                see(file);
+            }
+        }
+    }
+
+    /// Returns a definition of a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read any more.
+    pub fn target(&self, path: &str, at: usize) -> Result<CodeTarget, CodeFault> {
+        let why = || CodeFault::Unreadable { path: path.to_owned(), why: "cannot be read again".to_owned() };
+        Ok(CodeTarget { file: self.source(path).ok_or_else(why)?, at })
+    }
+
+    /// Returns the mentions of a definition in all files.
+    pub fn mentions(&self, target: &CodeTarget) -> Vec<FoundMention> {
+        let mut found = Vec::new();
+        self.each_with(&target.node().name, target.file.language, |file| {
+            let all = mentions(target, &file, self);
+            found.extend(all.into_iter().map(|mention| FoundMention { file: file.clone(), mention }));
+        });
+        found
+    }
+
+    fn take(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Option<Rc<SourceFile>> {
+        if let Some(read) = self.read.borrow().get(path) {
+            return read.clone();
+        }
+        let found = self.finder.read_file(path, worth);
+        let read = match found {
+            // Passed over for now: another may ask for it.
+            Ok(None) => return None,
+            Ok(Some(FoundFile { source, state })) => {
+                self.states.borrow_mut().insert(path.to_owned(), state);
+                Some(Rc::new(source))
+            }
+            Err(_) => None,
+        };
+        self.read.borrow_mut().insert(path.to_owned(), read.clone());
+        read
+    }
+}
+
+impl SourceTree for SourceFiles<'_> {
+    fn paths(&self) -> &BTreeSet<String> {
+        &self.paths
+    }
+
+    fn source(&self, path: &str) -> Option<Rc<SourceFile>> {
+        self.take(path, |_| true)
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= MANIFEST as u64);
+        let read = stamp.and_then(|_| self.finder.workspace.read_whole(path).ok())?;
+        read.state.text().map(str::to_owned)
+    }
+}
+
+/// A mention with its file.
+pub struct FoundMention {
+    /// The file.
+    pub file: Rc<SourceFile>,
+    /// Its place in the text.
+    pub mention: CodeMention,
+}
+
+impl FoundMention {
+    /// Returns the number of its line, from 1.
+    pub fn line(&self) -> usize {
+        self.file.line(self.mention.at.start)
+    }
+
+    /// Returns its place, as a refusal names it.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file.path, self.line())
+    }
+
+    /// Returns the number of its first character in the line, from 1.
+    pub fn column(&self) -> usize {
+        let before = &self.file.text[..self.mention.at.start];
+        before.rsplit('\n').next().unwrap_or_default().chars().count() + 1
+    }
+
+    /// Returns the id of the innermost definition around it.
+    pub fn within(&self) -> Option<String> {
+        let holds = |at: &usize| self.file.nodes[*at].range.contains(&self.mention.at.start);
+        (0..self.file.nodes.len()).rev().find(holds).map(|at| self.file.id(at))
+    }
+
+    /// Returns its line.
+    pub fn text(&self) -> &str {
+        self.file.text.lines().nth(self.line() - 1).unwrap_or_default().trim()
+    }
+}

@@ -1,0 +1,81 @@
+//! The tools that see and change definitions of source files rather than text.
+
+mod outline;
+mod refs;
+mod replace;
+mod view;
+
+use super::base::Run;
+use crate::definitions::{DefinitionFinder, FindFault, FindNotes};
+
+pub use outline::TOOL as OUTLINE;
+pub use refs::TOOL as REFS;
+pub use replace::TOOL as REPLACE;
+pub use view::TOOL as VIEW;
+
+/// The largest answer, in bytes.
+const CAP: usize = 64 << 10;
+/// Files that a remark names.
+const NAMED: usize = 3;
+
+/// The forms of a selector, for the model.
+const SELECTOR: &str = "An id, path:LINE, a path, or kind.name (fn.main, class.Foo*).";
+
+/// Returns a finder of definitions in the workspace of a run.
+fn finder(run: &Run) -> DefinitionFinder<'_> {
+    let workspace = &*run.context.workspace;
+    DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: run.stop.clone() }
+}
+
+/// The reason why a visit of definitions ended early.
+enum Ended {
+    /// The answer is full.
+    Full,
+    Fault(FindFault),
+}
+
+impl From<FindFault> for Ended {
+    fn from(fault: FindFault) -> Ended {
+        Ended::Fault(fault)
+    }
+}
+
+/// The definitions that an answer has room for.
+struct DefinitionList {
+    text: String,
+    shown: usize,
+}
+
+impl DefinitionList {
+    /// Returns the text of an answer with what it may lack, and its summary.
+    fn end(mut self, run: &Run, visited: Result<FindNotes, Ended>) -> Result<(String, String), String> {
+        if run.stop.is_cancelled() {
+            return Err("stopped".into());
+        }
+        let notes = match visited {
+            Ok(notes) => notes,
+            Err(Ended::Fault(fault)) => return Err(fault.to_string()),
+            Err(Ended::Full) => {
+                let shown = self.shown;
+                self.text.push_str(&format!("(the first {shown} definitions; name a file or a definition for more)\n"));
+                FindNotes::default()
+            }
+        };
+        let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
+        self.remark(&errors, "syntax errors, so definitions may be missing");
+        let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();
+        self.remark(&skipped, "not read");
+        let summary = crate::text::number::plural(self.shown, "definition");
+        Ok((self.text, summary))
+    }
+
+    fn remark(&mut self, files: &[String], what: &str) {
+        if files.is_empty() {
+            return;
+        }
+        let more = files.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let named = files.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        self.text.push_str(&format!("({what}: {named}{more})\n"));
+    }
+}

@@ -1,0 +1,41 @@
+//! `codeOutline`: the signatures of definitions.
+
+use serde_json::Value;
+
+use super::{CAP, DefinitionList, Ended, finder};
+use crate::definitions::FoundFile;
+use crate::tools::base::{Run, texts};
+use crate::tools::{Args, Builtin, RunResult, ToolOutput};
+
+/// The tool.
+pub const TOOL: Builtin = Builtin::of_code(
+    "codeOutline",
+    include_str!("codeOutline.md"),
+    ["outline", "outlining", "outlined"],
+    parameters,
+    run,
+);
+
+fn parameters() -> Value {
+    texts(&[("selector", "A file, a folder or a pattern of paths.")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let finder = finder(run);
+    let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
+    let mut answer = DefinitionList { text: String::new(), shown: 0 };
+    let visited = finder.each(&selector, |FoundFile { source, .. }, found| {
+        answer.text.push_str(&format!("{}\n", source.path));
+        for at in found {
+            if answer.text.len() > CAP {
+                return Err(Ended::Full);
+            }
+            let (line, _) = source.lines(at);
+            answer.text.push_str(&format!("{line:>5} {}  {}\n", source.name(at), source.signature(at)));
+            answer.shown += 1;
+        }
+        Ok(())
+    });
+    let (text, summary) = answer.end(run, visited)?;
+    Ok(RunResult::Output(ToolOutput { text, summary, ..ToolOutput::default() }))
+}

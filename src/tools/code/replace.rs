@@ -1,0 +1,50 @@
+//! `codeReplace`: replaces one definition; nothing outside it changes by a byte.
+
+use serde_json::Value;
+
+use super::finder;
+use crate::code::{self, CodeFault};
+use crate::edit::{Edit, Format, Op};
+use crate::tools::base::{Run, texts};
+use crate::tools::{Args, Builtin, RunResult, ToolKind};
+
+const NAME: &str = "codeReplace";
+
+/// The tool.
+pub const TOOL: Builtin = Builtin {
+    kind: ToolKind::Write,
+    ..Builtin::of_code(NAME, include_str!("codeReplace.md"), ["replace", "replacing", "replaced"], parameters, run)
+};
+
+fn parameters() -> Value {
+    texts(&[
+        ("selector", "Its id."),
+        ("expect_hash", "Its hash as viewed."),
+        ("text", "The whole new definition, of the same kind."),
+    ])
+}
+
+/// Checks the replacement against the file as it is now; it is placed again among the other edits of its answer.
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let (selector, expect, text) = (args.text("selector")?, args.text("expect_hash")?, args.text("text")?);
+    let (file, at) = finder(run).one(selector).map_err(|fault| fault.to_string())?;
+    let source = file.source;
+    source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
+    let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
+    let cause = code::replacement(&source, at, &new);
+    let (name, expect, text) = (source.name(at), source.hash(at).to_string(), text.to_string());
+    let op = Op::Definition { name, expect, text, cause };
+    Ok(RunResult::Edits(vec![Edit::new(source.path, op, Format::TOOLS, NAME)]))
+}
+
+/// Returns a fault for the model, with what it can do.
+fn with_hint(fault: &CodeFault) -> String {
+    let hint = match fault {
+        CodeFault::Usage(_) | CodeFault::Stale { .. } => "codeView shows it",
+        CodeFault::Syntax { .. } => "send the whole definition, with all its brackets",
+        CodeFault::NotOne { .. } => "other changes go by replaceInFile",
+        CodeFault::Others { .. } => "change those lines by replaceInFile",
+        _ => return fault.to_string(),
+    };
+    format!("{fault}. Nothing was changed; {hint}.")
+}

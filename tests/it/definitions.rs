@@ -1,0 +1,250 @@
+//! The tools of definitions in a session: what a model sees, what it changes, what it is refused, and when it is offered
+//! them.
+
+use std::process::Command as Process;
+
+use nebula::code::SourceFile;
+use nebula::proposal::Choice;
+use nebula::protocol::{Command, RestoreRequest, TurnEnd};
+use serde_json::{Value, json};
+
+use crate::session::results;
+use crate::support::world::{Live, World, call, calls, say};
+
+const CART: &str = "\
+use std::fmt;
+
+/// A cart.
+pub struct Cart {
+    items: Vec<u64>,
+}
+
+impl Cart {
+    /// Sums.
+    pub fn total(&self) -> u64 {
+        self.items.iter().sum()
+    }
+}
+
+fn show(cart: &Cart) -> u64 {
+    cart.total()
+}
+";
+
+/// The first digits of a definition's hash.
+fn hash(path: &str, text: &str, name: &str) -> String {
+    let file = SourceFile::read(path, text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}"));
+    let at = (0..file.nodes.len()).find(|at| file.name(*at) == name).expect("a definition");
+    file.hash(at)[..14].to_string()
+}
+
+fn replace(selector: &str, hash: &str, text: &str) -> (&'static str, Value) {
+    ("codeReplace", json!({"selector": selector, "expect_hash": hash, "text": text}))
+}
+
+/// Runs one turn in which every proposal is accepted by policy, and gives the results of its last request.
+async fn told(world: World, steps: impl IntoIterator<Item = Vec<(&'static str, Value)>>) -> (World, Vec<String>) {
+    let steps = steps.into_iter().map(|step| calls(&step)).chain([say("Done.")]);
+    let world = world.approve("edits").model(steps);
+    let mut live = world.start();
+    live.submit("do it");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = results(&live);
+    live.close().await;
+    (world, results)
+}
+
+fn offered(live: &Live) -> Vec<String> {
+    let requests = live.requests();
+    let tools = requests.last().expect("a request").tools.iter().map(|tool| tool.name.to_string());
+    tools.filter(|name| name.starts_with("code")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_sees_definitions() {
+    let world = World::new().file("src/cart.rs", CART).file("notes.md", "fn total() {}\n");
+    let asks = vec![
+        ("codeOutline", json!({"selector": "src"})),
+        ("codeView", json!({"selector": "method.total"})),
+        ("codeRefs", json!({"selector": "src/cart.rs::Cart"})),
+        ("codeView", json!({"selector": "src/cart.rs::Cart, src/cart.rs::Cart.items"})),
+    ];
+    let (_, results) = told(world, [asks]).await;
+    let outline = "\
+src/cart.rs
+    3 Cart  pub struct Cart
+    5 Cart.items  items: Vec<u64>
+    9 Cart.total  pub fn total(&self) -> u64
+   15 show  fn show(cart: &Cart) -> u64
+";
+    assert_eq!(results[0], outline);
+    let hash = hash("src/cart.rs", CART, "Cart.total");
+    let total = "    /// Sums.\n    pub fn total(&self) -> u64 {\n        self.items.iter().sum()\n    }\n";
+    assert_eq!(results[1], format!("src/cart.rs::Cart.total  lines 9-12  {hash}\n{total}"));
+    assert_eq!(
+        results[2],
+        "src/cart.rs::Cart: local 2, import 0, scoped 0, name 0\nsrc/cart.rs:8  local  impl Cart {\nsrc/cart.rs:15  local  fn show(cart: &Cart) -> u64 {\n"
+    );
+    // A field within a struct that is shown is not shown twice.
+    assert_eq!(results[3].matches("src/cart.rs::").count(), 1, "{}", results[3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_is_replaced_as_a_proposal_and_undone() {
+    let hash = hash("src/cart.rs", CART, "Cart.total");
+    let by = "/// Sums.\npub fn total(&self) -> u64 {\n    self.items.iter().sum::<u64>() + 1\n}";
+    let world = World::new()
+        .file("src/cart.rs", CART)
+        .model([calls(&[replace("src/cart.rs::Cart.total", &hash, by)]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("one more");
+    let proposal = live.decide(Choice::Accept).await;
+    assert_eq!((proposal.title.as_str(), proposal.files.len()), ("code: replace method.Cart.total", 1));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("src/cart.rs"), CART.replace("sum()", "sum::<u64>() + 1"));
+    assert_eq!(results(&live), ["src/cart.rs: written (+1 −1)"]);
+    live.close().await;
+    history(&world, "src/cart.rs::Cart.total", &["code: replace method.Cart.total"]);
+
+    let world = world.model([]).approve("all");
+    let mut live = world.start();
+    live.send(Command::Restore(RestoreRequest::Undo { count: 1, files: Vec::new() }));
+    live.decide(Choice::Accept).await;
+    live.until(|_| (world.read("src/cart.rs") == CART).then_some(())).await;
+    live.close().await;
+}
+
+/// What `strand code history` says of a definition.
+#[track_caller]
+fn history(world: &World, selector: &str, causes: &[&str]) {
+    if !cfg!(feature = "strand") {
+        return;
+    }
+    let mut strand = Process::new(env!("CARGO_BIN_EXE_nebula"));
+    strand.args(["strand", "code", "history", selector, "--json"]).current_dir(world.root());
+    let out = strand.env_clear().env("HOME", world.home()).output().expect("run");
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out:?}"));
+    let ops = found["ops"].as_array().expect("a list").iter().map(|op| op["cause"].as_str().unwrap_or_default());
+    assert_eq!(ops.collect::<Vec<_>>(), causes);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn definitions_and_text_of_one_answer_are_one_proposal() {
+    let (total, show) = (hash("src/cart.rs", CART, "Cart.total"), hash("src/cart.rs", CART, "show"));
+    let step = vec![
+        (
+            "replaceInFile",
+            json!({"path": "src/cart.rs", "search": "use std::fmt;\n", "replace": "use std::fmt;\nuse std::io;\n"}),
+        ),
+        replace("fn.show", &show, "fn sum(cart: &Cart) -> u64 {\n    cart.total()\n}"),
+        replace("src/cart.rs::Cart.total", &total, "pub fn total(&self) -> u64 {\n    2\n}"),
+    ];
+    let (world, results) = told(World::new().file("src/cart.rs", CART), [step]).await;
+    let want = CART.replace("use std::fmt;", "use std::fmt;\nuse std::io;").replace("fn show", "fn sum");
+    let want = want.replace("    /// Sums.\n", "").replace("self.items.iter().sum()", "2");
+    assert_eq!(world.read("src/cart.rs"), want, "{results:?}");
+    assert!(results.iter().all(|told| told == "src/cart.rs: written"), "{results:?}");
+    let cause = "code: replace fn.show by fn.sum, replace method.Cart.total, other edits";
+    history(&world, "src/cart.rs::sum", &[cause]);
+    history(&world, "src/cart.rs::Cart.total", &[cause]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replacement_that_does_not_fit_is_refused_with_what_to_do() {
+    let (total, show) = (hash("src/cart.rs", CART, "Cart.total"), hash("src/cart.rs", CART, "show"));
+    let whole = "fn show(cart: &Cart) -> u64 {\n    0\n}";
+    let step = vec![
+        replace("fn.show", &total, whole),
+        replace("fn.show", "12ab", whole),
+        replace("fn.sho", &show, whole),
+        replace("src/cart.rs", &show, whole),
+        replace("fn.show", &show, "fn show(cart: &Cart) -> u64 {"),
+        replace("fn.show", &show, "struct Show;"),
+        replace("fn.show", &show, &format!("{whole}\n{}", whole.replace("show", "more"))),
+        ("codeReplace", json!({"selector": "fn.show", "text": whole})),
+    ];
+    let (world, results) = told(World::new().file("src/cart.rs", CART), [step]).await;
+    assert_eq!(world.read("src/cart.rs"), CART);
+    let wants = [
+        format!("src/cart.rs::show has changed since it was viewed: it is {show} now, not {total}; view it again. Nothing was changed; codeView shows it."),
+        "'12ab' is no hash: viewing src/cart.rs::show tells it, 12 digits will do. Nothing was changed; codeView shows it.".into(),
+        "nothing is called fn.sho; did you mean src/cart.rs::show, src/cart.rs::Cart, src/cart.rs::Cart.items?".into(),
+        "src/cart.rs is not one definition but 4: name one of src/cart.rs::Cart, src/cart.rs::Cart.items, src/cart.rs::Cart.total, src/cart.rs::show".into(),
+        "src/cart.rs would not parse any more: line 15 of it has a syntax error that is not there now. Nothing was changed; send the whole definition, with all its brackets.".into(),
+        "the text for src/cart.rs::show must be one fn and nothing else, but it is a struct. Nothing was changed; other changes go by replaceInFile.".into(),
+        "the text for src/cart.rs::show must be one fn and nothing else, but it is 2 definitions, show to more. Nothing was changed; other changes go by replaceInFile.".into(),
+        "`expect_hash` is missing: it must be a string".into(),
+    ];
+    for (told, want) in results.iter().zip(&wants) {
+        assert_eq!(told, want);
+    }
+    assert_eq!(results.len(), wants.len());
+}
+
+/// An edit before it in the same answer changed the definition: another of the same text is not taken for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replacement_never_lands_in_another_definition_of_the_same_text() {
+    let text = "mod a {\n    fn f() {}\n}\n\nmod b {\n    fn f() {}\n}\n";
+    let hash = hash("x.rs", text, "a.f");
+    let step = vec![replace("x.rs::a.f", &hash, "fn f() { 1; }"), replace("x.rs::a.f", &hash, "fn f() { 2; }")];
+    let (world, results) = told(World::new().file("x.rs", text), [step]).await;
+    assert_eq!(world.read("x.rs"), text, "{results:?}");
+    assert!(results[1].contains("an edit before it in the same answer changed those lines"), "{results:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tools_are_offered_where_there_are_definitions_or_as_it_is_set() {
+    const ALL: &[&str] = &["codeOutline", "codeView", "codeRefs", "codeReplace"];
+    let config = |word: &str| format!("{{\"codeOps\": \"{word}\"}}");
+    let cases: [(&str, &str, &str, &[&str]); 7] = [
+        ("auto", "a.rs", "tools", ALL),
+        ("auto", "a.c", "tools", &[]),
+        ("auto", "a.rs", "blocks", &[]),
+        ("off", "a.rs", "tools", &[]),
+        ("on", "a.c", "tools", ALL),
+        ("on", "a.rs", "blocks", ALL),
+        ("auto", "deep/er/a.go", "tools", ALL),
+    ];
+    for (word, file, format, want) in cases {
+        let world = World::new().file(file, "x\n").format(format).model([say("Hello.")]);
+        world.write(".nebula/config.json", &config(word));
+        let mut live = world.start();
+        live.submit("hello");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(offered(&live), want, "{word} {file} {format}");
+        live.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plan_mode_has_the_readers_alone() {
+    let show = hash("src/cart.rs", CART, "show");
+    let steps = [
+        calls(&[replace("fn.show", &show, "fn show() {}"), ("codeView", json!({"selector": "fn.show"}))]),
+        say("Done."),
+    ];
+    let world = World::new().file("src/cart.rs", CART).plan().model(steps);
+    let mut live = world.start();
+    live.submit("look");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(offered(&live), ["codeOutline", "codeView", "codeRefs"]);
+    let results = results(&live);
+    assert!(results[0].contains("plan mode") && results[1].contains("fn show(cart: &Cart)"), "{results:?}");
+    assert_eq!(world.read("src/cart.rs"), CART);
+    live.close().await;
+}
+
+/// A workspace without source files that gets its first one: the next message brings the tools.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_source_file_brings_the_tools() {
+    let write = call("writeFile", json!({"path": "a.py", "content": "x = 1\n"}));
+    let world = World::new().approve("edits").model([write, say("Written."), say("Hello.")]);
+    let mut live = world.start();
+    live.submit("begin");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(offered(&live).is_empty());
+    live.submit("go on");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(offered(&live).len(), 4);
+    live.close().await;
+}
