@@ -209,7 +209,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
-            Command::DecideConflict(id, choice) => drop(tokio::spawn(graph::decide(Arc::clone(context), id, choice))),
+            Command::DecideConflict(row, choice) => drop(tokio::spawn(graph::decide(Arc::clone(context), row, choice))),
             Command::RunOn => command::run_on(&context.commands, &context.events).await,
             Command::ClearEnvironment => command::clear_left(&context.commands, &context.events).await,
             Command::Review(verdict) => self.restores.review(context, verdict),

@@ -16,7 +16,7 @@ pub struct SealedCommand {
     /// The changesets before it, oldest first: someone else changed some of its files meanwhile, or it was sealed in
     /// several parts.
     pub earlier: Vec<Id>,
-    /// The changes that are in the last changeset.
+    /// Its own changes, in whichever changeset they are; of a path that changed in several parts, the last one.
     pub changes: CommandChanges,
     /// The errors of memory. The changeset exists all the same.
     pub unrecorded: Vec<memory::Error>,
@@ -32,7 +32,9 @@ impl SealedCommand {
             whole.changes.unread.extend(part.changes.unread);
             if part.changeset.is_some() {
                 whole.earlier.extend(std::mem::replace(&mut whole.changeset, part.changeset));
-                whole.changes.changes = part.changes.changes;
+                let is_later = |path: &str| part.changes.changes.iter().any(|change| change.entry.path == path);
+                whole.changes.changes.retain(|change| !is_later(&change.entry.path));
+                whole.changes.changes.extend(part.changes.changes);
             }
         }
         whole.earlier.sort();

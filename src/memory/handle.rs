@@ -232,7 +232,11 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
                 indexed = false;
                 job(memory);
             }
-            Err(RecvTimeoutError::Timeout) if passes => memory.retry_now(),
+            Err(RecvTimeoutError::Timeout) if passes => {
+                if let Err(error) = guarded(memory, |memory| Ok(memory.retry_now())) {
+                    memory.report(&error);
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {
                 indexed = true;
                 if let Err(error) = guarded(memory, Memory::index) {

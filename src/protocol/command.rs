@@ -1,7 +1,7 @@
 //! The requests of a front end to the agent, and the values inside.
 
 use super::command_card::CommandDecision;
-use super::graph::ConflictChoice;
+use super::graph::{ConflictChoice, ConflictRow};
 use super::review::{ReviewScope, ReviewVerdict};
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
@@ -78,8 +78,9 @@ pub enum Command {
     /// Keep and restore changes that wait to be reviewed, hunk by hunk; what is restored comes as
     /// [`super::ProposalEvent::Proposed`].
     Review(ReviewVerdict),
-    /// Decide a conflict of the workspace's store, by its id. Told as [`super::EventBody::GraphChanged`].
-    DecideConflict(String, ConflictChoice),
+    /// Decide a conflict of the workspace's store, as it was shown: one that has changed since is not decided. Told as
+    /// [`super::EventBody::GraphChanged`].
+    DecideConflict(Box<ConflictRow>, ConflictChoice),
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::class::Around;
@@ -59,7 +60,18 @@ pub struct ShellCommand {
     pub log: Option<PathBuf>,
     given: Vec<(String, String)>,
     record: Mutex<CommandRecord>,
+    /// Held while it is sealed, which takes seconds: what async code asks for lies beside it.
     staged: Mutex<StagedStates>,
+    /// True while a state of it is staged.
+    unsealed: AtomicBool,
+    /// The reason told last why its changes are not archived yet.
+    failure: Mutex<Option<String>>,
+    /// Paths that a scan did not archive, each with why.
+    left_out: Vec<(String, String)>,
+    /// True if the state it left was taken up already.
+    left_taken: AtomicBool,
+    /// True if its end was reported to the model.
+    reported: AtomicBool,
     /// The view that it ran in, until what it changed there was read.
     view: Mutex<Option<Arc<View>>>,
 }
@@ -72,11 +84,6 @@ struct StagedStates {
     /// The later staging folders that the guard was told of and has not taken up in time.
     late: Vec<CommandStaging>,
     scan: Option<Scan>,
-    left_out: Vec<(String, String)>,
-    /// True if the state it left was taken up already.
-    left_taken: bool,
-    /// True if its end was reported to the model.
-    reported: bool,
 }
 
 impl StagedStates {
@@ -170,9 +177,23 @@ impl Commands {
         let running = launched.map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging)?;
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
-        let staged = Mutex::new(StagedStates { staging, scan, left_out, ..StagedStates::default() });
-        let view = Mutex::new(request.view.clone());
-        let command = Arc::new(ShellCommand { id, info, keeper, grant, record, running, log, given, staged, view });
+        let command = Arc::new(ShellCommand {
+            unsealed: AtomicBool::new(staging.is_some()),
+            staged: Mutex::new(StagedStates { staging, scan, ..StagedStates::default() }),
+            failure: Mutex::default(),
+            left_out,
+            left_taken: AtomicBool::default(),
+            reported: AtomicBool::default(),
+            view: Mutex::new(request.view.clone()),
+            id,
+            info,
+            keeper,
+            grant,
+            record,
+            running,
+            log,
+            given,
+        });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
@@ -315,20 +336,20 @@ impl Commands {
 
     /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<ShellCommand>> {
-        self.state().all.iter().filter(|command| command.staged().holds_states()).cloned().collect()
+        self.state().all.iter().filter(|command| command.unsealed.load(Ordering::Relaxed)).cloned().collect()
     }
 
     /// Jobs that ended and were not reported yet.
     pub fn ended_untold(&self) -> Vec<Arc<ShellCommand>> {
         let over = |command: &&Arc<ShellCommand>| {
-            command.running.progress().is_over() && !std::mem::replace(&mut command.staged().reported, true)
+            command.running.progress().is_over() && !command.reported.swap(true, Ordering::Relaxed)
         };
         self.state().all.iter().filter(over).cloned().collect()
     }
 
     /// Takes up what a command left to the next one: a note for the model where that is something to know.
     pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> Option<String> {
-        let left = left.filter(|_| !std::mem::replace(&mut command.staged().left_taken, true))?;
+        let left = left.filter(|_| !command.left_taken.swap(true, Ordering::Relaxed))?;
         let root = self.shell.workspace.root();
         let variables = self.shell.environment.left(&command.given, &left.variables);
         let mut state = self.state();
@@ -414,13 +435,23 @@ impl ShellCommand {
         seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut staged = self.staged();
+        let sealed = self.seal_staged(&mut staged, shell, seal);
+        self.unsealed.store(staged.holds_states(), Ordering::Relaxed);
+        sealed
+    }
+
+    fn seal_staged(
+        &self,
+        staged: &mut StagedStates,
+        shell: &Shell,
+        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
+    ) -> Result<(), String> {
         if staged.holds_states() && !shell.workspace.root().is_dir() {
             return Err("the workspace is gone".into());
         }
-        let left_out = staged.left_out.clone();
-        let not_undone = || self.running.progress().summary.not_undone(self.grant, &left_out);
+        let not_undone = || self.running.progress().summary.not_undone(self.grant, &self.left_out);
         let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
-        let StagedStates { staging, scan, older, late, .. } = &mut *staged;
+        let StagedStates { staging, scan, older, late } = staged;
         seal_all(older, late.iter_mut().chain(staging.as_mut()).collect(), &seal)?;
         let Some(open) = staging else { return Ok(()) };
         if let Some(scan) = scan.as_ref() {
@@ -454,13 +485,21 @@ impl ShellCommand {
     }
 
     /// Paths that were not archived, each with why.
-    pub fn left_out(&self) -> Vec<(String, String)> {
-        self.staged().left_out.clone()
+    pub fn left_out(&self) -> &[(String, String)] {
+        &self.left_out
+    }
+
+    /// Takes in the outcome of a sealing. Returns whether its failure is another one than the one before.
+    pub fn is_new_failure(&self, failure: Option<&String>) -> bool {
+        let mut before = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = failure.is_some() && before.as_ref() != failure;
+        *before = failure.cloned();
+        is_new
     }
 
     /// Marks its end, or its running on, as reported to the model.
     pub fn mark_reported(&self) {
-        self.staged().reported = true;
+        self.reported.store(true, Ordering::Relaxed);
     }
 
     /// Returns how its shell ended, if it did.

@@ -92,7 +92,7 @@ impl CommandReport {
         }));
         notes.extend(summary.not_archived_words());
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
-        let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
+        let unread = command.left_out().iter().cloned().chain(sealed.unread.iter().cloned());
         notes.extend(unread.map(|(path, why)| format!("not archived: {path} ({why})")));
         if command.keeper == Keeper::Scan && sealed.changeset.is_some() {
             notes.push(SCANNED.into());

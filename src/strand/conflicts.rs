@@ -26,9 +26,12 @@ pub struct Conflicts {
 }
 
 /// Returns the findings that a person has put aside in a store.
-pub fn put_aside(store: &Store) -> HashSet<String> {
-    let recorded = store.conflicts().unwrap_or_default();
-    recorded.into_iter().filter(|conflict| conflict.kind == FINDING).map(|conflict| conflict.id).collect()
+///
+/// # Errors
+/// When the records cannot be read.
+pub fn put_aside(store: &Store) -> Result<HashSet<String>, Error> {
+    let recorded = store.conflicts()?;
+    Ok(recorded.into_iter().filter(|conflict| conflict.kind == FINDING).map(|conflict| conflict.id).collect())
 }
 
 /// Returns the conflicts that are not decided. With `all`, every one that is known.
@@ -80,31 +83,46 @@ pub fn keep(store: &Store, known: &Conflicts, id: &str) -> Result<(), Error> {
     store.record_conflicts(&[record])
 }
 
+/// The outcome of a conflict whose ops were issued again.
+#[derive(Debug)]
+pub struct Taken {
+    /// The ops as they are now.
+    pub written: WriteResult,
+    /// The reason why the conflict stays listed though its ops stand.
+    pub unmarked: Option<Error>,
+}
+
 /// Issues the ops of a conflict again on the present state, as one bundle; those of a finding have both sides as
 /// parents then, which decides it.
 ///
 /// # Errors
-/// When it is none of the `known` ones nor a recorded one, holds no op, or the ops are refused.
-pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<WriteResult, Error> {
+/// When it is none of the `known` ones nor a recorded one, holds no op or one that cannot be read, or the ops are
+/// refused; nothing is written then.
+pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<Taken, Error> {
     let nothing = || Refusal::Usage(format!("{id} holds no op to issue again"));
     if let Some(finding) = known.finding(id) {
         if finding.draft.is_null() {
             return Err(nothing().into());
         }
-        return store.issue(&[Draft::from_json(&finding.draft)?], issuer, false);
+        let written = store.issue(&[Draft::from_json(&finding.draft)?], issuer, false)?;
+        return Ok(Taken { written, unmarked: None });
     }
     let conflict = recorded(store, id)?;
     let ops = ops_of(&conflict);
     if ops.is_empty() {
         return Err(nothing().into());
     }
+    if ops.len() < conflict.ops.len() {
+        let unread = conflict.ops.len() - ops.len();
+        return Err(Refusal::Usage(format!("{id} holds {unread} of {} ops that cannot be read", conflict.ops.len())).into());
+    }
     let issuer = issuer.bundled();
     let written = store.transact(false, |state| reissue(state, &ops, &issuer))?;
-    store.record_conflicts(&[Conflict { status: RESOLVED.to_owned(), ..conflict }])?;
-    Ok(written)
+    let unmarked = store.record_conflicts(&[Conflict { status: RESOLVED.to_owned(), ..conflict }]).err();
+    Ok(Taken { written, unmarked })
 }
 
-/// Returns the ops that a record holds.
+/// Returns the ops of a record that can be read.
 pub fn ops_of(conflict: &Conflict) -> Vec<Op> {
     conflict.ops.iter().filter_map(|op| Op::from_json(op).ok()).collect()
 }

@@ -145,7 +145,16 @@ async fn a_conflict_is_decided_by_the_code_of_the_command_line() {
         let [conflict] = &found.conflicts[..] else { panic!("{:?}", found.conflicts) };
         assert_eq!((&*conflict.id, &*conflict.kind), ("W0902@slot.count", "edit-superseded"));
         assert!(conflict.can_take && conflict.lost.contains("set 5"), "{conflict:?}");
-        live.send(Command::DecideConflict(conflict.id.clone(), choice));
+        // Another one of the same place than the one that was shown is not decided.
+        let other = ConflictRow { lost: "set 7".into(), ..conflict.clone() };
+        live.send(Command::DecideConflict(Box::new(other), choice));
+        live.until(|event| match event {
+            EventBody::Notice(notice) if notice.title.contains("has changed since it was shown") => Some(()),
+            _ => None,
+        })
+        .await;
+        assert_eq!(page(&mut live, "", 9).await.conflicts, found.conflicts);
+        live.send(Command::DecideConflict(Box::new(conflict.clone()), choice));
         live.until(|event| matches!(event, EventBody::GraphChanged).then_some(())).await;
         assert_eq!(page(&mut live, "", 9).await.conflicts, []);
         let store = Store::open(&root).expect("it opens");
@@ -155,7 +164,7 @@ async fn a_conflict_is_decided_by_the_code_of_the_command_line() {
             if choice == ConflictChoice::Keep { "slot count = Int = 1\n" } else { "slot count = Int = 5\n" }
         );
         // What is decided already is an error in words, and changes nothing.
-        live.send(Command::DecideConflict(conflict.id.clone(), choice));
+        live.send(Command::DecideConflict(Box::new(conflict.clone()), choice));
         let why = live.until(|event| match event {
             EventBody::Notice(notice) if notice.title.contains("there is no conflict") => Some(notice.title.clone()),
             _ => None,

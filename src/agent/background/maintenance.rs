@@ -20,7 +20,10 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
             services.say(Level::Warning, e.to_string(), "");
         }
         adopt_and_say(&services);
-        services.record_error(reconcile(services.stores().memory, &services.project(), &services.archive));
+        let reconciled = reconcile(services.stores().memory, &services.project(), &services.archive);
+        for error in services.record_error(reconciled).unwrap_or_default().unread {
+            services.say(Level::Warning, error.to_string(), "");
+        }
         if review::count(&services) {
             services.report(ServiceReport::Status);
         }

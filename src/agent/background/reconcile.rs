@@ -7,27 +7,41 @@ use crate::agent::services::StoreError;
 use crate::archive::{self, Archive, Id};
 use crate::memory::{ChangesetRecord, Memory, StoredFile};
 
-/// Records in memory the changesets of intents without an outcome. Returns how many. Intents without a
-/// changeset stay as they are: either nothing was written, or their process is still writing.
+/// The intents that were joined with their changesets, and those that were not.
+#[derive(Debug, Default)]
+pub struct Reconciled {
+    /// The count of those that were joined.
+    pub count: usize,
+    /// The errors of changesets that cannot be read: their intents stay as they are.
+    pub unread: Vec<archive::Error>,
+}
+
+/// Records in memory the changesets of intents without an outcome. Intents without a changeset stay as they are: either
+/// nothing was written, or their process is still writing.
 ///
 /// # Errors
-/// When memory cannot be read or written, or the archive cannot be read.
-pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, StoreError> {
+/// When memory cannot be read or written, or the archive cannot be listed.
+pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<Reconciled, StoreError> {
     let pending = memory.pending(project)?;
     if pending.is_empty() {
-        return Ok(0);
+        return Ok(Reconciled::default());
     }
     let known: HashSet<String> = memory.changesets(project)?.into_iter().filter_map(|c| c.id).collect();
     let mut unknown: Vec<Id> = archive.list()?;
     unknown.retain(|id| !known.contains(&id.to_string()));
     unknown.sort_unstable();
-    let mut reconciled = 0;
+    let mut reconciled = Reconciled::default();
     for record in pending {
         let found = unknown.iter().position(|id| fits(archive, &record, *id));
         if let Some(at) = found {
             let id = unknown.remove(at);
-            memory.applied(record.pending, &id.to_string(), &files(archive, id)?)?;
-            reconciled += 1;
+            match files(archive, id) {
+                Ok(files) => {
+                    memory.applied(record.pending, &id.to_string(), &files)?;
+                    reconciled.count += 1;
+                }
+                Err(error) => reconciled.unread.push(error),
+            }
         }
     }
     Ok(reconciled)
@@ -85,12 +99,20 @@ mod tests {
         let state = workspace.read("a").expect("read").state;
         let recorded =
             archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
-        assert_eq!(reconcile(&memory, "/p", &archive).expect("reconciled"), 1);
+        let versions = archive.versions("a").expect("listed");
+        let folder = versions[0].file.parent().expect("its folder");
+        std::fs::rename(folder, archive.folder().join("aside")).expect("moved");
+        std::fs::write(folder, "in its place").expect("written");
+        let reconciled = reconcile(&memory, "/p", &archive).expect("the rest goes on");
+        assert_eq!((reconciled.count, reconciled.unread.len()), (0, 1), "{reconciled:?}");
+        std::fs::remove_file(folder).expect("removed");
+        std::fs::rename(archive.folder().join("aside"), folder).expect("moved back");
+        assert_eq!(reconcile(&memory, "/p", &archive).expect("reconciled").count, 1);
         let id = recorded.changeset.expect("archived").to_string();
         let record = memory.changeset("/p", &id).expect("read").expect("known");
         assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));
         assert_eq!(record.files[0].version, Some(recorded.files[0].version.to_string()));
-        assert_eq!(reconcile(&memory, "/p", &archive).expect("nothing left"), 0);
+        assert_eq!(reconcile(&memory, "/p", &archive).expect("nothing left").count, 0);
         std::fs::remove_dir_all(archive.folder()).expect("removed");
         std::fs::write(archive.folder(), "in its place").expect("written");
         let unread = reconcile(&memory, "/p", &archive);

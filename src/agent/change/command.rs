@@ -64,25 +64,13 @@ pub async fn begin(
 
 /// Seals what a command changed so far, and reports the result.
 pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, stopped: Option<Stopped>) -> Finished {
-    let services = Arc::clone(&context.services);
-    let sealing = Arc::clone(&command);
-    let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing)).await;
-    let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
-    for id in sealed.earlier.iter().chain(&sealed.changeset) {
-        tell_changeset(&context.services, &context.events, *id).await;
-    }
-    if let Some(why) = &failure {
-        let detail = say::states_kept();
-        context.say(Level::Error, say::not_archived_yet(&command.id, &localized(why)), detail).await;
-    }
+    let Sealing { sealed, failure, is_over } = seal_and_tell(&context.services, &context.events, &command).await;
     let exit = command.running.progress().exit.clone();
     let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
     let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
     // What a command changed is not someone else's change.
     lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
     let result = seal_result(sealed);
-    // Looked at before the rest: of what ends from here on a job's end is told.
-    let is_over = command.running.progress().is_over();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
     report.notes.extend(note);
     let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
@@ -131,15 +119,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
                 }
             }
         }
-        let (own, sealing) = (Arc::clone(&services), Arc::clone(&job));
-        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
-        let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
-        if let Some(why) = failure {
-            services.say(Level::Error, say::not_archived_yet(&job.id, &localized(&why)), say::states_kept());
-        }
-        for id in sealed.earlier.iter().chain(&sealed.changeset) {
-            tell_changeset(&services, &events, *id).await;
-        }
+        let Sealing { sealed, .. } = seal_and_tell(&services, &events, &job).await;
         seal_jobs(&services, &commands, &events).await;
         let result = seal_result(sealed);
         let end = command_event::ended(&job, None, &result);
@@ -179,15 +159,7 @@ pub async fn clear_left(commands: &Commands, events: &Events) {
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
 pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &Events) {
     for command in commands.unsealed() {
-        let (own, sealing) = (Arc::clone(services), Arc::clone(&command));
-        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
-        let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
-        if let Some(why) = failure {
-            services.say(Level::Error, say::not_archived_yet(&command.id, &localized(&why)), say::states_kept());
-        }
-        for id in sealed.earlier.iter().chain(&sealed.changeset) {
-            tell_changeset(services, events, *id).await;
-        }
+        seal_and_tell(services, events, &command).await;
     }
 }
 
@@ -205,15 +177,50 @@ async fn tell_changeset(services: &Services, events: &Events, id: Id) {
     services.news.flushed().await;
 }
 
-/// Seals what a command changed so far. Returns what was archived, and why not all of it was.
-fn seal_command(services: &Services, command: &ShellCommand) -> (SealedCommand, Option<String>) {
+/// A sealing of what a command changed so far.
+struct Sealing {
+    /// What was archived.
+    sealed: SealedCommand,
+    /// The reason why not all of it was.
+    failure: Option<String>,
+    /// True if the command had ended before: then this was all of it.
+    is_over: bool,
+}
+
+/// Seals what a command changed so far, and tells of its changesets, and of a failure that was not told yet.
+async fn seal_and_tell(services: &Arc<Services>, events: &Events, command: &Arc<ShellCommand>) -> Sealing {
+    let (own, sealing) = (Arc::clone(services), Arc::clone(command));
+    let sealing = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
+    let sealing = sealing.unwrap_or_else(|_| Sealing {
+        sealed: SealedCommand::default(),
+        failure: Some(say::sealing_failed().into()),
+        is_over: command.running.progress().is_over(),
+    });
+    for id in sealing.sealed.earlier.iter().chain(&sealing.sealed.changeset) {
+        tell_changeset(services, events, *id).await;
+    }
+    if command.is_new_failure(sealing.failure.as_ref()) {
+        let why = localized(sealing.failure.as_deref().unwrap_or_default());
+        events.say(Level::Error, say::not_archived_yet(&command.id, &why), say::states_kept()).await;
+    }
+    sealing
+}
+
+/// Seals what a command changed so far; once more where it ends meanwhile.
+fn seal_command(services: &Services, command: &ShellCommand) -> Sealing {
     let parts = RefCell::new(Vec::new());
     let seal = |staging: &mut _, not_undone: &[_]| {
         let part = seal(staging, &command.info, not_undone, services.stores()).map_err(|error| error.to_string())?;
         parts.borrow_mut().push(part);
         Ok(())
     };
-    let failure = command.seal(&services.shell, seal).err();
+    let (failure, is_over) = loop {
+        let is_over = command.running.progress().is_over();
+        let failure = command.seal(&services.shell, seal).err();
+        if is_over || !command.running.progress().is_over() {
+            break (failure, is_over);
+        }
+    };
     let mut sealed = SealedCommand::of_parts(parts.into_inner());
     for error in std::mem::take(&mut sealed.unrecorded) {
         services.record_error::<()>(Err(error));
@@ -221,9 +228,5 @@ fn seal_command(services: &Services, command: &ShellCommand) -> (SealedCommand, 
     if sealed.changeset.is_some() {
         shell::sweep(&services.archive);
     }
-    (sealed, failure)
-}
-
-fn sealing_failed() -> (SealedCommand, Option<String>) {
-    (SealedCommand::default(), Some(say::sealing_failed().into()))
+    Sealing { sealed, failure, is_over }
 }

@@ -19,7 +19,7 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         removed: change.counts.removed,
     };
     let summary = &progress.summary;
-    let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
+    let unread = command.left_out().iter().cloned().chain(sealed.unread.iter().cloned());
     CommandEnd {
         id: command.id.clone(),
         exit,

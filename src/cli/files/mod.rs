@@ -247,7 +247,10 @@ pub(in crate::cli) fn reconcile_killed(
     let Adopted { mut lines, in_use } = crate::agent::adopt(&shell, stores)?;
     lines.extend((in_use > 0).then(|| say::command_runs_yet().into()));
     match reconcile(stores.memory, &stores.project(), stores.archive) {
-        Ok(reconciled) => Ok((lines, Ok(reconciled))),
+        Ok(reconciled) => {
+            lines.extend(reconciled.unread.iter().map(archive::Error::to_string));
+            Ok((lines, Ok(reconciled.count)))
+        }
         Err(StoreError::Memory(error)) => Ok((lines, Err(error))),
         Err(StoreError::Archive(error)) => Err(error),
     }

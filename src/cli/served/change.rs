@@ -255,31 +255,43 @@ fn outcome(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>
     answer
 }
 
-/// Returns a path as one word of a shell; what would act on a terminal is shown.
+/// Returns a path as one word of a shell that is no option; what would act on a terminal is shown.
 fn in_shell(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./@+,=%".contains(c);
-    match path.chars().all(is_plain) && !path.starts_with('-') {
-        true => path.to_owned(),
-        false => format!("'{}'", clean_line(&path.replace('\'', "'\\''"))),
+    let here = if path.starts_with('-') { "./" } else { "" };
+    match path.chars().all(is_plain) {
+        true => format!("{here}{path}"),
+        false => format!("'{here}{}'", clean_line(&path.replace('\'', "'\\''"))),
     }
 }
 
 /// Returns the question to the person: who asks, why it is for the person, and what becomes of each file.
 fn question(restoration: &Restoration, who: &str, project: &str) -> String {
-    let files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
-    let written = plural(restoration.proposal.files.len(), "file");
-    let mut text = format!("{who} wants to restore {written} in {}:\n", clean_line(project));
+    let written: BTreeSet<&str> = restoration.proposal.files.iter().map(|file| file.path.as_str()).collect();
+    let is_written = |preview: &RestorePreview| written.contains(preview.path.as_str());
+    let is_foreign = |preview: &RestorePreview| matches!(preview.status, RestoreStatus::Foreign { .. });
+    let mut files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
+    // What would overwrite someone else's work is read first, and what is left as it is last.
+    files.sort_by_key(|preview| (!is_written(preview), !is_foreign(preview)));
+    let mut text = format!("{who} wants to restore {} in {}:\n", plural(written.len(), "file"), clean_line(project));
     let width = files.iter().take(LISTED).map(|file| cells(&file.path)).max().unwrap_or(0);
     for file in files.iter().take(LISTED) {
         text.push_str(&undo::line(file, width));
         text.push('\n');
     }
-    if files.len() > LISTED {
-        text.push_str(&format!("and {} more, restored too\n", files.len() - LISTED));
+    let unlisted = files.len().saturating_sub(LISTED);
+    let more = files.iter().skip(LISTED).filter(|preview| is_written(preview)).count();
+    for (more, what) in [(more, "restored too"), (unlisted - more, "left as they are")] {
+        if more > 0 {
+            text.push_str(&format!("and {more} more, {what}\n"));
+        }
     }
+    let overwritten = files.iter().filter(|preview| is_written(preview) && is_foreign(preview)).count();
+    let foreign = (overwritten > 1)
+        .then(|| format!("careful: {overwritten} files were changed outside nebula and would be overwritten"));
     let careful = restoration.proposal.needs_person().map(|why| format!("careful: {why}"));
     let left = restoration.previews.iter().filter_map(undo::not_undone_words).map(|line| format!("not undone: {line}"));
-    for line in careful.into_iter().chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned()) {
+    for line in foreign.into_iter().chain(careful).chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned()) {
         text.push_str(&clean_line(&line));
         text.push('\n');
     }

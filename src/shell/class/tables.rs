@@ -224,12 +224,12 @@ pub fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Returns whether an option is among these: as a letter, alone or with others, or at length, which may be shortened.
 /// Returns whether `sed` changes the files that it reads.
 pub fn edits_in_place(arguments: &[Word]) -> bool {
     has_short(arguments, 'i', "--in-place")
 }
 
+/// Returns whether an option is among these: as a letter, alone or with others, or at length, which may be shortened.
 fn has_short(arguments: &[Word], letter: char, long: &str) -> bool {
     arguments.iter().any(|word| {
         let text = word.text.as_str();

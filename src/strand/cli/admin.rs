@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{self, ConflictCommand};
 use super::out::{Writer, plural};
 use super::session::Session;
-use crate::strand::conflicts;
+use crate::strand::conflicts::{self, Taken};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::store::{Before, Config, Error, Lock, Repaired, Verified, is_pattern, overlap};
@@ -212,11 +212,14 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
             out.answer(&format!("resolved {id}"), || json!({"resolved": id}));
         }
         ConflictCommand::Reissue { id } => {
-            let written = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
+            let Taken { written, unmarked } = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
             let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
             let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
             out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
             out.new_faults(&written.new_faults);
+            if let Some(error) = unmarked {
+                out.note(&format!("{id} could not be marked as decided, so it stays listed: {error}"));
+            }
         }
     }
     Ok(0)

@@ -46,7 +46,7 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
     let found = checks.all(state).filter(|found| scope.as_ref().is_none_or(|scope| scope.contains(&found.def)));
     let mut faults = render(state, found.filter(|found| wanted(args, found.fault.code().0)));
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);
-    let hidden = put_aside(&s.store);
+    let hidden = put_aside(&s.store)?;
     let merged = if all_kinds && scope.is_none() { findings(state, args.all) } else { Vec::new() };
     let is_reported = |finding: &Finding| !hidden.contains(&finding.id());
     let merged: Vec<_> = merged.into_iter().filter(is_reported).collect();

@@ -29,8 +29,8 @@ pub struct GraphScreen {
     top: usize,
     /// The list is asked for; true besides: once more, for something has changed since.
     listing: Option<bool>,
-    /// The definition that is asked for.
-    asked: Option<String>,
+    /// The definition that is asked for; true besides: once more, for something has changed since.
+    asked: Option<(String, bool)>,
     /// The entry that the right side shows, or is about to.
     target: Option<Target>,
     /// The targets on the way to it.
@@ -38,7 +38,7 @@ pub struct GraphScreen {
     detail: Option<Detail>,
     in_detail: bool,
     /// The decision that waits for a yes.
-    confirm: Option<(String, ConflictChoice)>,
+    confirm: Option<(ConflictRow, ConflictChoice)>,
     size: (u16, u16),
 }
 
@@ -109,6 +109,7 @@ impl GraphScreen {
     /// Asks again for what is shown: the store has changed.
     pub fn refresh(&mut self) -> Vec<PaneEffect> {
         let mut effects = self.list();
+        self.asked.iter_mut().for_each(|(_, again)| *again = true);
         effects.extend(self.ask());
         effects
     }
@@ -156,10 +157,10 @@ impl GraphScreen {
         match (query, listing) {
             (Query::Graph { .. }, Listing::Graph(page)) => self.listed(Some(page.clone()), None),
             (Query::Graph { .. }, Listing::Failed(why)) => self.listed(None, Some(why.clone())),
-            (Query::Definition(id), listing) if self.asked.as_ref() == Some(id) => {
-                self.asked = None;
-                // Another one is wanted by now.
-                if self.target.as_ref() != Some(&Target::Definition(id.clone())) {
+            (Query::Definition(id), listing) if self.asked.as_ref().is_some_and(|(asked, _)| asked == id) => {
+                let again = self.asked.take().is_some_and(|(_, again)| again);
+                // Another one is wanted by now, or the same as it is now.
+                if again || self.target.as_ref() != Some(&Target::Definition(id.clone())) {
                     return self.ask();
                 }
                 match listing {
@@ -177,6 +178,10 @@ impl GraphScreen {
         let again = self.listing.take() == Some(true);
         let before = self.entry(self.at);
         (self.page, self.failed) = (page, failed);
+        // What was asked about is no longer what would be decided.
+        if self.confirm.as_ref().is_some_and(|(row, _)| !self.conflicts().contains(row)) {
+            self.cancel();
+        }
         let same = before.and_then(|before| (0..self.entries()).find(|at| self.entry(*at).as_ref() == Some(&before)));
         self.at = same.unwrap_or(self.at).min(self.entries().saturating_sub(1));
         let mut effects = if again { self.list() } else { Vec::new() };
@@ -220,7 +225,7 @@ impl GraphScreen {
                 Vec::new()
             }
             Some(Target::Definition(id)) if self.asked.is_none() => {
-                self.asked = Some(id.clone());
+                self.asked = Some((id.clone(), false));
                 vec![PaneEffect::Ask(Query::Definition(id.clone()))]
             }
             _ => Vec::new(),
@@ -298,8 +303,9 @@ impl GraphScreen {
     /// Does `action`.
     pub fn act(&mut self, action: Action) -> GraphOutcome {
         let stay = GraphOutcome::Stay;
-        if let Some((id, choice)) = self.confirm.take() {
-            let sent = (action == Action::Open).then(|| PaneEffect::send(Command::DecideConflict(id, choice)));
+        if let Some((row, choice)) = self.confirm.take() {
+            let decided = || PaneEffect::send(Command::DecideConflict(Box::new(row), choice));
+            let sent = (action == Action::Open).then(decided);
             return stay(sent.into_iter().collect());
         }
         stay(match action {
@@ -327,13 +333,13 @@ impl GraphScreen {
 
     /// Asks whether a conflict is to be decided this way.
     fn confirm(&mut self, choice: ConflictChoice) -> Vec<PaneEffect> {
-        let Some(id) = self.conflict().map(|conflict| conflict.id.clone()) else { return Vec::new() };
+        let Some(row) = self.conflict().cloned() else { return Vec::new() };
         let words = match choice {
-            ConflictChoice::Keep => say::keep_asks(),
-            ConflictChoice::Take => say::take_asks(),
+            ConflictChoice::Keep => say::keep_asks(&row.about),
+            ConflictChoice::Take => say::take_asks(&row.about),
         };
-        self.confirm = Some((id, choice));
-        vec![PaneEffect::Say(words.into())]
+        self.confirm = Some((row, choice));
+        vec![PaneEffect::Say(words)]
     }
 
     fn line_for(&self) -> PaneEffect {
@@ -353,6 +359,8 @@ impl GraphScreen {
         match (purpose, &mut self.detail) {
             (LineFor::Filter, _) if self.filter != words => {
                 (self.filter, self.limit, self.at) = (words.to_string(), ROWS, 0);
+                // What is found decides what is shown beside it.
+                self.target = None;
                 self.list()
             }
             (LineFor::Search, Some(detail)) if !left => {

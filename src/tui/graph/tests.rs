@@ -118,13 +118,52 @@ fn a_conflict_is_decided_by_enter_alone_after_the_question() {
         }
         act(&mut graph, action);
         let sent = act(&mut graph, Action::Open);
-        let wanted = Command::DecideConflict("W0902@slot.a".into(), choice);
+        let wanted = Command::DecideConflict(Box::new(conflict("W0902@slot.a", true)), choice);
         assert_eq!(sent, [PaneEffect::Run(Effect::Send(wanted))]);
         act(&mut graph, action);
         graph.cancel();
         assert_eq!(act(&mut graph, Action::Open), [], "it opens the conflict");
         act(&mut graph, Action::Left);
     }
+}
+
+#[test]
+fn what_a_filter_leaves_under_the_bar_is_what_is_decided() {
+    let conflicts = ["W0902@slot.a", "W0902@slot.b", "W0902@slot.c"].map(|id| conflict(id, true)).to_vec();
+    let mut graph = open(conflicts.clone());
+    act(&mut graph, Action::Down);
+    act(&mut graph, Action::Down);
+    graph.line(&LineFor::Filter, LineInput::Taken("slot"));
+    let query = graph.query();
+    graph.answer(&query, &Listing::Graph(page(conflicts)));
+    let bar = graph.entry(graph.at).expect("an entry is under the bar");
+    act(&mut graph, Action::KeepConflict);
+    let sent = act(&mut graph, Action::Open);
+    let [PaneEffect::Run(Effect::Send(Command::DecideConflict(row, _)))] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(Target::Conflict(row.id.clone()), bar);
+}
+
+#[test]
+fn a_conflict_that_changes_under_the_question_is_not_decided() {
+    let mut graph = open(vec![conflict("W0902@slot.a", true)]);
+    act(&mut graph, Action::TakeConflict);
+    graph.refresh();
+    let changed = ConflictRow { lost: "Int = 9".into(), ..conflict("W0902@slot.a", true) };
+    let query = graph.query();
+    graph.answer(&query, &Listing::Graph(page(vec![changed])));
+    assert_eq!(act(&mut graph, Action::Open), [], "it opens the conflict");
+}
+
+#[test]
+fn a_definition_that_was_asked_for_before_a_change_is_asked_for_again() {
+    let mut graph = open(vec![conflict("cf_1", true)]);
+    let effects = act(&mut graph, Action::Down);
+    assert_eq!(asked(&effects), [&Query::Definition("op_a".into())]);
+    graph.refresh();
+    let effects = tell(&mut graph, definition("a", &[]));
+    assert_eq!(asked(&effects), [&Query::Definition("op_a".into())], "what came was read before the change");
+    tell(&mut graph, definition("a", &[]));
+    assert!(graph.detail.is_some());
 }
 
 #[test]

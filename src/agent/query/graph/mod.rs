@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::messages::agent as say;
-use crate::protocol::{ConflictChoice, DefinitionDetail, EventBody, GraphPage, Level};
+use crate::protocol::{ConflictChoice, ConflictRow, DefinitionDetail, EventBody, GraphPage, Level};
 
 /// A build without Strand: no folder has a store that it could read.
 #[cfg(not(feature = "strand"))]
@@ -18,7 +18,7 @@ mod store {
     use std::path::{Path, PathBuf};
 
     use super::absent;
-    use crate::protocol::{ConflictChoice, DefinitionDetail, GraphPage};
+    use crate::protocol::{ConflictChoice, ConflictRow, DefinitionDetail, GraphPage};
 
     pub fn find(_: &Path) -> Option<PathBuf> {
         None
@@ -32,7 +32,7 @@ mod store {
         Err(absent())
     }
 
-    pub fn decide(_: &Path, _: &str, _: ConflictChoice) -> Result<String, String> {
+    pub fn decide(_: &Path, _: &ConflictRow, _: ConflictChoice) -> Result<String, String> {
         Err(absent())
     }
 }
@@ -64,9 +64,9 @@ pub fn definition(services: &Services, id: &str) -> Result<DefinitionDetail, Str
 }
 
 /// Decides a conflict and tells how that went.
-pub async fn decide(context: Arc<SessionContext>, id: String, choice: ConflictChoice) {
+pub async fn decide(context: Arc<SessionContext>, row: Box<ConflictRow>, choice: ConflictChoice) {
     let services = Arc::clone(&context.services);
-    let decided = tokio::task::spawn_blocking(move || with(&services, |root| store::decide(root, &id, choice))).await;
+    let decided = tokio::task::spawn_blocking(move || with(&services, |root| store::decide(root, &row, choice))).await;
     match decided.unwrap_or_else(|_| Err(say::failed_itself().into())) {
         Ok(done) => context.say(Level::Info, done, "").await,
         Err(why) => context.say(Level::Error, why, say::nothing_changed()).await,

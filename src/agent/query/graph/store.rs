@@ -26,9 +26,9 @@ const ROWS: usize = 200;
 /// Characters of a line that stands for a text.
 const LINE: usize = 200;
 
-/// Returns the folder of the store in or around a folder.
-pub fn find(folder: &Path) -> Option<PathBuf> {
-    Store::find(folder)
+/// Returns the folder of the store in a workspace. One in a folder around it is no part of it.
+pub fn find(root: &Path) -> Option<PathBuf> {
+    Store::find(root).filter(|store| store.starts_with(root))
 }
 
 fn open(root: &Path) -> Result<Store, String> {
@@ -216,20 +216,29 @@ fn limited(mut rows: Vec<GraphLink>) -> GraphLinks {
 /// Decides a conflict as `strand conflicts` does, as the author that it would have. Returns what was done.
 ///
 /// # Errors
-/// When the conflict is gone, holds nothing to issue, or the ops are refused; nothing is written then.
-pub fn decide(root: &Path, id: &str, choice: ConflictChoice) -> Result<String, String> {
+/// When the conflict is gone or no longer the one that was shown, holds nothing to issue, the ops are refused, or the
+/// store is damaged; nothing is written then.
+pub fn decide(root: &Path, shown: &ConflictRow, choice: ConflictChoice) -> Result<String, String> {
     let mut store = open(root)?;
+    store.sound().map_err(words)?;
+    let id = &shown.id;
+    if conflict_rows(&store)?.iter().any(|row| row.id == *id && row != shown) {
+        return Err(say::conflict_changed(id));
+    }
     let (issuer, _) = issuer(None, &store).map_err(words)?;
     let known = conflicts::list(&store, false).map_err(words)?;
     let done = match choice {
-        ConflictChoice::Keep => conflicts::keep(&store, &known, id).map(|()| say::conflict_kept(&id)),
-        ConflictChoice::Take => conflicts::take(&mut store, &known, id, &issuer).map(|written| {
-            let (ops, faults) = (written.ops.len(), written.new_faults.len());
-            if faults == 0 { say::conflict_taken(ops, &id) } else { say::conflict_taken_faults(ops, &id, &faults) }
+        ConflictChoice::Keep => conflicts::keep(&store, &known, id).map(|()| say::conflict_kept(id)),
+        ConflictChoice::Take => conflicts::take(&mut store, &known, id, &issuer).map(|taken| {
+            let (ops, faults) = (taken.written.ops.len(), taken.written.new_faults.len());
+            match taken.unmarked {
+                Some(error) => say::conflict_unmarked(ops, id, &words(error)),
+                None if faults == 0 => say::conflict_taken(ops, id),
+                None => say::conflict_taken_faults(ops, id, &faults),
+            }
         }),
     };
     let done = done.map_err(words)?;
-    store.sound().map_err(words)?;
     store.checkpoint();
     Ok(done)
 }

@@ -51,7 +51,6 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     let (found, root) = (Arc::clone(&now), workspace.root().to_path_buf());
     let active = tokio::task::spawn_blocking(move || found.1.active(&workspace, &in_play)).await;
     let Ok(active) = active else { return };
-    session.prompt.in_play = session.files.in_play.len();
     let view = rules_view(&now.1, &active, &session.files.in_play);
     let before = context.set_rules(view.clone());
     tell_rules(&context.events, session, &before, view).await;
@@ -62,6 +61,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     let facts = PromptFacts { live, rules: active.rules };
     // A turn that is stopped at an await above compares again.
     session.prompt.look = Look::Compared(now);
+    session.prompt.in_play = session.files.in_play.len();
     if anew {
         session.note_left_out();
         session.prompt.last_sent = facts.clone();
