@@ -233,7 +233,11 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
                 job(memory);
             }
             Err(RecvTimeoutError::Timeout) if passes => {
-                if let Err(error) = guarded(memory, |memory| Ok(memory.retry_now())) {
+                let retried = guarded(memory, |memory| {
+                    memory.retry_now();
+                    Ok(())
+                });
+                if let Err(error) = retried {
                     memory.report(&error);
                 }
             }

@@ -85,7 +85,7 @@ pub fn keep(store: &Store, known: &Conflicts, id: &str) -> Result<(), Error> {
 
 /// The outcome of a conflict whose ops were issued again.
 #[derive(Debug)]
-pub struct Taken {
+pub struct Reissued {
     /// The ops as they are now.
     pub written: WriteResult,
     /// The reason why the conflict stays listed though its ops stand.
@@ -98,14 +98,14 @@ pub struct Taken {
 /// # Errors
 /// When it is none of the `known` ones nor a recorded one, holds no op or one that cannot be read, or the ops are
 /// refused; nothing is written then.
-pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<Taken, Error> {
+pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<Reissued, Error> {
     let nothing = || Refusal::Usage(format!("{id} holds no op to issue again"));
     if let Some(finding) = known.finding(id) {
         if finding.draft.is_null() {
             return Err(nothing().into());
         }
         let written = store.issue(&[Draft::from_json(&finding.draft)?], issuer, false)?;
-        return Ok(Taken { written, unmarked: None });
+        return Ok(Reissued { written, unmarked: None });
     }
     let conflict = recorded(store, id)?;
     let ops = ops_of(&conflict);
@@ -114,12 +114,14 @@ pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> 
     }
     if ops.len() < conflict.ops.len() {
         let unread = conflict.ops.len() - ops.len();
-        return Err(Refusal::Usage(format!("{id} holds {unread} of {} ops that cannot be read", conflict.ops.len())).into());
+        return Err(
+            Refusal::Usage(format!("{id} holds {unread} of {} ops that cannot be read", conflict.ops.len())).into()
+        );
     }
     let issuer = issuer.bundled();
     let written = store.transact(false, |state| reissue(state, &ops, &issuer))?;
     let unmarked = store.record_conflicts(&[Conflict { status: RESOLVED.to_owned(), ..conflict }]).err();
-    Ok(Taken { written, unmarked })
+    Ok(Reissued { written, unmarked })
 }
 
 /// Returns the ops of a record that can be read.

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use nebula::protocol::{
-    Command, ConflictChoice, DefinitionDetail, EventBody, GraphLink, GraphPage, Listing, Query, QueryId, SessionChoice,
+    Command, ConflictChoice, ConflictRow, DefinitionDetail, EventBody, GraphLink, GraphPage, Listing, Query, QueryId,
+    SessionChoice,
 };
 use nebula::strand::id::QName;
 use nebula::strand::issue::{Draft, Issuer};

@@ -179,7 +179,7 @@ async fn tell_changeset(services: &Services, events: &Events, id: Id) {
 
 /// A sealing of what a command changed so far.
 struct Sealing {
-    /// What was archived.
+    /// The changesets, and the changes in them.
     sealed: SealedCommand,
     /// The reason why not all of it was.
     failure: Option<String>,

@@ -291,7 +291,8 @@ fn question(restoration: &Restoration, who: &str, project: &str) -> String {
         .then(|| format!("careful: {overwritten} files were changed outside nebula and would be overwritten"));
     let careful = restoration.proposal.needs_person().map(|why| format!("careful: {why}"));
     let left = restoration.previews.iter().filter_map(undo::not_undone_words).map(|line| format!("not undone: {line}"));
-    for line in foreign.into_iter().chain(careful).chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned()) {
+    for line in foreign.into_iter().chain(careful).chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned())
+    {
         text.push_str(&clean_line(&line));
         text.push('\n');
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{self, ConflictCommand};
 use super::out::{Writer, plural};
 use super::session::Session;
-use crate::strand::conflicts::{self, Taken};
+use crate::strand::conflicts::{self, Reissued};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::store::{Before, Config, Error, Lock, Repaired, Verified, is_pattern, overlap};
@@ -159,7 +159,7 @@ fn watch(s: &mut Session, out: &mut Writer, options: &sync::Options, issuer: &Is
     const PAUSE: Duration = Duration::from_millis(200);
     let mut first = true;
     loop {
-        // Taken before the sync: a file written meanwhile is another change.
+        // Reissued before the sync: a file written meanwhile is another change.
         let seen = sync::stamp(&s.store);
         match sync::sync(&mut s.store, options, issuer) {
             Ok(done) => {
@@ -212,7 +212,7 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
             out.answer(&format!("resolved {id}"), || json!({"resolved": id}));
         }
         ConflictCommand::Reissue { id } => {
-            let Taken { written, unmarked } = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
+            let Reissued { written, unmarked } = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
             let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
             let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
             out.answer(&lines.join("\n"), || json!({"op-ids": ids}));

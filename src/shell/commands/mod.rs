@@ -1,5 +1,7 @@
 //! The commands of one session: the state each starts with and leaves to the next, and the jobs that still run.
 
+mod command;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,22 +10,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::class::Around;
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
-use super::message::{Exit, ShellState, Start};
+use super::message::{ShellState, Start};
 use super::output::Output;
 use super::output::record::{self, CommandRecord};
 use super::request::{CommandRequest, StartError, begun, check_text};
 use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
-use super::view::View;
-use crate::archive::NotUndone;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::disk;
 use crate::text::time;
 use crate::workspace::Access;
 
+pub use command::ShellCommand;
+
+use command::CommandStates;
+
 /// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
+
 /// The commands of one session.
 pub struct Commands {
     shell: Arc<Shell>,
@@ -41,55 +46,6 @@ struct CommandsState {
     folder: PathBuf,
     left: BTreeMap<String, String>,
     all: Vec<Arc<ShellCommand>>,
-}
-
-/// One command.
-#[derive(Debug)]
-pub struct ShellCommand {
-    /// `c1`, `c2`, ….
-    pub id: String,
-    /// Its origin, under which its changes are recorded.
-    pub info: CommandInfo,
-    /// The keeper of its states.
-    pub keeper: Keeper,
-    /// The grants of its sandbox; none: it runs in none.
-    pub grant: Option<Grant>,
-    /// It runs, or has run.
-    pub running: RunningCommand,
-    /// The path of its log.
-    pub log: Option<PathBuf>,
-    given: Vec<(String, String)>,
-    record: Mutex<CommandRecord>,
-    /// Held while it is sealed, which takes seconds: what async code asks for lies beside it.
-    staged: Mutex<StagedStates>,
-    /// True while a state of it is staged.
-    unsealed: AtomicBool,
-    /// The reason told last why its changes are not archived yet.
-    failure: Mutex<Option<String>>,
-    /// Paths that a scan did not archive, each with why.
-    left_out: Vec<(String, String)>,
-    /// True if the state it left was taken up already.
-    left_taken: AtomicBool,
-    /// True if its end was reported to the model.
-    reported: AtomicBool,
-    /// The view that it ran in, until what it changed there was read.
-    view: Mutex<Option<Arc<View>>>,
-}
-
-#[derive(Debug, Default)]
-struct StagedStates {
-    staging: Option<CommandStaging>,
-    /// The earlier staging folders that could not be sealed yet.
-    older: Vec<CommandStaging>,
-    /// The later staging folders that the guard was told of and has not taken up in time.
-    late: Vec<CommandStaging>,
-    scan: Option<Scan>,
-}
-
-impl StagedStates {
-    fn holds_states(&self) -> bool {
-        self.staging.is_some() || !self.older.is_empty()
-    }
 }
 
 impl std::fmt::Debug for Commands {
@@ -176,12 +132,8 @@ impl Commands {
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
         let running = launched.map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging)?;
-        let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let command = Arc::new(ShellCommand {
-            unsealed: AtomicBool::new(staging.is_some()),
-            staged: Mutex::new(StagedStates { staging, scan, ..StagedStates::default() }),
-            failure: Mutex::default(),
-            left_out,
+            states: CommandStates::new(staging, scan),
             left_taken: AtomicBool::default(),
             reported: AtomicBool::default(),
             view: Mutex::new(request.view.clone()),
@@ -336,7 +288,7 @@ impl Commands {
 
     /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<ShellCommand>> {
-        self.state().all.iter().filter(|command| command.unsealed.load(Ordering::Relaxed)).cloned().collect()
+        self.state().all.iter().filter(|command| command.states.are_unsealed()).cloned().collect()
     }
 
     /// Jobs that ended and were not reported yet.
@@ -396,138 +348,10 @@ impl Commands {
     }
 }
 
-impl ShellCommand {
-    /// Writes down how far it is, for `nebula commands`. `changeset`: that of its changes, where there is one.
-    pub fn keep_record(&self, changeset: Option<String>) {
-        let Some(log) = &self.log else { return };
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let progress = self.running.progress().clone();
-        record.took = progress.took.and_then(|took| u64::try_from(took.as_millis()).ok());
-        match progress.exit {
-            Some((Exit::Code(code), _)) => record.exit = Some(code),
-            Some((Exit::Signal(signal), _)) => record.signal = Some(signal),
-            None => {}
-        }
-        record.failed = progress.failed;
-        record.changeset = changeset.or(record.changeset.take());
-        // Without it the command is not listed: nothing else hangs on it.
-        let _ = record.write(log);
-    }
-
-    /// Takes the view that it ran in, so that it goes when its changes were read.
-    pub fn take_view(&self) -> Option<Arc<View>> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn staged(&self) -> MutexGuard<'_, StagedStates> {
-        // What is behind the lock is replaced in one step each time.
-        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes,
-    /// or, while something of the command still runs, begins again. Folders that could not be sealed before come first.
-    ///
-    /// # Errors
-    /// When the states cannot be gathered, or `seal` fails: they stay in the staging folder.
-    pub fn seal(
-        &self,
-        shell: &Shell,
-        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut staged = self.staged();
-        let sealed = self.seal_staged(&mut staged, shell, seal);
-        self.unsealed.store(staged.holds_states(), Ordering::Relaxed);
-        sealed
-    }
-
-    fn seal_staged(
-        &self,
-        staged: &mut StagedStates,
-        shell: &Shell,
-        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if staged.holds_states() && !shell.workspace.root().is_dir() {
-            return Err("the workspace is gone".into());
-        }
-        let not_undone = || self.running.progress().summary.not_undone(self.grant, &self.left_out);
-        let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
-        let StagedStates { staging, scan, older, late } = staged;
-        seal_all(older, late.iter_mut().chain(staging.as_mut()).collect(), &seal)?;
-        let Some(open) = staging else { return Ok(()) };
-        if let Some(scan) = scan.as_ref() {
-            scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
-        }
-        if self.running.progress().is_over() {
-            older.extend(staging.take());
-            older.append(late);
-            return seal_all(older, Vec::new(), &seal);
-        }
-        let info = open.info().map_err(|error| error.to_string())?;
-        let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
-        if self.keeper == Keeper::Guard && !self.running.switch(next.folder()) {
-            // It may be taken up yet: what is kept from then on is in it.
-            late.push(next);
-            // Ended meanwhile, or hung: the next sealing tells.
-            return if self.running.progress().is_over() { Ok(()) } else { Err("its helper does not answer".into()) };
-        }
-        if scan.is_some() {
-            // From here on the states before are the present ones.
-            *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
-        }
-        older.push(std::mem::replace(open, next));
-        older.append(late);
-        seal_all(older, vec![open], &seal)
-    }
-
-    /// Returns its text.
-    pub fn text(&self) -> &str {
-        &self.info.command
-    }
-
-    /// Paths that were not archived, each with why.
-    pub fn left_out(&self) -> &[(String, String)] {
-        &self.left_out
-    }
-
-    /// Takes in the outcome of a sealing. Returns whether its failure is another one than the one before.
-    pub fn is_new_failure(&self, failure: Option<&String>) -> bool {
-        let mut before = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = failure.is_some() && before.as_ref() != failure;
-        *before = failure.cloned();
-        is_new
-    }
-
-    /// Marks its end, or its running on, as reported to the model.
-    pub fn mark_reported(&self) {
-        self.reported.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns how its shell ended, if it did.
-    pub fn exit(&self) -> Option<Exit> {
-        self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
-    }
-}
-
 /// Removes the staging folder of a command that did not start. Where something was kept in it after all, the next start
 /// seals it.
 fn discard(staging: CommandStaging) {
     if staging.journal().is_ok_and(|journal| journal.states.is_empty()) {
         let _ = staging.remove();
     }
-}
-
-/// Seals folders that nothing is added to any more, oldest first; `later` come after them.
-fn seal_all(
-    older: &mut Vec<CommandStaging>,
-    mut later: Vec<&mut CommandStaging>,
-    seal: &impl Fn(&mut CommandStaging) -> Result<(), String>,
-) -> Result<(), String> {
-    while let Some(old) = older.first_mut() {
-        seal(old)?;
-        let old = older.remove(0);
-        older.iter_mut().chain(later.iter_mut().map(|next| &mut **next)).for_each(|next| next.follows(old.made()));
-        // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
-        let _ = old.remove();
-    }
-    Ok(())
 }
