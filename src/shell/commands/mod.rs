@@ -94,12 +94,7 @@ impl Commands {
         passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
-        let (id, left) = {
-            let mut state = self.state();
-            let logs = self.shell.logs().map(|logs| logs.join(&self.session));
-            state.last = record::reserve(logs.as_deref(), state.last);
-            (format!("c{}", state.last), state.left.clone())
-        };
+        let (id, left) = self.reserve();
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
@@ -149,6 +144,14 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Returns the id of the next command, which no other gets, and the variables that it begins with.
+    fn reserve(&self) -> (String, BTreeMap<String, String>) {
+        let mut state = self.state();
+        let logs = self.shell.logs().map(|logs| logs.join(&self.session));
+        state.last = record::reserve(logs.as_deref(), state.last);
+        (format!("c{}", state.last), state.left.clone())
     }
 
     /// Returns a command that runs, with its staging folder; that of one that did not start goes.
