@@ -26,7 +26,7 @@ use crate::text::time;
 const COMMANDS: &str = "commands";
 const INFO: &str = "info.json";
 /// The longest that a command whose nebula is gone is waited for: its processes have two seconds to end by themselves.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
 const JOURNAL: &str = "journal";
 
@@ -346,11 +346,11 @@ impl Archive {
 
     /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by,
     /// and those that were made in another archive and copied here. Where nebula alone is gone, the helper of its command
-    /// ends what still runs: it is waited for, a few seconds at most.
+    /// ends what still runs: it is waited for, no longer than `patience`.
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub fn cut_off(&self) -> Result<CutOff, Error> {
+    pub fn cut_off(&self, patience: Duration) -> Result<CutOff, Error> {
         let commands = self.home.join(COMMANDS);
         let entries = match fs::read_dir(&commands) {
             Ok(entries) => entries,
@@ -358,7 +358,11 @@ impl Archive {
             Err(error) => return Err(at(&commands)(error)),
         };
         let mut cut = CutOff::default();
-        let patience = Instant::now() + PATIENCE;
+        let until = Instant::now() + patience;
+        let pause = || {
+            let waits = Instant::now() < until && !self.stop.is_cancelled();
+            waits.then(|| std::thread::sleep(PAUSE)).is_some()
+        };
         for entry in entries.flatten() {
             let folder = entry.path();
             if entry.file_name().to_str().is_some_and(disk::is_temp_name) {
@@ -368,10 +372,14 @@ impl Archive {
                 }
                 continue;
             }
-            match File::open(folder.join(INFO)).map(|file| (lock_unused(&file, &folder, patience), file)) {
+            match File::open(folder.join(INFO)).map(|file| (lock_unused(&file, &folder, pause), file)) {
                 Ok((Ok(()), file)) => {
-                    // Shared from here on: the next process that looks finds it taken.
-                    let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
+                    if !is_at(&file, &folder.join(INFO)) {
+                        // Another process has archived it meanwhile.
+                        continue;
+                    }
+                    // Shared from here on, and claimed: the next process that looks finds it taken.
+                    let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder)?.claim());
                     match opened.and_then(|s| s.info().map(|info| (s, info))) {
                         Ok((staging, info)) if place(&folder).is_ok_and(|place| place == info.place) => {
                             cut.found.push((staging, info));
@@ -395,18 +403,25 @@ impl Archive {
     }
 }
 
-/// Locks the description of a staging folder, where nobody adds to it any more. It is waited for where its maker is gone.
-fn lock_unused(file: &File, folder: &Path, patience: Instant) -> Result<(), TryLockError> {
+/// Locks the description of a staging folder, where nobody adds to it any more. Where its maker is gone it is tried
+/// again after each `pause`, until that says no.
+fn lock_unused(file: &File, folder: &Path, mut pause: impl FnMut() -> bool) -> Result<(), TryLockError> {
     let has_maker = || match File::open(folder) {
         Ok(maker) => matches!(maker.try_lock(), Err(TryLockError::WouldBlock)),
         Err(_) => true,
     };
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if !has_maker() && Instant::now() < patience => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if !has_maker() && pause() => {}
             locked => return locked,
         }
     }
+}
+
+/// Returns whether an open file is the one of a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = || Ok::<_, io::Error>(file.metadata()?.ino() == fs::symlink_metadata(path)?.ino());
+    same().unwrap_or(false)
 }
 
 /// Returns the inode of a folder.
@@ -451,20 +466,30 @@ mod tests {
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let nebula = archive.stage(&CommandInfo::default()).expect("staged");
         let helper = CommandStaging::open(nebula.folder()).expect("open");
-        let cut = archive.cut_off().expect("listed");
-        assert_eq!((cut.found.len(), cut.in_use), (0, 1), "it runs");
+        let look = || archive.cut_off(Duration::ZERO).expect("listed");
+        let counts = |cut: &CutOff| (cut.found.len(), cut.in_use, cut.unreadable.len());
         let folder = nebula.folder().to_path_buf();
+        let info = || File::open(folder.join(INFO)).expect("open");
+        let never = || panic!("a command that runs is not waited for");
+        assert!(lock_unused(&info(), &folder, never).is_err());
+        assert_eq!(counts(&look()), (0, 1, 0), "it runs");
         drop(nebula);
-        let (archive, (looks, looked)) = (archive.clone(), std::sync::mpsc::channel());
-        let waits = std::thread::spawn(move || {
-            looks.send(()).expect("told");
-            archive.cut_off().expect("listed")
-        });
-        looked.recv().expect("told");
-        drop(helper);
-        let cut = waits.join().expect("ended");
-        assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [folder]);
-        assert_eq!(cut.in_use, 0);
+        assert_eq!(counts(&look()), (0, 1, 0), "its helper ends it");
+        let mut helper = Some(helper);
+        let unused = info();
+        assert!(
+            lock_unused(&unused, &folder, || helper.take().is_some()).is_ok(),
+            "it has ended while it was waited for"
+        );
+        drop(unused);
+        let cut = look();
+        assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [&folder]);
+        // One that is being archived is not waited for, and gone it is none.
+        assert!(lock_unused(&info(), &folder, never).is_err());
+        let late = info();
+        cut.found.into_iter().for_each(|(own, _)| own.remove().expect("removed"));
+        assert!(!is_at(&late, &folder.join(INFO)));
+        assert_eq!(counts(&look()), (0, 0, 0));
     }
 
     #[test]
@@ -506,7 +531,7 @@ mod tests {
         }
         let long_ago = std::time::SystemTime::now() - Duration::from_secs(3_600);
         File::open(&old).and_then(|old| old.set_modified(long_ago)).expect("set");
-        let cut = archive.cut_off().expect("listed");
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
         assert!(cut.found.is_empty() && cut.foreign.is_empty() && cut.unreadable.is_empty(), "{cut:?}");
         assert_eq!((cut.in_use, new.exists(), old.exists()), (1, true, false));
         let left = || fs::read_dir(&commands).expect("listed").count();
@@ -526,7 +551,7 @@ mod tests {
         drop(staging);
         fs::create_dir(&copy).expect("made");
         fs::copy(own.join(INFO), copy.join(INFO)).expect("copied");
-        let cut = archive.cut_off().expect("listed");
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
         assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [own]);
         assert_eq!(cut.foreign, [copy]);
     }
@@ -540,7 +565,7 @@ mod tests {
         let folder = staging.folder().to_path_buf();
         drop(staging);
         fs::write(folder.join(INFO), "{").expect("damaged");
-        let cut = archive.cut_off().expect("listed");
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
         assert_eq!(cut.unreadable.iter().map(|(folder, _)| folder.clone()).collect::<Vec<_>>(), [folder]);
         assert!(cut.found.is_empty() && cut.foreign.is_empty());
     }

@@ -41,6 +41,8 @@ pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
 pub use view::{TooMuch, View, ViewChanges, sweep as sweep_views};
 
+use std::time::Duration;
+
 use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};
 use scan::Scan;
@@ -65,12 +67,12 @@ pub fn helper_main() -> Option<std::process::ExitCode> {
 }
 
 /// Returns the commands that were cut off, oldest first: what they changed is in their staging folders, ready to be
-/// sealed.
+/// sealed. One whose helper still ends it is waited for, no longer than `patience`.
 ///
 /// # Errors
 /// When the staging folders cannot be listed.
-pub fn cut_off(shell: &Shell) -> Result<CutOff, Error> {
-    let mut cut = shell.archive.cut_off()?;
+pub fn cut_off(shell: &Shell, patience: Duration) -> Result<CutOff, Error> {
+    let mut cut = shell.archive.cut_off(patience)?;
     // What cannot be looked at now stays staged, for the next start to look at.
     cut.found.retain_mut(|(staging, info)| info.keeper != Keeper::Scan.word() || look_after(shell, staging).is_ok());
     Ok(cut)

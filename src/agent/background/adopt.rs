@@ -1,5 +1,7 @@
 //! Commands that were cut off: what they changed is archived at the next start.
 
+use std::time::Duration;
+
 use crate::agent::services::Services;
 use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
@@ -18,14 +20,15 @@ pub struct Adopted {
     pub in_use: usize,
 }
 
-/// Archives what commands changed whose processes are gone.
+/// Archives what commands changed whose processes are gone. One that its helper still ends is waited for, no longer than
+/// `patience`.
 ///
 /// # Errors
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
-pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Adopted, Error> {
+pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Adopted, Error> {
     let mut lines = Vec::new();
     shell::sweep_views(&shell.archive);
-    let cut = shell::cut_off(shell)?;
+    let cut = shell::cut_off(shell, patience)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
     lines.extend(cut.unreadable.iter().map(|(folder, why)| {
         say::cut_off_unreadable(&clean_line(&folder.to_string_lossy()), &clean_line(&why.to_string()))
@@ -55,8 +58,8 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Adopted, Error> {
 }
 
 /// Archives the same and reports it to the person.
-pub fn adopt_and_say(services: &Services) {
-    match adopt(&services.shell, services.stores()) {
+pub fn adopt_and_say(services: &Services, patience: Duration) {
+    match adopt(&services.shell, services.stores(), patience) {
         Ok(found) => found.lines.into_iter().for_each(|line| services.say(Level::Warning, line, "")),
         Err(error) => services.say(Level::Warning, error.to_string(), ""),
     }
@@ -94,7 +97,7 @@ mod tests {
             staging.add(&JournalLine { path, kind, mode: 0o600, staged, inode, kept, again: false }).expect("added");
         }
         let running = archive.stage(&info).expect("staged");
-        let adopted = adopt(&Shell::for_archive(&workspace, &archive), stores).expect("looked");
+        let adopted = adopt(&Shell::for_archive(&workspace, &archive), stores, Duration::ZERO).expect("looked");
         assert_eq!((adopted.lines.len(), adopted.in_use), (2, 1), "{:?}", adopted.lines);
         let written = memory.written(&stores.project(), "a").expect("read").expect("known");
         assert!(written.is(state_sha(&State::file(&b"now"[..]))), "an undo finds what they left");

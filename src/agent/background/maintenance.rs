@@ -7,6 +7,7 @@ use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::reconcile::reconcile;
 use crate::agent::background::review;
 use crate::agent::services::{ServiceReport, Services, lock};
+use crate::archive::staging::PATIENCE;
 use crate::execute;
 use crate::protocol::Level;
 
@@ -19,7 +20,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }
-        adopt_and_say(&services);
+        adopt_and_say(&services, PATIENCE);
         let reconciled = reconcile(services.stores().memory, &services.project(), &services.archive);
         for error in services.record_error(reconciled).unwrap_or_default().unread {
             services.say(Level::Warning, error.to_string(), "");

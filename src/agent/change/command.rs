@@ -56,7 +56,8 @@ pub async fn begin(
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
     let begun = tokio::task::spawn_blocking(move || {
-        adopt_and_say(&services);
+        // One that is not over yet is archived later: nothing is waited for here.
+        adopt_and_say(&services, Duration::ZERO);
         commands.begin(&request, keeper, info, None)
     });
     begun.await.unwrap_or_else(|_| Err(StartError::Refused(say::command_failed().into())))

@@ -22,6 +22,7 @@ use clap::{Args, Subcommand};
 
 use crate::agent::background::reconcile::reconcile;
 use crate::agent::{Adopted, StoreError};
+use crate::archive::staging::PATIENCE;
 use crate::archive::{self, Archive};
 use crate::cli::out::Out;
 use crate::cli::print;
@@ -244,7 +245,7 @@ pub(in crate::cli) fn reconcile_killed(
     stores: Stores<'_>,
 ) -> Result<(Vec<String>, Result<usize, memory::Error>), archive::Error> {
     let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
-    let Adopted { mut lines, in_use } = crate::agent::adopt(&shell, stores)?;
+    let Adopted { mut lines, in_use } = crate::agent::adopt(&shell, stores, PATIENCE)?;
     lines.extend((in_use > 0).then(|| say::command_runs_yet().into()));
     match reconcile(stores.memory, &stores.project(), stores.archive) {
         Ok(reconciled) => {

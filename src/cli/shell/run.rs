@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
@@ -49,7 +50,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let (archive, memory) = (context.archive()?, context.memory());
     let stores = Stores { workspace: &context.workspace, archive: &archive, memory: &memory };
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
-    for line in adopt(&shell, stores)?.lines {
+    for line in adopt(&shell, stores, Duration::ZERO)?.lines {
         out::complain(line);
     }
     let request = request(context, args)?;
