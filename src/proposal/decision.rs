@@ -44,6 +44,13 @@ pub struct HunkCount {
     pub rejected: usize,
 }
 
+impl HunkCount {
+    /// Returns whether some were accepted, and not all.
+    pub fn is_partial(self) -> bool {
+        self.accepted > 0 && self.rejected > 0
+    }
+}
+
 impl Decision {
     /// Creates the choices of `consent`: one entry a file of the proposal, in their order.
     pub fn new(files: Vec<FileDecision>, consent: Consent) -> Self {

@@ -99,8 +99,10 @@ pub struct Call {
     pub exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers of the model.
     pub comments: Vec<(String, String)>,
-    /// The hunks that were decided of its proposal; of several calls with one proposal the first has them.
+    /// The hunks that it had a part in, where they were decided.
     pub hunks: Option<HunkCount>,
+    /// The person's decision of the hunks of its proposal; of several calls with one proposal the first has it.
+    pub decided: Option<HunkCount>,
     /// The time when the person answered its question or decided its hunks.
     pub answered: Option<i64>,
 }
@@ -125,13 +127,14 @@ impl Call {
             exchange: None,
             comments: Vec::new(),
             hunks: None,
+            decided: None,
             answered: None,
         }
     }
 
     /// Returns whether the person accepted some of what it changes, and not all.
     pub fn is_partial(&self) -> bool {
-        self.state == CallState::Done && self.counts.is_some() && self.reason.is_some()
+        self.state == CallState::Done && self.hunks.is_some_and(HunkCount::is_partial)
     }
 }
 

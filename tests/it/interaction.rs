@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::Arc;
 
-use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
+use nebula::proposal::{Choice, Consent, Decision, HunkCount, Proposal, State};
 use nebula::protocol::{
-    Command, Comment, EventBody, Item, Listing, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
-    TurnEnd,
+    Call, Command, Comment, EventBody, Item, Listing, Outcome, ProposalEvent, Query, QueryId, RestoreRequest,
+    SessionChoice, TurnEnd,
 };
 use nebula::provider::{Delta, EndReason};
 use nebula::tui::app::Effect;
@@ -234,7 +234,39 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
     assert!(summaries.contains(&"not written"), "{summaries:?}");
     assert!(before.iter().any(|c| c.exchange == Some(("Which currency?".into(), "EUR".into()))));
     live.close().await;
+    shows_again(&world, &before).await;
+}
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_that_is_accepted_in_part_says_so() {
+    let edit = |s: &str, r: &str| replace("a.txt", s, r);
+    let world = World::new().file("a.txt", "one\n1\n2\n3\n4\n5\ntwo\n").model([
+        calls(&[edit("one", "ONE"), edit("two", "TWO")]),
+        call("undo", json!({})),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("shout");
+    live.decide(Choice::Accept).await;
+    let undo = live.proposal().await;
+    let mut files = undo.choices(Choice::Accept);
+    files[0].hunks[1] = Choice::Reject;
+    let decision = Decision::new(files, Consent::Person).because("two stays");
+    live.send(Command::Decide(undo.id, decision));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let all = rounded(calls_of(&live.events).into_values());
+    let [first, second, undo] = all.as_slice() else { panic!("{all:?}") };
+    let count = |accepted, rejected| Some(HunkCount { accepted, rejected });
+    assert_eq!((first.hunks, second.hunks, undo.hunks), (count(1, 0), count(1, 0), count(1, 1)));
+    assert_eq!((first.decided, second.decided, undo.decided), (count(2, 0), None, count(1, 1)));
+    assert!(!first.is_partial() && !second.is_partial() && undo.is_partial(), "{all:?}");
+    assert_eq!((undo.summary.as_str(), undo.reason.as_deref()), ("1 of 2 hunks written", Some("two stays")));
+    live.close().await;
+    shows_again(&world, &all).await;
+}
+
+/// Resumes the last session, whose calls must look as they did.
+async fn shows_again(world: &World, before: &[Call]) {
     let mut again = world.start();
     again.open(SessionChoice::Continue);
     let recalled = again
@@ -252,6 +284,7 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(after, before);
     }
+    again.close().await;
 }
 
 /// A screen that is told what the agent told, and whose questions the agent answers.
@@ -369,9 +402,9 @@ async fn a_second_thought_is_shown_alone() {
 }
 
 /// Calls as the screen shows them: memory keeps times to the microsecond.
-fn rounded(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::protocol::Call> {
+fn rounded(calls: impl Iterator<Item = Call>) -> Vec<Call> {
     let micros = |took: std::time::Duration| std::time::Duration::from_micros(took.as_micros() as u64);
-    calls.map(|call| nebula::protocol::Call { took: call.took.map(micros), ..call }).collect()
+    calls.map(|call| Call { took: call.took.map(micros), ..call }).collect()
 }
 
 /// Returns what line mode prints for these lines of input.

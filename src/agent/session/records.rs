@@ -83,9 +83,12 @@ pub struct CallDisplayRecord {
     /// Questions of the person about what it changes, and the answers of the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     comments: Vec<(String, String)>,
-    /// Hunks accepted and rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its hunks, accepted and rejected.
+    #[serde(default, rename = "own_hunks", skip_serializing_if = "Option::is_none")]
     hunks: Option<(usize, usize)>,
+    /// Those of its proposal, as the person decided.
+    #[serde(default, rename = "hunks", skip_serializing_if = "Option::is_none")]
+    decided: Option<(usize, usize)>,
     /// The time when the person answered or decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answered: Option<i64>,
@@ -115,6 +118,7 @@ impl CallDisplayRecord {
             exchange: call.exchange.clone(),
             comments: call.comments.clone(),
             hunks: call.hunks.map(|hunks| (hunks.accepted, hunks.rejected)),
+            decided: call.decided.map(|hunks| (hunks.accepted, hunks.rejected)),
             answered: call.answered,
         }
     }
@@ -138,7 +142,8 @@ impl CallDisplayRecord {
         call.exchange.clone_from(&self.exchange);
         call.comments.clone_from(&self.comments);
         call.answered = self.answered;
-        call.hunks = self.hunks.map(|(accepted, rejected)| HunkCount { accepted, rejected });
+        let count = |(accepted, rejected)| HunkCount { accepted, rejected };
+        (call.hunks, call.decided) = (self.hunks.map(count), self.decided.map(count));
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });
         }

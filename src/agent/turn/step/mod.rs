@@ -12,3 +12,4 @@ mod results;
 mod running_call;
 pub mod stream;
 pub mod tool_run;
+mod undo;

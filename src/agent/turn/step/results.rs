@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, MergedFile, Proposal};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, MergedFile, Proposal};
 use crate::protocol::{CallState, Outcome};
 use crate::text::number::plural;
 use crate::tools::drift;
@@ -24,8 +24,16 @@ pub struct Verdict {
     pub summary: String,
     /// The reason why it was not done, for the screen.
     pub reason: Option<String>,
+    /// Its hunks, where they were decided.
+    pub hunks: Option<HunkCount>,
     /// The result for the model; `None`: how its edits were placed is enough.
     pub for_model: Option<String>,
+}
+
+impl Verdict {
+    fn new(state: CallState, summary: &str, reason: Option<String>, for_model: Option<String>) -> Self {
+        Verdict { state, summary: summary.into(), reason, hunks: None, for_model }
+    }
 }
 
 /// Returns how a call ended by the result of the proposal that its edits are in; none: nothing was proposed. `said`
@@ -38,26 +46,20 @@ pub fn verdict(
     let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Placed(_)));
     let Some((proposal, result_of_proposal)) = result_of_proposal.filter(|_| placed) else {
         // Placed, but it changes nothing.
-        return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, for_model: None };
+        return Verdict::new(CallState::Done, "no change", None, None);
     };
-    let refused = |reason: &str, for_model: &str| Verdict {
-        state: CallState::Refused,
-        summary: String::new(),
-        reason: Some(reason.to_string()),
-        for_model: Some(for_model.to_string()),
+    let refused = |reason: &str, for_model: &str| {
+        Verdict::new(CallState::Refused, "", Some(reason.into()), Some(for_model.into()))
     };
     match &result_of_proposal.outcome {
         Outcome::Withdrawn if result_of_proposal.tested.is_some() => refused(
             "its test failed",
             "Not written, and not decided: the proposal was tested first. Fix what fails and propose the whole change again.",
         ),
-        Outcome::Withdrawn => Verdict {
-            state: CallState::Interrupted,
-            summary: String::new(),
-            // Its state says already that it was interrupted.
-            reason: None,
-            for_model: Some("Not written: interrupted by the user.".into()),
-        },
+        // Its state says already that it was interrupted.
+        Outcome::Withdrawn => {
+            Verdict::new(CallState::Interrupted, "", None, Some("Not written: interrupted by the user.".into()))
+        }
         Outcome::Conflict { path, expected, found } => {
             // What stands in a file that may hold keys is for the person to send.
             let drift = drift::since_read(expected, found).filter(|_| !holds_secrets(path));
@@ -69,12 +71,10 @@ pub fn verdict(
                 ),
             )
         }
-        Outcome::Failed(why) => Verdict {
-            state: CallState::Failed,
-            summary: "failed".into(),
-            reason: Some(why.clone()),
-            for_model: Some(format!("Not written: {why}. Read the files again before the next edit.")),
-        },
+        Outcome::Failed(why) => {
+            let for_model = format!("Not written: {why}. Read the files again before the next edit.");
+            Verdict::new(CallState::Failed, "failed", Some(why.clone()), Some(for_model))
+        }
         Outcome::Applied { .. } | Outcome::Refused => {
             let Some(decision) = &result_of_proposal.decision else { return refused("refused", "Not written.") };
             let verdict = decided(results, proposal, decision, said);
@@ -144,7 +144,7 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
             lines.push(file_decision(file, choices, &own));
         }
     }
-    let words = decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let words = words(decision);
     match words {
         Some(words) if rejected > 0 => lines.push(format!("The person's reason: {words}")),
         // What was written while deciding is told also where everything was accepted; else the rejected calls tell it.
@@ -163,7 +163,13 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         (a, r) => (CallState::Done, written(a, a + r)),
     };
     let reason = (rejected > 0).then(|| words.unwrap_or(REJECTED).to_string());
-    Verdict { state, summary, reason, for_model: Some(lines.join("\n")) }
+    let hunks = Some(HunkCount { accepted, rejected });
+    Verdict { hunks, ..Verdict::new(state, &summary, reason, Some(lines.join("\n"))) }
+}
+
+/// Returns what the person wrote while deciding, if anything.
+pub fn words(decision: &Decision) -> Option<&str> {
+    decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty())
 }
 
 /// Returns how much of a call was written, in words.

@@ -169,8 +169,7 @@ pub(super) fn run_of_calls(
         // What went wrong is never folded away.
         let alone = all.len() == 1;
         let wrong = |c: &&CallSummary| {
-            c.is_partial()
-                || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
+            c.is_partial || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
         };
         for call in all.iter().rev().filter(wrong).take(WRONG).collect::<Vec<_>>().into_iter().rev() {
             out.extend(went_wrong(call, width, look));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::messages::{
-    chat as say, count, diff,
+    chat as say, count,
     times::{self, duration},
     verbs,
 };
@@ -28,10 +28,10 @@ pub(super) struct CallSummary {
     pub(super) exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers.
     pub(super) comments: Vec<(String, String)>,
-    /// It changes files, and not all that it proposed was written.
-    pub(super) partly: bool,
-    /// The hunks that were decided of its proposal.
-    pub(super) hunks: Option<HunkCount>,
+    /// The person accepted some of its hunks, not all.
+    pub(super) is_partial: bool,
+    /// The person's decision of the hunks of its proposal.
+    pub(super) decided: Option<HunkCount>,
     /// The time when the person answered its question or decided its hunks.
     pub(super) answered: Option<i64>,
     /// Its file had been read before.
@@ -71,16 +71,11 @@ impl CallSummary {
             step: call.step,
             exchange: call.exchange.clone(),
             comments: call.comments.clone(),
-            partly: call.is_partial(),
-            hunks: call.hunks,
+            is_partial: call.is_partial(),
+            decided: call.decided,
             answered: call.answered,
             again,
         }
-    }
-
-    /// Returns whether the person accepted some of its hunks, not all.
-    pub(super) fn is_partial(&self) -> bool {
-        self.state == CallState::Done && self.partly
     }
 
     pub(super) fn reads(&self) -> bool {
@@ -137,7 +132,6 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
             n => parts.push(say::with_state(&n, &word)),
         }
     }
-    parts.extend(written_in_part(calls));
     parts
 }
 
@@ -154,15 +148,6 @@ fn what_ran<'a>(calls: impl Iterator<Item = &'a CallSummary>) -> String {
         known.truncate(alike);
     }
     same.unwrap_or_default().join(" ")
-}
-
-/// Returns `1 of 3 hunks written`, where several calls were decided, and neither all of their hunks nor none written: a
-/// single call says so by itself.
-fn written_in_part(calls: &[CallSummary]) -> Option<String> {
-    let decided = calls.iter().filter_map(|call| call.hunks);
-    let (accepted, rejected) = decided.fold((0, 0), |sum, n| (sum.0 + n.accepted, sum.1 + n.rejected));
-    let is_part = calls.len() > 1 && accepted > 0 && rejected > 0;
-    is_part.then(|| diff::written_of(&accepted, &count::hunks(accepted + rejected)))
 }
 
 /// Returns `33 earlier steps: read 15, edited 6, 1 failed`.
@@ -243,12 +228,7 @@ mod tests {
         assert_eq!(said(&[again]), "1 step: read src/cart.rs again");
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
         assert_eq!(said(&two), "2 steps: edited 1, 1 rejected");
-        let hunks = Some(HunkCount { accepted: 1, rejected: 2 });
-        let [first, second] = two;
-        let in_part = [CallSummary { hunks, ..first }, second];
-        assert_eq!(said(&in_part), "2 steps: edited 1, 1 rejected, 1 of 3 hunks written");
-        // One call says how much of it was written below.
-        assert_eq!(said(&in_part[..1]), "1 step: edit a.rs, rejected");
+        assert_eq!(said(&two[..1]), "1 step: edit a.rs, rejected");
         // What did not happen yet is not told as if it had.
         assert_eq!(said(&[did("replaceInFile", "a.rs", Waiting)]), "1 step: edit a.rs");
         assert_eq!(said(&[did("replaceInFile", "a.rs", Asking)]), "1 step: edit a.rs, waiting for you");

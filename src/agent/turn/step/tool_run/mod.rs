@@ -19,6 +19,7 @@ use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
+use crate::agent::turn::step::undo;
 use crate::archive::staging::CommandInfo;
 use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
@@ -209,8 +210,7 @@ impl ToolRun<'_> {
         match result {
             RunResult::Output(output) => self.answered(item, &call, native, output).await,
             RunResult::Undo { count, path } => {
-                let done =
-                    edits::undo(self.context, &mut self.session.files, item, &call, count, path, self.stop).await;
+                let done = undo::run(self.context, &mut self.session.files, item, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
