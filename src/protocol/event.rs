@@ -74,9 +74,9 @@ pub enum EventBody {
     Step(u32),
     /// Tokens and cost of one step; the session's sum is in the status.
     Usage(StepUsage),
-    /// The message that `/commit` proposes.
+    /// The message that `/commit` proposes, or that git gives back.
     CommitMessage(String),
-    /// There is no commit message: a [`EventBody::Notice`] says why.
+    /// No commit message is being written any more; where none came, a [`EventBody::Notice`] says why.
     CommitEnded,
     /// The answer to a query.
     Answer(QueryId, Listing),

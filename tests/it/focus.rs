@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::proposal::{Proposal, ProposalId};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Focus, Msg, Start};
@@ -80,6 +81,7 @@ fn decided(stage: &Stage) -> Vec<&Effect> {
                 | Command::Set(_)
                 | Command::Commit(_)
                 | Command::DecideCommand(..)
+                | Command::DecideConflict(..)
                 | Command::KeepReviewed(_)
         ),
         Effect::Edit { .. } | Effect::OpenFile(_) | Effect::Quit(_) => true,
@@ -312,6 +314,81 @@ fn a_commit_message_is_shown_before_anything_was_said() {
     stage.wait(400);
     stage.keys("<enter>");
     assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Commit(_))]), "{:?}", decided(&stage));
+}
+
+#[test]
+fn a_commit_message_that_git_gives_back_hides_no_other() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/commit<enter>");
+    stage.tell(EventBody::CommitMessage("Refused by a hook".into()));
+    stage.wait(3_000);
+    assert!(stage.text().contains("Refused by a hook"), "{}", stage.text());
+    stage.wait(400);
+    stage.keys("<esc>");
+    assert!(stage.text().contains("writing a commit message"), "{}", stage.text());
+    stage.keys("x");
+    stage.tell(EventBody::CommitMessage("The one asked for".into()));
+    stage.tell(EventBody::CommitEnded);
+    stage.tell(EventBody::CommitMessage("Refused once more".into()));
+    stage.keys("<backspace>");
+    stage.wait(3_000);
+    assert!(stage.text().contains("The one asked for"), "{}", stage.text());
+    stage.wait(400);
+    stage.keys("<esc>");
+    stage.wait(3_000);
+    assert!(stage.text().contains("Refused once more"), "{}", stage.text());
+    stage.wait(400);
+    stage.keys("<esc>");
+    assert!(stage.text().contains("ready") && stage.app.wake().is_none(), "{}", stage.text());
+}
+
+#[test]
+fn enter_for_a_draft_sends_no_message_that_came_back() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("fix it");
+    arrive(&mut stage, Arrival::Returned, 1);
+    stage.keys("<enter>");
+    assert!(!stage.sent().iter().any(|command| matches!(command, Command::Submit(_))), "{:?}", stage.sent());
+    stage.wait(400);
+    stage.keys("<enter>");
+    let both = Command::Submit(Prompt { text: "look at @none.rs\nfix it".into() });
+    assert_eq!(stage.sent().last(), Some(&&both));
+}
+
+#[test]
+fn a_conflict_is_decided_by_enter_right_after_its_question_alone() {
+    let asking = || {
+        let mut stage = Stage::new(140, 40, "dark");
+        stage.tell(opened(status()));
+        graph(&mut stage);
+        stage.keys("K");
+        assert!(stage.text().contains("any other key no"), "{}", stage.text());
+        stage
+    };
+    let keys = ["<ctrl-c>", "<ctrl-z>", "g", "x", "<f1>", "<f6>", "<f12>", "<right>", "<down>", "<esc>", "K", "<tab>"];
+    for no in keys {
+        let mut stage = asking();
+        let (before, sent) = (stage.text(), stage.effects.len());
+        stage.keys(no);
+        assert!(!stage.text().contains("any other key no"), "{no}: {}", stage.text());
+        let rest = |text: &str| text.lines().take(36).map(str::to_string).collect::<Vec<_>>();
+        assert_eq!((rest(&stage.text()), stage.effects.len()), (rest(&before), sent), "{no} is a no and nothing else");
+        stage.keys("<enter>");
+        assert!(decided(&stage).is_empty(), "{no}: {:?}", decided(&stage));
+    }
+    let pointer = |kind, column, row| Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE });
+    let press = MouseEventKind::Down(MouseButton::Left);
+    for no in [pointer(press, 3, 39), pointer(MouseEventKind::ScrollDown, 3, 39), Msg::Paste("yes".into())] {
+        let mut stage = asking();
+        stage.say(no.clone());
+        stage.keys("<enter>");
+        assert!(decided(&stage).is_empty(), "{no:?}: {:?}", decided(&stage));
+    }
+    let mut stage = asking();
+    stage.keys("<enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::DecideConflict(..))]), "{:?}", decided(&stage));
 }
 
 #[test]

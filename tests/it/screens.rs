@@ -7,7 +7,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::config::screen_files::ScreenFiles;
 use nebula::proposal::{Counts, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
-use nebula::tui::app::{Effect, Msg, Options, Start};
+use nebula::tui::app::{Effect, Focus, Msg, Options, Start};
 use nebula::tui::theme::Depth;
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
@@ -51,6 +51,32 @@ fn typing_always_writes_into_the_prompt() {
     stage.keys("<enter>");
     let prompt = Prompt { text: "new fix the bug now".into() };
     assert_eq!(stage.sent(), [&Command::Open(SessionChoice::New), &Command::Submit(prompt)]);
+    assert!(!stage.text().contains(" recent ─"), "{}", stage.text());
+}
+
+#[test]
+fn what_is_looked_at_before_the_session_is_open_stays_and_esc_leads_back() {
+    for (key, title) in [("<f7>", "graph"), ("<f8>", "review"), ("<f9>", "timeline"), ("<f3>", "archive")] {
+        let mut stage = Stage::start(140, 42, "dark", Start::New);
+        stage.keys("a draft");
+        stage.keys(key);
+        stage.tell(opened(status()));
+        let focus = stage.app.focus();
+        assert!(!matches!(focus, Focus::Input | Focus::Sessions), "{key}: {focus:?}: {}", stage.text());
+        assert!(stage.text().contains(title), "{key}: {}", stage.text());
+        stage.keys("<esc>");
+        let text = stage.text();
+        assert!(text.contains("› a draft") && text.contains(" recent ─"), "{key}: {text}");
+    }
+    // A session that is resumed is not covered by the start.
+    let resume = Start::Session(SessionChoice::Continue);
+    let mut stage = Stage::start(140, 42, "dark", resume);
+    stage.keys("<f9>");
+    let resumed = SessionInfo { id: "s".into(), title: None, resumed: 3, status: status() };
+    stage.tell(EventBody::Opened(resumed));
+    assert_eq!(stage.app.focus(), Focus::Past);
+    stage.keys("<esc>");
+    assert_eq!(stage.app.focus(), Focus::Input);
     assert!(!stage.text().contains(" recent ─"), "{}", stage.text());
 }
 

@@ -23,20 +23,15 @@ pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
     let token = stop.clone();
     tokio::spawn(async move {
         let drafted = stop.run_until_cancelled(drafted(&context)).await;
-        let event = match drafted {
-            Some(Ok(text)) => EventBody::CommitMessage(text),
-            Some(Err((title, hint))) => {
-                context.say(Level::Warning, title, hint).await;
-                EventBody::CommitEnded
-            }
-            None => {
-                context.say(Level::Info, say::no_message(), "").await;
-                EventBody::CommitEnded
-            }
-        };
-        stop.cancel();
         // The commit is the workspace's, whichever session is shown by now.
-        context.services.events.send(event).await;
+        let events = &context.services.events;
+        match drafted {
+            Some(Ok(text)) => events.send(EventBody::CommitMessage(text)).await,
+            Some(Err((title, hint))) => context.say(Level::Warning, title, hint).await,
+            None => context.say(Level::Info, say::no_message(), "").await,
+        }
+        stop.cancel();
+        events.send(EventBody::CommitEnded).await;
     });
     token
 }

@@ -1,7 +1,7 @@
 //! The requests that wait for the person, and the rule by which one takes the keys by itself: never while the input
 //! holds text, nor within two seconds of the last typed character. Until then a banner above the input tells of it.
 
-use super::{App, At, Attention, CommitDraft, Effect, Line, Screen};
+use super::{App, At, Attention, Effect, Line, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
 
@@ -72,7 +72,7 @@ impl App {
 
     /// Returns when something that waits may take the keys by itself, if nothing is typed until then.
     pub(super) fn takes_keys_at(&self) -> Option<i64> {
-        let comes = self.guard.unseen || matches!(self.session.commit, Some(CommitDraft::Written(_)));
+        let comes = self.guard.unseen || !self.session.commit.written.is_empty();
         let waits = comes && self.composer.input.is_empty();
         waits.then(|| self.quiet_at()).filter(|at| *at > self.now)
     }
@@ -109,7 +109,7 @@ impl App {
         if !(self.is_free() && matches!(self.screen, Screen::Main | Screen::Start(_))) {
             return;
         }
-        if let Some(message) = self.session.take_commit_message() {
+        if let Some(message) = self.session.commit.written.pop_front() {
             (self.guard.guarded, self.guard.last_key) = (true, self.now);
             self.keyboard.chords.clear();
             self.open_commit(message);

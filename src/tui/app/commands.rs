@@ -1,7 +1,7 @@
 //! The commands of the palette, and the effects of a choice.
 
 use super::command_table::COMMANDS;
-use super::{AUTO, App, At, CommitDraft, EditFor, Effect, Owner, Screen};
+use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
 use crate::messages::{Text, app, commands as say};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, Setting, TurnEnd,
@@ -114,10 +114,7 @@ impl App {
 
     /// Opens the changes that wait to be reviewed.
     pub(super) fn open_review(&mut self) -> Vec<Effect> {
-        if matches!(self.screen, Screen::Start(_)) {
-            self.leave_start();
-        }
-        self.screen = Screen::Review(Box::default());
+        self.open_screen(Screen::Review(Box::default()));
         vec![self.ask(Owner::Review, Query::Review)]
     }
 
@@ -135,13 +132,13 @@ impl App {
 
     /// Drafts a commit message, one at a time, or shows the one that waits.
     pub(super) fn draft_commit(&mut self) -> Vec<Effect> {
-        if let Some(message) = self.session.take_commit_message() {
+        if let Some(message) = self.session.commit.written.pop_front() {
             self.open_commit(message);
             return Vec::new();
         }
-        match self.session.commit.replace(CommitDraft::Writing) {
-            Some(_) => Vec::new(),
-            None => vec![Effect::Send(Command::DraftCommit)],
+        match std::mem::replace(&mut self.session.commit.is_writing, true) {
+            true => Vec::new(),
+            false => vec![Effect::Send(Command::DraftCommit)],
         }
     }
 

@@ -100,9 +100,7 @@ impl App {
 
     /// Shows a pane and gives it the keys.
     pub(super) fn go_to(&mut self, id: PaneId) {
-        if let Screen::Start(sessions) = std::mem::replace(&mut self.screen, Screen::Main) {
-            self.left_start = Some(sessions);
-        }
+        self.open_screen(Screen::Main);
         if id != self.layout.pane {
             self.layout.zoom = false;
         }

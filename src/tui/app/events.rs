@@ -1,6 +1,6 @@
 //! The events of the agent, applied to the screen.
 
-use super::{App, At, CommitDraft, Effect, LONG_TURN, Owner, Screen, Turn, attention};
+use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
     Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, QuestionId, RulesView, Status,
@@ -64,12 +64,8 @@ impl App {
             }
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
-            EventBody::CommitMessage(text) => self.session.commit = Some(CommitDraft::Written(text)),
-            EventBody::CommitEnded => {
-                if self.session.is_drafting() {
-                    self.session.commit = None;
-                }
-            }
+            EventBody::CommitMessage(text) => self.session.commit.written.push_back(text),
+            EventBody::CommitEnded => self.session.commit.is_writing = false,
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),
@@ -159,12 +155,17 @@ impl App {
     }
 
     fn opened(&mut self, info: crate::protocol::SessionInfo) -> Vec<Effect> {
+        let over = matches!(self.screen, Screen::Review(_) | Screen::Graph(_) | Screen::Past(_));
+        // What was looked at before any session was open stays.
+        let stays = self.session.id.is_none() && (over || self.left_start.is_some());
         self.session.id = Some(info.id);
         self.session.status = info.status;
         (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);
         self.questions.clear();
         self.say = None;
-        self.layout.at = At::Input;
+        if !stays {
+            self.layout.at = At::Input;
+        }
         // What the session before has changed is not for this one.
         self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Changed);
         self.session.changed_again = false;
@@ -172,6 +173,7 @@ impl App {
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
         match &self.screen {
             Screen::Start(_) if info.resumed == 0 => {}
+            _ if stays => {}
             _ if without && info.resumed == 0 => {
                 let sessions = Box::<Sessions>::default();
                 effects.push(self.ask(Owner::Sessions, sessions.ask()));
@@ -202,6 +204,8 @@ impl App {
         } else {
             let both = format!("{}\n{}", prompt.text, self.composer.input.expanded());
             self.composer.input.set(&both);
+            // Enter that is meant for the draft sends not both.
+            (self.guard.guarded, self.guard.last_key) = (true, self.now);
         }
         self.layout.at = At::Input;
         // Beside the word `ready` and its rule.

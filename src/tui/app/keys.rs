@@ -39,7 +39,12 @@ impl App {
             Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
             _ => true,
         };
-        let action = match self.keyboard.keys.find_offered(context, &self.keyboard.chords, offered) {
+        let found = self.keyboard.keys.find_offered(context, &self.keyboard.chords, offered);
+        if found != KeyMatch::Action(Action::Open) && self.refuses_conflict() {
+            self.keyboard.chords.clear();
+            return Vec::new();
+        }
+        let action = match found {
             KeyMatch::Begun => {
                 self.keyboard.quit_armed = armed;
                 return Vec::new();
@@ -114,8 +119,7 @@ impl App {
                 self.no_model.type_until(self.now + QUIET);
                 Vec::new()
             }
-            Focus::Graph => self.leave_undecided(),
-            Focus::Pane(_) | Focus::Review | Focus::Past => Vec::new(),
+            Focus::Pane(_) | Focus::Review | Focus::Graph | Focus::Past => Vec::new(),
         }
     }
 
@@ -151,6 +155,7 @@ impl App {
     /// Handles a paste, which goes where letters go.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         (self.say, self.keyboard.quit_armed) = (None, false);
+        self.refuses_conflict();
         match self.focus() {
             Focus::Popup => self.in_popup(|popup| popup.paste(text)),
             Focus::Line => {
@@ -159,8 +164,7 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::Graph => self.leave_undecided(),
-            Focus::NoModel | Focus::Review | Focus::Past => Vec::new(),
+            Focus::NoModel | Focus::Review | Focus::Graph | Focus::Past => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {
                 self.close_sessions();
@@ -353,18 +357,24 @@ impl App {
 
     /// Returns whether nebula works for the person: on a turn, a pause between tries or a commit message.
     pub(super) fn is_working(&self) -> bool {
-        self.is_busy() || self.session.retry.is_some() || self.session.is_drafting()
+        self.is_busy() || self.session.retry.is_some() || self.session.commit.is_writing
+    }
+
+    /// Goes back to the first screen from what was looked at before anything was said; `None`: that is not so, or
+    /// something waits.
+    pub(super) fn back_to_start(&mut self) -> Option<Vec<Effect>> {
+        let is_free = self.attention().is_none();
+        let sessions = self.left_start.take_if(|_| is_free)?;
+        let query = sessions.ask();
+        (self.layout.zoom, self.layout.at, self.layout.pane) = (false, At::Input, PaneId::Chat);
+        self.screen = Screen::Start(sessions);
+        Some(vec![self.ask(Owner::Sessions, query)])
     }
 
     /// Handles Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
-        if self.attention().is_none()
-            && let Some(sessions) = self.left_start.take()
-        {
-            let query = sessions.ask();
-            (self.layout.zoom, self.layout.at, self.layout.pane) = (false, At::Input, PaneId::Chat);
-            self.screen = Screen::Start(sessions);
-            return vec![self.ask(Owner::Sessions, query)];
+        if let Some(effects) = self.back_to_start() {
+            return effects;
         }
         match self.layout.at {
             At::Pane if self.layout.zoom => self.layout.zoom = false,

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use load::Loaded;
 pub use load::key_words;
 pub use state::Focus;
-pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, CommitDraft, Edge, Keyboard, Owner, Session};
+pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
 use state::{Guard, Queries, Turn, Work};
 
 use super::glyphs::Glyphs;

@@ -44,6 +44,7 @@ impl App {
         let at = Position::new(column, row);
         self.keyboard.quit_armed = false;
         self.say = None;
+        self.refuses_conflict();
         match self.focus() {
             Focus::Popup => return self.in_popup(|popup| popup.click(at)),
             Focus::Line => return Vec::new(),
@@ -155,9 +156,7 @@ impl App {
         if !self.popups.is_empty() {
             return self.in_popup(|popup| popup.wheel(action));
         }
-        if matches!(self.screen, Screen::Graph(_)) {
-            return self.act_graph(action);
-        }
+        self.refuses_conflict();
         let (body, at) = (self.rects.body, Position::new(column, row));
         if !matches!(self.screen, Screen::Main) && !body.contains(at) {
             return Vec::new();
@@ -170,6 +169,10 @@ impl App {
             Screen::Review(review) => {
                 let effects = review.wheel(column - body.x, action);
                 return self.route_effects(Owner::Review, effects);
+            }
+            Screen::Graph(graph) => {
+                let effects = graph.wheel(column - body.x, action);
+                return self.route_effects(Owner::Graph, effects);
             }
             Screen::Past(past) => {
                 let effects = past.wheel(row - body.y, action);
@@ -185,7 +188,7 @@ impl App {
                     _ => Vec::new(),
                 };
             }
-            Screen::Main | Screen::Graph(_) => {}
+            Screen::Main => {}
         }
         if self.composer.completion.is_some() && self.completion_area().contains(at) {
             return self.act_completion(action);

@@ -122,9 +122,24 @@ impl App {
         self.review_said(said)
     }
 
+    /// Lays a screen over the panes, or over the first screen.
+    pub(super) fn open_screen(&mut self, screen: Screen) {
+        if let Screen::Start(sessions) = std::mem::replace(&mut self.screen, screen) {
+            (self.left_start, self.layout.at) = (Some(sessions), At::Input);
+        }
+    }
+
+    /// Goes back from a screen to what it was opened over.
+    fn close_screen(&mut self) -> Vec<Effect> {
+        self.screen = Screen::Main;
+        let is_over_start = self.layout.at == At::Input;
+        is_over_start.then(|| self.back_to_start()).flatten().unwrap_or_default()
+    }
+
     fn review_said(&mut self, said: ReviewOutcome) -> Vec<Effect> {
         let effects = match said {
             ReviewOutcome::Stay(effects) => effects,
+            ReviewOutcome::Leave(effects) if effects.is_empty() => return self.close_screen(),
             ReviewOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 effects
@@ -150,10 +165,7 @@ impl App {
     }
 
     fn open_past(&mut self, past: Past, query: Query) -> Vec<Effect> {
-        if matches!(self.screen, Screen::Start(_)) {
-            self.leave_start();
-        }
-        self.screen = Screen::Past(Box::new(past));
+        self.open_screen(Screen::Past(Box::new(past)));
         // An answer to the view before is not for this one.
         self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Past);
         vec![self.ask(Owner::Past, query)]
@@ -167,6 +179,7 @@ impl App {
         }
         let effects = match past.act(action) {
             PastOutcome::Stay(effects) => effects,
+            PastOutcome::Leave(effects) if effects.is_empty() => return self.close_screen(),
             PastOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 effects
@@ -177,12 +190,9 @@ impl App {
 
     /// Opens the graph of definitions.
     pub(super) fn open_graph(&mut self) -> Vec<Effect> {
-        if matches!(self.screen, Screen::Start(_)) {
-            self.leave_start();
-        }
         let graph = GraphScreen::default();
         let query = graph.query();
-        self.screen = Screen::Graph(Box::new(graph));
+        self.open_screen(Screen::Graph(Box::new(graph)));
         // An answer to the view before is not for this one.
         self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Graph);
         vec![self.ask(Owner::Graph, query)]
@@ -192,25 +202,21 @@ impl App {
     pub(super) fn act_graph(&mut self, action: Action) -> Vec<Effect> {
         let Screen::Graph(graph) = &mut self.screen else { return Vec::new() };
         if !graph.offers(action) {
-            graph.cancel();
             return if action == Action::NextPane { Vec::new() } else { self.act_global(action) };
         }
         let effects = match graph.act(action) {
             GraphOutcome::Stay(effects) => effects,
-            GraphOutcome::Leave => {
-                self.screen = Screen::Main;
-                Vec::new()
-            }
+            GraphOutcome::Leave => return self.close_screen(),
         };
         self.route_effects(Owner::Graph, effects)
     }
 
-    /// Takes a key that means nothing in the graph for a no.
-    pub(super) fn leave_undecided(&mut self) -> Vec<Effect> {
-        if let Screen::Graph(graph) = &mut self.screen {
-            graph.cancel();
+    /// Takes a key, a click or a paste for a no, where the graph asks whether to decide a conflict. Returns whether it does.
+    pub(super) fn refuses_conflict(&mut self) -> bool {
+        match &mut self.screen {
+            Screen::Graph(graph) => graph.cancel(),
+            _ => false,
         }
-        Vec::new()
     }
 
     /// Hands the graph what it asked for.

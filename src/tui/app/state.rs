@@ -1,6 +1,6 @@
 //! The parts of [`super::App`]'s state that belong together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::proposal::ProposalId;
 use crate::protocol::{Query, QueryId, QuestionId, Status, TurnEnd, Wait};
@@ -123,8 +123,7 @@ pub(in crate::tui) struct Session {
     pub turn: Option<Turn>,
     /// A message was sent and its turn has not begun.
     pub starting: bool,
-    /// The commit message that was asked for, until it is shown.
-    pub commit: Option<CommitDraft>,
+    pub commit: CommitMessages,
     /// The end of the last turn.
     pub ended: Option<TurnEnd>,
     pub retry: Option<Wait>,
@@ -136,13 +135,13 @@ pub(in crate::tui) struct Session {
     pub prompt: Option<String>,
 }
 
-/// A commit message on its way.
-#[derive(Debug)]
-pub(in crate::tui) enum CommitDraft {
-    /// The model writes it.
-    Writing,
-    /// It was written, and waits to be shown.
-    Written(String),
+/// Commit messages on their way.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct CommitMessages {
+    /// The model writes one.
+    pub is_writing: bool,
+    /// Those that were written, or that git gave back, in their order; they wait to be shown.
+    pub written: VecDeque<String>,
 }
 
 /// The work that quitting would end.
@@ -160,21 +159,6 @@ impl Work {
     /// Returns whether who was told of this was told of all of `other`.
     pub(super) fn covers(self, other: Work) -> bool {
         (other.turn.is_none() || self.turn == other.turn) && self.drafts >= other.drafts && self.jobs >= other.jobs
-    }
-}
-
-impl Session {
-    /// Returns whether a commit message is being written.
-    pub fn is_drafting(&self) -> bool {
-        matches!(self.commit, Some(CommitDraft::Writing))
-    }
-
-    /// Returns the commit message that waits to be shown, which does not wait any more.
-    pub fn take_commit_message(&mut self) -> Option<String> {
-        match self.commit.take_if(|commit| matches!(commit, CommitDraft::Written(_))) {
-            Some(CommitDraft::Written(message)) => Some(message),
-            _ => None,
-        }
     }
 }
 

@@ -114,9 +114,9 @@ impl GraphScreen {
         effects
     }
 
-    /// Forgets a decision that waits for a yes.
-    pub fn cancel(&mut self) {
-        self.confirm = None;
+    /// Forgets the decision that waits for a yes. Returns whether there was one.
+    pub fn cancel(&mut self) -> bool {
+        self.confirm.take().is_some()
     }
 
     fn conflicts(&self) -> &[ConflictRow] {
@@ -286,8 +286,8 @@ impl GraphScreen {
         match action {
             Action::Close | Action::Escape => true,
             Action::Open if self.confirm.is_some() => true,
-            Action::Open if self.in_detail => detail.is_some_and(|detail| detail.link().is_some()),
-            Action::Open => any,
+            Action::Open | Action::Right if self.in_detail => detail.is_some_and(|detail| detail.link().is_some()),
+            Action::Open | Action::Right => any,
             Action::Left => self.in_detail,
             Action::KeepConflict => self.conflict().is_some(),
             Action::TakeConflict => self.conflict().is_some_and(|conflict| conflict.can_take),
@@ -303,10 +303,8 @@ impl GraphScreen {
     /// Does `action`.
     pub fn act(&mut self, action: Action) -> GraphOutcome {
         let stay = GraphOutcome::Stay;
-        if let Some((row, choice)) = self.confirm.take() {
-            let decided = || PaneEffect::send(Command::DecideConflict(Box::new(row), choice));
-            let sent = (action == Action::Open).then(decided);
-            return stay(sent.into_iter().collect());
+        if let Some((row, choice)) = self.confirm.take_if(|_| action == Action::Open) {
+            return stay(vec![PaneEffect::send(Command::DecideConflict(Box::new(row), choice))]);
         }
         stay(match action {
             Action::Close | Action::Escape if !self.in_detail => return GraphOutcome::Leave,
@@ -314,11 +312,11 @@ impl GraphScreen {
             Action::KeepConflict => self.confirm(ConflictChoice::Keep),
             Action::TakeConflict => self.confirm(ConflictChoice::Take),
             Action::Search => vec![self.line_for()],
-            Action::Open if !self.in_detail => {
+            Action::Open | Action::Right if !self.in_detail => {
                 self.in_detail = true;
                 Vec::new()
             }
-            Action::Open => match self.detail.as_ref().and_then(Detail::link) {
+            Action::Open | Action::Right => match self.detail.as_ref().and_then(Detail::link) {
                 Some(id) => self.go_to(Target::Definition(id)),
                 None => Vec::new(),
             },
@@ -403,7 +401,6 @@ impl GraphScreen {
 
     /// Handles a click inside the body, from its top left corner.
     pub fn click(&mut self, column: u16, row: u16) -> Vec<PaneEffect> {
-        self.cancel();
         let (list, right) = self.parts();
         let Some(row) = row.checked_sub(1) else { return Vec::new() };
         if right.is_some_and(|(x, _)| column >= x || list == 0) {
@@ -416,6 +413,16 @@ impl GraphScreen {
             self.at = *at;
         }
         self.follow_list()
+    }
+
+    /// Moves in what the pointer is over.
+    pub fn wheel(&mut self, column: u16, action: Action) -> Vec<PaneEffect> {
+        let (list, right) = self.parts();
+        if right.is_some_and(|(x, _)| column >= x || list == 0) {
+            self.detail.iter_mut().for_each(|detail| detail.go(action));
+            return Vec::new();
+        }
+        self.go(action)
     }
 
     /// Returns the cells of the list, and where the right side begins with its cells; 0 or none: it is not shown.

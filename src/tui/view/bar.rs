@@ -8,7 +8,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::super::action::Action;
-use super::super::app::{App, Attention, CommitDraft, Focus, Screen};
+use super::super::app::{App, Attention, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
 use super::super::pane::id::PaneId;
@@ -203,11 +203,11 @@ fn doing(app: &App) -> Doing {
 
 /// Returns the state of a commit message that is written, or that waits.
 fn commit(app: &App) -> Option<Doing> {
-    let waits = || Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits());
-    app.session.commit.as_ref().map(|commit| match commit {
-        CommitDraft::Writing => Doing::calm(say::writing_commit()),
-        CommitDraft::Written(_) => waits(),
-    })
+    let commit = &app.session.commit;
+    if !commit.written.is_empty() {
+        return Some(Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits()));
+    }
+    commit.is_writing.then(|| Doing::calm(say::writing_commit()))
 }
 
 /// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
@@ -390,7 +390,7 @@ fn offers(app: &App) -> Vec<KeyOffer> {
     if app.session.retry.is_some() {
         return vec![(empty, say::now().into()), (STOP, say::stop().into())];
     }
-    if app.is_busy() || app.session.is_drafting() {
+    if app.is_busy() || app.session.commit.is_writing {
         return vec![(STOP, say::interrupts().into())];
     }
     if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {

@@ -53,11 +53,14 @@ pub struct Chat {
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
     standing: Vec<Notice>,
-    /// The proposals that wait, with their files and hunks: they stay the last entries.
-    waiting: Vec<(ProposalId, usize, usize)>,
+    /// The proposals that wait: they stay the last entries.
+    waiting: Vec<WaitingProposal>,
     /// Labels stand beside the text in a narrow pane too.
     beside: bool,
 }
+
+/// A proposal that waits, with its files and hunks.
+type WaitingProposal = (ProposalId, usize, usize);
 
 #[derive(Debug, Default)]
 struct Search {

@@ -17,7 +17,9 @@ impl Chat {
 
     /// Adds a notice to the session that is open.
     pub fn add_notice(&mut self, notice: Notice) {
-        self.push(BlockContent::Notice(notice));
+        self.above_waiting(|chat| {
+            chat.push(BlockContent::Notice(notice));
+        });
     }
 
     /// Notes that the person says something: what stayed is above it from now on.

@@ -3,8 +3,10 @@ use std::time::Duration;
 use ratatui::style::Color;
 
 use super::*;
+use crate::proposal::{FileChange, HunkCount, Proposal, State};
 use crate::protocol::{
-    Attached, Call, CallState, Command, Continuation, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait,
+    Attached, Call, CallState, Command, Continuation, Level, Outcome, RuleChip, SessionInfo, Status, TurnEnd, TurnId,
+    Wait,
 };
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::testing;
@@ -476,27 +478,23 @@ fn rules_stand_below_the_message_they_joined_with() {
 
 #[test]
 fn a_proposal_waits_in_the_chat_until_it_is_decided() {
-    use crate::proposal::{FileChange, HunkCount, Proposal, State};
     let mut s = Screen::new(80, 16);
     let at = 12 * 3_600_000 + 180_000;
     s.nebula("I change both.");
     let id = s.call("replaceInFile", "src/cart.rs", CallState::Asking);
     let change = |by: &str| FileChange::new("src/cart.rs", State::file(*b"one\n"), State::file(*b"two\n"), by, &[]);
     let proposal = |id, by| Proposal { id: ProposalId(id), title: String::new(), files: vec![change(by)] };
-    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Proposed(proposal(1, "edit").into(), Vec::new())));
+    s.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal(1, "edit").into(), Vec::new())));
     // What the person restores is no proposal of nebula.
-    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Proposed(proposal(2, "undo").into(), Vec::new())));
+    s.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal(2, "undo").into(), Vec::new())));
     let waits = "◉ proposal: 1 file, 1 hunk · waiting for you";
     s.add(Item::Notice(Notice::new(Level::Info, "something else", "")));
     let text = s.text();
     assert_eq!(text.matches("proposal:").count(), 1, "{text}");
     assert!(text.find("something else") < text.find(waits), "it stays the last: {text}");
-    let hunks = Some(HunkCount { accepted: 1, rejected: 0 });
-    let done = Call { hunks, answered: Some(at), ..call("replaceInFile", "src/cart.rs", CallState::Done) };
-    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Settled(
-        ProposalId(1),
-        crate::protocol::Outcome::Refused,
-    )));
+    let decided = Some(HunkCount { accepted: 1, rejected: 0 });
+    let done = Call { decided, answered: Some(at), ..call("replaceInFile", "src/cart.rs", CallState::Done) };
+    s.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(1), Outcome::Refused)));
     s.tell(EventBody::Changed(id, Item::Call(done.clone())));
     let text = s.text();
     assert!(!text.contains(waits) && text.contains("▸ you approved 1 of 1 hunk · 12:03"), "{text}");
@@ -505,11 +503,41 @@ fn a_proposal_waits_in_the_chat_until_it_is_decided() {
     assert_eq!(s.text().matches(" nebula  ").count(), 2, "{}", s.text());
     // The policy is no person.
     let mut s = Screen::new(80, 12);
-    s.add(Item::Call(Call { answered: None, ..done.clone() }));
+    s.add(Item::Call(Call { hunks: decided, decided: None, answered: None, ..done.clone() }));
     assert!(!s.text().contains("you approved"), "{}", s.text());
     let rejected = Some(HunkCount { accepted: 0, rejected: 2 });
-    s.add(Item::Call(Call { hunks: rejected, ..done }));
+    s.add(Item::Call(Call { decided: rejected, ..done }));
     assert!(s.text().contains("you rejected 2 hunks · 12:03"), "{}", s.text());
+}
+
+#[test]
+fn a_call_that_was_written_in_part_is_never_folded_away() {
+    let mut s = Screen::new(80, 12);
+    let hunks = Some(HunkCount { accepted: 1, rejected: 1 });
+    let (summary, reason) = ("1 of 2 hunks written".into(), Some("two stays".into()));
+    let undo = Call { hunks, decided: hunks, answered: Some(0), summary, reason, ..call("undo", "", CallState::Done) };
+    s.add(Item::Call(call("readFile", "src/cart.rs", CallState::Done)));
+    s.add(Item::Call(undo));
+    let text = s.text();
+    assert!(text.contains("1 of 2 hunks written: two stays") && text.contains("you approved 1 of 2 hunks"), "{text}");
+    assert_eq!(text.matches("1 of 2").count(), 2, "{text}");
+}
+
+#[test]
+fn a_notice_stands_above_a_proposal_that_waits_and_a_settled_one_takes_its_selection_away() {
+    let mut s = Screen::new(80, 16);
+    s.nebula("I change it.");
+    let change = FileChange::new("a.rs", State::file(*b"one\n"), State::file(*b"two\n"), "edit", &[]);
+    let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
+    s.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.into(), Vec::new())));
+    s.chat.add_notice(Notice::new(Level::Warning, "the message was not sent", ""));
+    let text = s.text();
+    assert!(text.find("was not sent") < text.find("◉ proposal: 1 file"), "{text}");
+    s.act(Action::PreviousItem);
+    assert!(s.chat.selected.is_some());
+    let outcome = Outcome::Refused;
+    s.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(1), outcome)));
+    assert_eq!(s.chat.selected, None);
 }
 
 #[test]

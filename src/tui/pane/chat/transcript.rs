@@ -1,8 +1,8 @@
 //! Items of the session become entries of the chat: added at the end, grown by a stream, changed in place.
 
-use super::Chat;
 use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
+use super::{Chat, WaitingProposal};
 use crate::proposal::{Proposal, ProposalId};
 use crate::protocol::{Call, Item, ItemId, UNDO};
 use crate::tui::text::markdown::Markdown;
@@ -140,15 +140,26 @@ impl Chat {
 
     /// Changes the entries above the proposals that wait: those stay the last.
     pub(super) fn above_waiting(&mut self, change: impl FnOnce(&mut Self)) {
+        let waiting = self.take_waiting();
+        change(self);
+        self.put_waiting(waiting);
+    }
+
+    /// Takes the proposals that wait away from the end.
+    fn take_waiting(&mut self) -> Vec<WaitingProposal> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.iter().for_each(|_| self.window.pop());
-        change(self);
+        waiting
+    }
+
+    /// Puts proposals that wait at the end.
+    fn put_waiting(&mut self, waiting: Vec<WaitingProposal>) {
         waiting.into_iter().for_each(|proposal| self.push_waiting(proposal));
         let entries = self.window.units.len();
         self.selected = self.selected.filter(|at| *at < entries);
     }
 
-    fn push_waiting(&mut self, (id, files, hunks): (ProposalId, usize, usize)) {
+    fn push_waiting(&mut self, (id, files, hunks): WaitingProposal) {
         self.push(BlockContent::Proposal { files, hunks });
         self.waiting.push((id, files, hunks));
     }
@@ -163,9 +174,9 @@ impl Chat {
 
     /// Notes that a proposal waits no more.
     pub(super) fn settled(&mut self, id: ProposalId) {
-        let waiting = std::mem::take(&mut self.waiting);
-        waiting.iter().for_each(|_| self.window.pop());
-        waiting.into_iter().filter(|(waits, ..)| *waits != id).for_each(|proposal| self.push_waiting(proposal));
+        let mut waiting = self.take_waiting();
+        waiting.retain(|(waits, ..)| *waits != id);
+        self.put_waiting(waiting);
     }
 
     /// Completes the last answer: nothing follows in it.
@@ -201,7 +212,7 @@ fn exchanges_of(call: &CallSummary, visible: Option<&CallSummary>) -> Vec<BlockC
     let comments = call.comments.iter().skip(visible.map_or(0, |visible| visible.comments.len()));
     let comments =
         comments.map(|(question, answer)| BlockContent::Comment { question: question.clone(), answer: answer.clone() });
-    let decided = call.hunks.zip(call.answered).filter(|_| visible.is_none_or(|visible| visible.hunks.is_none()));
+    let decided = call.decided.zip(call.answered).filter(|_| visible.is_none_or(|visible| visible.decided.is_none()));
     let decided = decided.map(|(hunks, at)| BlockContent::Decided { hunks, at });
     exchange.chain(comments).chain(decided).collect()
 }
