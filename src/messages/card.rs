@@ -6,6 +6,11 @@ messages! {
     nebula: "nebula", "nebula";
     command: "command", "コマンド";
     class: "class", "種別";
+    class_read: "read", "読取";
+    class_work: "work", "作業";
+    class_harm: "harm", "破壊";
+    class_reach: "reach", "外部";
+    class_final: "final", "不可逆";
     not_in_git: "no git", "git外";
     grant: "grant", "許可";
     keeper: "keeper", "保護";
@@ -29,7 +34,7 @@ messages! {
     always_does: "a rule by its first words", "先頭の語による規則";
     review: "review", "レビュー";
     review_does: "what can be undone runs from now on", "元に戻せるものは今後確認なしで実行";
-    later: "later", "後で";
+    later: "later", "あとで";
     later_does: "the command waits", "コマンドは待機します";
     later_comes_back(key): "the command waits; {key} comes back here", "コマンドは待機します。{key}で戻ります";
     rule_kept: "written to your configuration, for every session", "設定に保存し全セッションで有効";
@@ -80,7 +85,7 @@ messages! {
     review_now: "what can be undone runs from now on, and waits in the review", "元に戻せるコマンドは今後確認なしで実行します";
     is_held(id, wants): "{id} is held: {wants}", "{id}を保留中: {wants}";
     held_head(id): " {id} is held", " {id}を保留中";
-    hold_acts_later: ", which acts later", "（後で作用します）";
+    hold_acts_later: ", which acts later", "（あとで作用します）";
     wants_to_change(program, path): "{program} wants to change {path}", "{program}が{path}を変更しようとしています";
     wants_to_change_large(program, path, size): "{program} wants to change {path} in place: {size}, more than is copied unasked", "{program}が{path}を直接変更しようとしています: {size}は確認なしの複製上限を超えます";
     wants_to_change_unkeepable(program, path, why): "{program} wants to change {path}, whose state cannot be kept: {why}", "{program}が{path}を変更しようとしていますが、変更前の状態を保持できません: {why}";

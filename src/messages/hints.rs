@@ -77,7 +77,7 @@ messages! {
     answer_in_your_own_words: "answer in your own words", "自分の言葉で回答";
     refuse: "refuse", "拒否";
     always: "always", "常に許可";
-    in_view: "preview", "プレビュー";
+    in_view: "preview", "先に確認";
     with_network: "with network", "通信あり";
     in_review: "review", "レビュー";
     run_command: "run the command", "コマンドを実行";

@@ -75,6 +75,15 @@ pub fn found(word: &str) -> &str {
     translated(&TABLE, ALL, word)
 }
 
+/// Returns the class of a command as it is shown, by its English word, which programs read and configuration holds.
+pub fn class(word: &str) -> &str {
+    use super::card;
+    static TABLE: Table = Table::new();
+    const ALL: &[super::Text] =
+        &[card::class_read, card::class_work, card::class_harm, card::class_reach, card::class_final];
+    translated(&TABLE, ALL, word)
+}
+
 /// Messages by their English words.
 type Table = OnceLock<HashMap<&'static str, super::Text>>;
 

@@ -35,6 +35,7 @@ messages! {
     waiting_for_you(what): "waiting for you: {what}", "あなたの操作待ち: {what}";
     trying_again(seconds): "trying again in {seconds} s", "{seconds}秒後に再試行";
     commit_waits: "the commit message waits until the input is empty", "コミットメッセージがあります。入力欄が空になると表示";
+    commit_waits_below: "the commit message waits until this is closed", "コミットメッセージがあります。この画面を閉じると表示";
     writing_commit: "writing a commit message", "コミットメッセージを作成中";
     interrupted: "interrupted", "中断";
     failed: "failed", "失敗";

@@ -35,6 +35,8 @@ pub struct CommandBegan {
     pub keeper: &'static str,
     /// The decision: `allowed`, `policy`, `rule`, `refused`, `edited`.
     pub decision: &'static str,
+    /// It is the person's own: no call of the model waits for it.
+    pub by_person: bool,
 }
 
 /// A call of a command that waited for the person.

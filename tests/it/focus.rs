@@ -487,7 +487,7 @@ fn a_reason_in_the_review_queue_stays_when_a_proposal_arrives() {
 }
 
 #[test]
-fn a_call_of_a_job_waits_beyond_the_turn() {
+fn a_call_that_is_held_waits_beyond_the_turn() {
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);
     arrive(&mut stage, Arrival::Hold, 1);
@@ -535,8 +535,61 @@ fn quitting_names_all_that_ends_and_asks_once() {
     stage.keys("<ctrl-c>");
     let text = stage.text();
     assert!(text.contains("a commit message is being written; Ctrl-C again ends that"), "{text}");
+    // Nor that a message was.
+    stage.tell(EventBody::CommitEnded);
+    stage.keys("/commit<enter>/quit<enter>");
+    assert!(stage.text().contains("/quit again ends that") && !quits(&stage), "{}", stage.text());
     stage.keys("/quit<enter>");
     assert!(quits(&stage), "{}", stage.text());
+}
+
+#[test]
+fn keys_for_what_leaves_by_itself_do_nothing_elsewhere() {
+    let acts = |stage: &Stage| {
+        let command = |command: &&Command| matches!(command, Command::Submit(_) | Command::Interrupt);
+        stage.sent().into_iter().filter(command).count()
+    };
+    // A proposal whose test fails goes back to the model.
+    let withdrawn = EventBody::Proposal(ProposalEvent::Settled(ProposalId(101), Outcome::Withdrawn));
+    let answered = EventBody::Answered(QuestionId(101));
+    for (arrival, keys, gone) in [
+        (Arrival::Proposal, "<f2>", &withdrawn),
+        (Arrival::Question { choices: true }, "<f6>", &answered),
+        (Arrival::Permission, "<f6>", &answered),
+        (Arrival::Card, "<f6>", &answered),
+        (Arrival::Hold, "<f6>", &answered),
+    ] {
+        for key in ["<enter>", "<esc>"] {
+            let mut stage = Stage::new(140, 40, "dark");
+            reading(&mut stage);
+            let before = acts(&stage);
+            stage.keys("and then");
+            arrive(&mut stage, arrival, 1);
+            stage.wait(3_000);
+            stage.keys(keys);
+            stage.wait(3_000);
+            stage.tell(gone.clone());
+            stage.wait(30);
+            stage.keys(key);
+            assert!(
+                stage.text().contains("› and then") && acts(&stage) == before,
+                "{arrival:?} {key}: {}",
+                stage.text()
+            );
+            stage.wait(400);
+            stage.keys(key);
+            assert!(!stage.text().contains("› and then") || acts(&stage) > before, "{arrival:?} {key} works again");
+        }
+    }
+    // After what the person decided there is nothing to wait for.
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Permission, 1);
+    stage.wait(3_000);
+    stage.keys("y<enter>");
+    stage.tell(answered);
+    stage.keys("next<enter>");
+    assert!(!stage.text().contains("› next"), "{}", stage.text());
 }
 
 #[test]
@@ -550,6 +603,7 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
         grant: "workspace",
         keeper: "guard",
         decision: "allowed",
+        by_person: false,
     };
     stage.tell(EventBody::Command(CommandEvent::Began(began("c7"))));
     stage.keys("x");
@@ -564,6 +618,13 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
     stage.keys("<f6>");
     let text = stage.text();
     assert!(text.contains("make wants to change .envrc") && !text.contains("waiting for you"), "{text}");
+    // Nor does that of a command of the person's.
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.tell(EventBody::Command(CommandEvent::Began(CommandBegan { by_person: true, ..began("c7") })));
+    stage.keys("x");
+    arrive(&mut stage, Arrival::Hold, 1);
+    assert!(stage.app.wake().is_some(), "the turn goes on");
 }
 
 #[test]

@@ -28,10 +28,11 @@ fn graph_of_definitions(stage: &mut Stage) {
     answer_definition(stage);
 }
 
-const SCENES: [(&str, Scene); 9] = [
+const SCENES: [(&str, Scene); 10] = [
     ("graph", graph_of_definitions),
     ("review", proposing),
     ("question", asking),
+    ("card", card_open),
     ("tools", working),
     ("archive", frames::restoring),
     ("errors", failing),

@@ -674,6 +674,7 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), (x, y - 6));
     mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), (x, y - 6));
     assert_eq!(find(&stage, "archive ━━").1, y - 6);
+    stage.wait(400);
     stage.keys("--");
     assert_eq!(find(&stage, "archive ━━").1, y - 2);
 }

@@ -86,7 +86,7 @@ pub struct CallDisplayRecord {
     /// Its hunks, accepted and rejected.
     #[serde(default, rename = "own_hunks", skip_serializing_if = "Option::is_none")]
     hunks: Option<(usize, usize)>,
-    /// Those of its proposal, as the person decided.
+    /// The hunks of its proposal, as the person decided.
     #[serde(default, rename = "hunks", skip_serializing_if = "Option::is_none")]
     decided: Option<(usize, usize)>,
     /// The time when the person answered or decided.

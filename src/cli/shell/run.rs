@@ -145,6 +145,7 @@ fn began(class: &'static str, command: &ShellCommand, request: &CommandRequest) 
         grant: request.grant.word(),
         keeper: command.keeper.word(),
         decision: "allowed",
+        by_person: true,
     }
 }
 

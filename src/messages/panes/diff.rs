@@ -48,8 +48,8 @@ messages! {
     edited: "edited", "編集済み";
 
     // Decisions.
-    stays_pending: "to be decided later; nothing is written", "後で決定します。何も書き込まれません";
-    stays_undecided(open, all): "to be decided later, {open} of {all} undecided; nothing is written", "後で決定します（{all}件中{open}件が未決定）。何も書き込まれません";
+    stays_pending: "to be decided later; nothing is written", "あとで決定します。何も書き込まれません";
+    stays_undecided(open, all): "to be decided later, {open} of {all} undecided; nothing is written", "あとで決定します（{all}件中{open}件が未決定）。何も書き込まれません";
     why_one: "why was it rejected?", "却下の理由は？";
     why_many: "why were they rejected?", "却下の理由は？";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";

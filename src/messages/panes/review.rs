@@ -16,8 +16,8 @@ messages! {
     restore: "restore", "元に戻す";
     undecided: "undecided", "未決定";
     unit(path): "{path} is kept or restored with the whole entry", "{path}は項目全体とともに扱われます";
-    later(path): "{path} changed again later: restoring merges; no conflict", "{path}は後で再び変更されました。元に戻すとマージします（衝突なし）";
-    later_conflicts(path, n): "{path} changed again later: restoring merges; conflicts: {n}", "{path}は後で再び変更されました。元に戻すとマージします（衝突{n}件）";
+    later(path): "{path} changed again later: restoring merges; no conflict", "{path}はあとで再び変更されました。元に戻すとマージします（衝突なし）";
+    later_conflicts(path, n): "{path} changed again later: restoring merges; conflicts: {n}", "{path}はあとで再び変更されました。元に戻すとマージします（衝突{n}件）";
     no_difference: "no difference is left in files", "ファイルに差分はありません";
     why: "why it is restored, for the model; Enter alone: no reason", "元に戻す理由（モデル向け）。Enterのみで理由なし";
     decide_rest(n): "{n} hunk is undecided" | "{n} hunks are undecided", "未決定のハンクが{n}件あります";

@@ -8,7 +8,7 @@ mod stores;
 
 use std::borrow::Cow;
 
-use super::{Language, language};
+use super::{Language, language, verbs};
 
 /// An English template with `{names}` for values, and the same in Japanese.
 type Record = (&'static str, &'static str);
@@ -137,7 +137,10 @@ fn fill(template: &str, values: &[(&str, &str)], depth: usize) -> String {
     for part in parts {
         let Some((name, literal)) = part.split_once('}') else { continue };
         let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
-        out.push_str(translate(value, depth).as_deref().unwrap_or(value));
+        match name {
+            "class" => out.push_str(verbs::class(value)),
+            _ => out.push_str(translate(value, depth).as_deref().unwrap_or(value)),
+        }
         out.push_str(literal);
     }
     out
@@ -189,6 +192,10 @@ mod tests {
             (
                 "cannot archive, so nothing was written: /x: No space left on device (os error 28)",
                 "アーカイブできないため、何も書き込んでいません: /x: ディスクの空き容量がありません（os error 28）",
+            ),
+            (
+                "the approval policy none runs commands that only read; this one is harm: final",
+                "承認ポリシーnoneでは読み取りのコマンドだけを実行します（これは破壊）: final",
             ),
             // What nobody but a person or a model wrote stays as it is.
             ("two stays", "two stays"),

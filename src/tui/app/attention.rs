@@ -77,15 +77,15 @@ impl App {
         waits.then(|| self.quiet_at()).filter(|at| *at > self.now)
     }
 
-    /// Sees what waits now, and gives it the keys if it may have them. Ends every message.
-    pub(super) fn attend(&mut self) -> Vec<Effect> {
+    /// Sees what waits now, and gives it the keys if it may have them. Ends every message; `by_itself`: that of the agent.
+    pub(super) fn attend(&mut self, by_itself: bool) -> Vec<Effect> {
         let (before, waits) = (self.guard.waited, self.attention());
         let mut effects = Vec::new();
         let is_over = self.line.as_ref().and_then(|line| line.about).is_some_and(|what| !self.is_waiting(what));
         let line = self.line.take_if(|_| is_over);
         if waits != before {
             self.guard.waited = waits;
-            effects.extend(self.attention_changed(before, waits));
+            effects.extend(self.attention_changed(before, waits, by_itself));
         }
         if let Some(line) = line {
             self.keep_words(&line);
@@ -110,16 +110,24 @@ impl App {
             return;
         }
         if let Some(message) = self.session.commit.written.pop_front() {
-            (self.guard.guarded, self.guard.last_key) = (true, self.now);
+            self.guard_keys();
             self.keyboard.chords.clear();
             self.open_commit(message);
         }
     }
 
-    fn attention_changed(&mut self, before: Option<Attention>, waits: Option<Attention>) -> Vec<Effect> {
+    fn attention_changed(
+        &mut self,
+        before: Option<Attention>,
+        waits: Option<Attention>,
+        by_itself: bool,
+    ) -> Vec<Effect> {
         let proposal = waits.and_then(Attention::proposal);
         let had_keys = self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane;
         if before.and_then(Attention::proposal).is_some() && proposal.is_none() && had_keys {
+            if by_itself && self.layout.at == At::Pane {
+                self.guard_keys();
+            }
             self.leave_proposal();
         }
         self.guard.unseen = waits.is_some();
@@ -151,6 +159,11 @@ impl App {
             (false, false) => self.composer.input.set(&format!("{draft}\n{typed}")),
         }
         self.layout.at = At::Input;
+        self.guard_keys();
+    }
+
+    /// Notes that the keys go elsewhere, by nobody's choice: Enter and Esc do nothing there until typing has paused.
+    pub(super) fn guard_keys(&mut self) {
         (self.guard.guarded, self.guard.last_key) = (true, self.now);
     }
 

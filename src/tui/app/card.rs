@@ -2,7 +2,7 @@
 
 use super::{App, At, Attention, Effect, Line, LineFor, LineInput, Owner};
 use crate::messages::card as say;
-use crate::protocol::{Command, CommandCard, CommandDecision, QuestionId};
+use crate::protocol::{Command, CommandCard, CommandDecision};
 use crate::tui::action::Action;
 use crate::tui::card::{CardOutcome, CardState};
 
@@ -38,7 +38,7 @@ impl App {
         }
         Some(match asking.card.act(&card, action) {
             CardOutcome::Stay => Vec::new(),
-            CardOutcome::Decide(decision) => decide(id, decision),
+            CardOutcome::Decide(decision) => self.reply(Command::DecideCommand(id, decision)),
             CardOutcome::Reason => self.ask_line(LineFor::Reason, say::why_refused(), ""),
             CardOutcome::Edit => self.ask_line(LineFor::Text, say::change_text(), &card.source),
             CardOutcome::Later => {
@@ -60,14 +60,13 @@ impl App {
             return Vec::new();
         };
         match (purpose, typed) {
-            (LineFor::Reason, LineInput::Taken(reason)) => decide(id, CommandDecision::Refuse(reason.trim().into())),
-            (LineFor::Text, LineInput::Taken(text)) if text.trim().is_empty() => Vec::new(),
-            (LineFor::Text, LineInput::Taken(text)) => decide(id, CommandDecision::Edit(text.into())),
+            (LineFor::Reason, LineInput::Taken(reason)) => {
+                self.reply(Command::DecideCommand(id, CommandDecision::Refuse(reason.trim().into())))
+            }
+            (LineFor::Text, LineInput::Taken(text)) if !text.trim().is_empty() => {
+                self.reply(Command::DecideCommand(id, CommandDecision::Edit(text.into())))
+            }
             _ => Vec::new(),
         }
     }
-}
-
-fn decide(id: QuestionId, decision: CommandDecision) -> Vec<Effect> {
-    vec![Effect::Send(Command::DecideCommand(id, decision))]
 }

@@ -65,7 +65,9 @@ impl App {
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
             EventBody::CommitMessage(text) => self.session.commit.written.push_back(text),
-            EventBody::CommitEnded => self.session.commit.is_writing = false,
+            EventBody::CommitEnded => {
+                (self.session.commit.is_writing, self.keyboard.quit_named.drafts) = (false, false);
+            }
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),
@@ -98,10 +100,13 @@ impl App {
     }
 
     fn question_answered(&mut self, id: QuestionId) {
-        let open = self.questions.first().is_some_and(|q| q.question.id == id);
+        let open = self.questions.first().filter(|q| q.question.id == id).map(|q| q.is_answered);
         self.questions.retain(|q| q.question.id != id);
-        if open && matches!(self.layout.at, At::Question | At::Answer) {
+        if let Some(is_answered) = open.filter(|_| matches!(self.layout.at, At::Question | At::Answer)) {
             self.layout.at = At::Input;
+            if !is_answered {
+                self.guard_keys();
+            }
         }
     }
 
@@ -205,7 +210,7 @@ impl App {
             let both = format!("{}\n{}", prompt.text, self.composer.input.expanded());
             self.composer.input.set(&both);
             // Enter that is meant for the draft sends not both.
-            (self.guard.guarded, self.guard.last_key) = (true, self.now);
+            self.guard_keys();
         }
         self.layout.at = At::Input;
         // Beside the word `ready` and its rule.

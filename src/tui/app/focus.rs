@@ -98,12 +98,14 @@ impl App {
         self.open_question().is_some_and(|asking| asking.question.card.is_some() || asking.question.hold.is_some())
     }
 
-    /// Returns whether what runs stands still until the person has decided: the call of a job holds up that job alone.
+    /// Returns whether what runs stands still until the person has decided: the call of a job, or of a command of the
+    /// person's, holds up that command alone.
     pub(in crate::tui) fn is_held_up(&self) -> bool {
-        let of_job =
-            |asking: &Asking| asking.question.hold.as_ref().is_some_and(|hold| self.panes.tools.is_job(&hold.command));
+        let is_beside = |asking: &Asking| {
+            asking.question.hold.as_ref().is_some_and(|hold| self.panes.tools.runs_beside(&hold.command))
+        };
         match self.attention() {
-            Some(Attention::Question(_)) => !self.is_busy() || !self.questions.iter().all(of_job),
+            Some(Attention::Question(_)) => !self.is_busy() || !self.questions.iter().all(is_beside),
             what => what.is_some(),
         }
     }

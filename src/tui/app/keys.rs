@@ -58,8 +58,8 @@ impl App {
             return self.quit(Exit::Done);
         }
         match action {
-            // Enter that was meant for a line which is gone.
-            Some(Action::Send) if guarded => Vec::new(),
+            // Meant for what had the keys before, and is gone.
+            Some(Action::Send | Action::Escape) if guarded => Vec::new(),
             Some(action) => self.act(context, action),
             None if single => chord.letter().map_or(Vec::new(), |c| self.letter(c)),
             None => Vec::new(),
@@ -265,7 +265,7 @@ impl App {
         self.composer.completion = None;
         self.composer.history.push(text.trim_end());
         if let Some(asking) = self.questions.first().filter(|_| self.layout.at == At::Answer) {
-            return vec![Effect::Send(asking.answer(text))];
+            return self.reply(asking.answer(text));
         }
         if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
             self.leave_start();

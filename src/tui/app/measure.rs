@@ -10,11 +10,12 @@ use crate::tui::popup::no_model::NoModel;
 use crate::tui::view;
 
 impl App {
-    /// Returns the body of the screen without a form that stands in it.
+    /// Returns the body of the screen; below a form that stands in it, all the cells that are left.
     pub(in crate::tui) fn list_area(&self) -> Rect {
-        let (body, form) = (self.rects.body, self.popups.last().and_then(Popup::inside));
-        let taken = form.map_or(0, |form| form.height.min(body.height));
-        Rect { y: body.y + taken, height: body.height - taken, ..body }
+        let body = self.rects.body;
+        let Some(form) = self.popups.last().and_then(Popup::inside) else { return body };
+        let taken = form.height.min(body.height);
+        Rect { x: 0, y: body.y + taken, width: self.rects.all.width, height: body.height - taken }
     }
 
     /// Returns the room that the parts of the screen ask for.

@@ -254,8 +254,9 @@ impl App {
     }
 
     fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
+        let by_itself = matches!(msg, Msg::Agent(_));
         let mut effects = self.dispatch_one(msg);
-        effects.extend(self.attend());
+        effects.extend(self.attend(by_itself));
         effects
     }
 

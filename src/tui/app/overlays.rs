@@ -98,10 +98,16 @@ impl App {
         }
     }
 
+    /// Sends the person's answer to the question that is open.
+    pub(super) fn reply(&mut self, answer: Command) -> Vec<Effect> {
+        self.questions.iter_mut().take(1).for_each(|asking| asking.is_answered = true);
+        vec![Effect::Send(answer)]
+    }
+
     pub(super) fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
         match said {
             QuestionOutcome::Stay => Vec::new(),
-            QuestionOutcome::Answer(command) => vec![Effect::Send(command)],
+            QuestionOutcome::Answer(command) => self.reply(command),
             QuestionOutcome::Write => {
                 self.layout.at = At::Answer;
                 Vec::new()

@@ -140,7 +140,7 @@ pub(in crate::tui) struct Session {
 pub(in crate::tui) struct CommitMessages {
     /// The model writes one.
     pub is_writing: bool,
-    /// Those that were written, or that git gave back, in their order; they wait to be shown.
+    /// Messages that were written, or that git gave back, in their order; they wait to be shown.
     pub written: VecDeque<String>,
 }
 

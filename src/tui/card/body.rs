@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::shell_text::coloured;
-use crate::messages::card as say;
+use crate::messages::{card as say, verbs};
 use crate::protocol::{CommandCard, CommandClass};
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
@@ -118,6 +118,12 @@ pub fn draw(card: &CommandCard, (rows, scroll): (&[CardRow], usize), area: Rect,
     }
 }
 
+/// Returns the word of a class in its column.
+fn padded(class: CommandClass) -> String {
+    let word = verbs::class(class.word());
+    format!("{word}{}", " ".repeat(7_usize.saturating_sub(wrap::cells(word))))
+}
+
 fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'static>) {
     let theme = ctx.theme;
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
@@ -145,12 +151,11 @@ fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'sta
             ("", Line::from(spans))
         }
         CardRow::Class(class, why) => {
-            let class_span =
-                Span::styled(format!("{:<7}", class.word()), class_style(class).add_modifier(Modifier::BOLD));
+            let class_span = Span::styled(padded(*class), class_style(class).add_modifier(Modifier::BOLD));
             (say::class(), Line::from(vec![class_span, Span::styled(why.clone(), dim)]))
         }
         CardRow::Part(class, part, note) => {
-            let mut spans = vec![Span::styled(format!("{:<7}", class.word()), class_style(class))];
+            let mut spans = vec![Span::styled(padded(*class), class_style(class))];
             // The whole text stands above.
             let part = cut::end(part, notes, ctx.glyphs.cut);
             spans.extend(coloured(&part, theme));

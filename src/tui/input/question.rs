@@ -14,6 +14,8 @@ pub struct Asking {
     pub selected: Option<usize>,
     /// The choices on the card of a question about a command.
     pub card: CardState,
+    /// The person answered it; it stands until the agent has the answer.
+    pub is_answered: bool,
     /// The person moved the selection.
     moved: bool,
 }
@@ -36,7 +38,7 @@ impl Asking {
     /// shown.
     pub fn new(question: Question) -> Asking {
         let selected = question.permission.then_some(0);
-        Asking { question, selected, card: CardState::default(), moved: false }
+        Asking { question, selected, card: CardState::default(), is_answered: false, moved: false }
     }
 
     /// Notes that it is shown: its first choice is selected then, unless the input holds a draft.

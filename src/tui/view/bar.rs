@@ -16,7 +16,7 @@ use super::super::pane::line::{line, note_room};
 use super::super::popup::Popup;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
-use crate::messages::{card as card_say, count, times, view as say};
+use crate::messages::{card as card_say, count, times, verbs, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
@@ -205,7 +205,9 @@ fn doing(app: &App) -> Doing {
 fn commit(app: &App) -> Option<Doing> {
     let commit = &app.session.commit;
     if !commit.written.is_empty() {
-        return Some(Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits()));
+        let is_beside = matches!(app.screen, Screen::Main | Screen::Start(_));
+        let words = if is_beside { say::commit_waits() } else { say::commit_waits_below() };
+        return Some(Doing::marked(app.appearance.glyphs.asking, Role::Attention, words));
     }
     commit.is_writing.then(|| Doing::calm(say::writing_commit()))
 }
@@ -293,7 +295,7 @@ fn banner(app: &App, what: Attention) -> Doing {
         Attention::Question(_) => {
             let words = match &app.questions[..] {
                 [asking] => match &asking.question.card {
-                    Some(card) => card_say::waits(&card.class.word()),
+                    Some(card) => card_say::waits(&verbs::class(card.class.word())),
                     None => say::question().into(),
                 },
                 _ => questions(app).unwrap_or_default(),

@@ -100,14 +100,17 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
         line(foot, Line::default(), false, None, buf, &ctx);
     }
     if let Some(preview) = rects.preview {
+        // It ends above a list that has all the cells.
+        let has_all = list.width > body.width && list.height > 1;
+        let preview = if has_all { Rect { height: list.y - preview.y, ..preview } } else { preview };
         let upright = Rect { x: preview.x - 1, width: 1, ..preview };
         rule(app, upright, buf);
         for (y, height) in [(body.y, body.height), (list.y, list.height)] {
-            if height > 1 {
+            if height > 1 && y < upright.bottom() {
                 buf[(upright.x, y)].set_symbol(ctx.glyphs.join_left);
             }
         }
-        if rects.hints.is_some() {
+        if rects.hints.is_some() || has_all {
             buf[(upright.x, upright.bottom())].set_symbol(ctx.glyphs.join_up);
         }
         if app.focus_below() == Focus::NoModel {

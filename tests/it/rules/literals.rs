@@ -346,7 +346,8 @@ const REASONS: &[(&str, &[&str])] = &[
     ("archive/restore.rs", &[]),
     ("archive/repository.rs", &[]),
     ("git/mod.rs", &[]),
-    ("agent/turn/step/edits.rs", &["The person rejected it; nothing was restored.7"]),
+    ("agent/turn/step/edits.rs", &[]),
+    ("agent/turn/step/undo.rs", &["The person rejected it; nothing was restored.7"]),
     (
         "agent/turn/step/results.rs",
         &[

@@ -236,23 +236,19 @@ pub(super) fn question(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'s
     titled("?", Role::Attention, text, width, look)
 }
 
-/// Returns `proposal: 3 files, 4 hunks`.
-pub(super) fn proposal_words(files: usize, hunks: usize) -> String {
-    say::proposal(&format!("{}, {}", count::files(files), count::hunks(hunks)))
-}
-
 /// Returns a proposal that waits for the person.
-pub(super) fn proposal(files: usize, hunks: usize, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn proposal(files: usize, hunks: usize, width: usize, look: &Look<'_>) -> Line<'static> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
+    let words = say::proposal(&format!("{}, {}", count::files(files), count::hunks(hunks)));
     let mut line = Line::from(vec![
         Span::styled(format!("{} ", look.glyphs.asking), attention.add_modifier(Modifier::BOLD)),
-        Span::styled(proposal_words(files, hunks), look.theme.style(Role::Text)),
+        Span::styled(words, look.theme.style(Role::Text)),
     ]);
     let waits = format!(" {} {}", look.glyphs.dot, say::waiting_for_you());
     if line.width() + cells(&waits) <= width {
         line.push_span(Span::styled(waits, dim));
     }
-    vec![cut::line(line, width, look.glyphs.cut, dim)]
+    cut::line(line, width, look.glyphs.cut, dim)
 }
 
 /// Returns `you approved 4 of 4 hunks`.

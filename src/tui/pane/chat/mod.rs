@@ -53,14 +53,11 @@ pub struct Chat {
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
     standing: Vec<Notice>,
-    /// The proposals that wait: they stay the last entries.
-    waiting: Vec<WaitingProposal>,
+    /// The proposals that wait, with their files and hunks: a line each below the entries.
+    waiting: Vec<(ProposalId, usize, usize)>,
     /// Labels stand beside the text in a narrow pane too.
     beside: bool,
 }
-
-/// A proposal that waits, with its files and hunks.
-type WaitingProposal = (ProposalId, usize, usize);
 
 #[derive(Debug, Default)]
 struct Search {
@@ -81,7 +78,7 @@ impl Chat {
                 self.window.clear();
                 standing.into_iter().for_each(|notice| self.keep(notice));
             }
-            EventBody::Added(id, item) => self.above_waiting(|chat| chat.add_before_standing(*id, item)),
+            EventBody::Added(id, item) => self.add_before_standing(*id, item),
             EventBody::Grew(id, text) => self.grow(*id, text),
             EventBody::Changed(id, item) => self.change(*id, item),
             EventBody::TurnStarted(_) => {
@@ -92,14 +89,14 @@ impl Chat {
                 self.running = false;
                 self.finish_last();
             }
-            EventBody::Retrying(wait) => self.above_waiting(|chat| {
-                chat.drop_retry();
+            EventBody::Retrying(wait) => {
+                self.drop_retry();
                 if let Some(wait) = wait {
-                    chat.push(BlockContent::Retry(wait.clone()));
+                    self.push(BlockContent::Retry(wait.clone()));
                 }
-            }),
+            }
             EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => self.proposed(proposal),
-            EventBody::Proposal(ProposalEvent::Settled(id, _)) => self.settled(*id),
+            EventBody::Proposal(ProposalEvent::Settled(id, _)) => self.waiting.retain(|(waits, ..)| waits != id),
             _ => {}
         }
         Vec::new()
@@ -265,7 +262,7 @@ impl Chat {
     /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         let moves = std::mem::take(&mut self.moves);
-        self.window.growing = self.running;
+        self.window.growing = self.is_growing();
         if self.whole != self.selected {
             for (number, whole) in [(self.whole, false), (self.selected, true)] {
                 if let Some(unit) = number.and_then(|n| self.window.units.get_mut(n)) {
@@ -275,7 +272,8 @@ impl Chat {
             self.whole = self.selected;
         }
         let mut find = Find { words: &self.search.words, at: self.search.at, hits: self.search.hits };
-        self.window.measure(ChatColumns::new(width, self.beside), usize::from(height), &moves, &mut find, look);
+        let height = usize::from(height - self.waiting_rows(height));
+        self.window.measure(ChatColumns::new(width, self.beside), height, &moves, &mut find, look);
         (self.search.at, self.search.hits) = (find.at, find.hits);
     }
 
@@ -312,11 +310,13 @@ impl Chat {
 
     /// Draws the body.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let all = area;
+        let area = Rect { height: all.height - self.waiting_rows(all.height), ..all };
         let mut y = area.y;
         for (number, rows) in self.window.visible() {
             let height = rows.len().min(usize::from(area.bottom().saturating_sub(y))) as u16;
             let unit = &self.window.units[*number];
-            let growing = self.running && number + 1 == self.window.units.len();
+            let growing = self.is_growing() && number + 1 == self.window.units.len();
             unit.draw(rows.start..rows.start + usize::from(height), (area.x, y), growing, buf, ctx);
             if self.selected == Some(*number) && ctx.focus {
                 // The gap above is not part of what is selected.
@@ -326,6 +326,7 @@ impl Chat {
             }
             y += height;
         }
+        self.draw_waiting(Rect { y, height: all.height - area.height, ..all }, buf, ctx);
         if !self.search.words.is_empty() {
             self.mark_found(area, buf, ctx);
         }
@@ -396,6 +397,27 @@ impl Chat {
         match unit.and_then(|n| self.window.units.get(n)) {
             Some(unit) => vec![PaneEffect::Run(Effect::Copy(unit.copied().into_owned()))],
             None => Vec::new(),
+        }
+    }
+
+    /// Returns whether the last entry still grows.
+    fn is_growing(&self) -> bool {
+        self.running && self.waiting.is_empty()
+    }
+
+    /// Returns the rows of the proposals that wait, in a pane of this height: an empty one first, but below a fold.
+    fn waiting_rows(&self, height: u16) -> u16 {
+        let gap = self.window.units.last().is_some_and(|unit| !unit.said.is_fold());
+        let rows = if self.waiting.is_empty() { 0 } else { self.waiting.len() + usize::from(gap) };
+        u16::try_from(rows).unwrap_or(u16::MAX).min(height / 2)
+    }
+
+    /// Draws the proposals that wait, the newest last.
+    fn draw_waiting(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let columns = ChatColumns::new(area.width, self.beside);
+        for (y, (_, files, hunks)) in (area.top()..area.bottom()).rev().zip(self.waiting.iter().rev()) {
+            let line = lines::proposal(*files, *hunks, columns.width, &ctx.look());
+            paint::spans(buf, area.x + columns.text as u16, y, columns.width, &line.spans);
         }
     }
 

@@ -9,17 +9,13 @@ use crate::tui::msg::PaneEffect;
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
     pub fn keep(&mut self, notice: Notice) {
-        self.above_waiting(|chat| {
-            chat.push(BlockContent::Notice(notice.clone()));
-        });
+        self.push(BlockContent::Notice(notice.clone()));
         self.standing.push(notice);
     }
 
     /// Adds a notice to the session that is open.
     pub fn add_notice(&mut self, notice: Notice) {
-        self.above_waiting(|chat| {
-            chat.push(BlockContent::Notice(notice));
-        });
+        self.push(BlockContent::Notice(notice));
     }
 
     /// Notes that the person says something: what stayed is above it from now on.

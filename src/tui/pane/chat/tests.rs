@@ -524,7 +524,7 @@ fn a_call_that_was_written_in_part_is_never_folded_away() {
 }
 
 #[test]
-fn a_notice_stands_above_a_proposal_that_waits_and_a_settled_one_takes_its_selection_away() {
+fn a_proposal_that_waits_stands_below_all_entries_and_is_none() {
     let mut s = Screen::new(80, 16);
     s.nebula("I change it.");
     let change = FileChange::new("a.rs", State::file(*b"one\n"), State::file(*b"two\n"), "edit", &[]);
@@ -533,11 +533,17 @@ fn a_notice_stands_above_a_proposal_that_waits_and_a_settled_one_takes_its_selec
     s.chat.add_notice(Notice::new(Level::Warning, "the message was not sent", ""));
     let text = s.text();
     assert!(text.find("was not sent") < text.find("◉ proposal: 1 file"), "{text}");
+    // It is an entry like any other, beside a proposal that waits.
     s.act(Action::PreviousItem);
-    assert!(s.chat.selected.is_some());
+    let selected = s.chat.selected;
+    s.add(Item::Notice(Notice::new(Level::Info, "something else", "")));
+    assert!(selected == Some(1) && s.chat.selected == selected);
+    s.add(Item::Answer { text: "## Plan\n\nFirst the cart.".into() });
+    assert!(s.chat.ends_in_plan());
     let outcome = Outcome::Refused;
     s.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(1), outcome)));
-    assert_eq!(s.chat.selected, None);
+    let text = s.text();
+    assert!(text.contains("was not sent") && !text.contains("waiting for you"), "{text}");
 }
 
 #[test]

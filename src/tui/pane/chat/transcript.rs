@@ -1,9 +1,9 @@
 //! Items of the session become entries of the chat: added at the end, grown by a stream, changed in place.
 
+use super::Chat;
 use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
-use super::{Chat, WaitingProposal};
-use crate::proposal::{Proposal, ProposalId};
+use crate::proposal::Proposal;
 use crate::protocol::{Call, Item, ItemId, UNDO};
 use crate::tui::text::markdown::Markdown;
 
@@ -131,58 +131,22 @@ impl Chat {
             _ => unit.said = said(item, true),
         }
         unit.touch();
-        self.above_waiting(|chat| {
-            for exchange in exchanges {
-                chat.push(exchange);
-            }
-        });
-    }
-
-    /// Changes the entries above the proposals that wait: those stay the last.
-    pub(super) fn above_waiting(&mut self, change: impl FnOnce(&mut Self)) {
-        let waiting = self.take_waiting();
-        change(self);
-        self.put_waiting(waiting);
-    }
-
-    /// Takes the proposals that wait away from the end.
-    fn take_waiting(&mut self) -> Vec<WaitingProposal> {
-        let waiting = std::mem::take(&mut self.waiting);
-        waiting.iter().for_each(|_| self.window.pop());
-        waiting
-    }
-
-    /// Puts proposals that wait at the end.
-    fn put_waiting(&mut self, waiting: Vec<WaitingProposal>) {
-        waiting.into_iter().for_each(|proposal| self.push_waiting(proposal));
-        let entries = self.window.units.len();
-        self.selected = self.selected.filter(|at| *at < entries);
-    }
-
-    fn push_waiting(&mut self, (id, files, hunks): WaitingProposal) {
-        self.push(BlockContent::Proposal { files, hunks });
-        self.waiting.push((id, files, hunks));
+        for exchange in exchanges {
+            self.push(exchange);
+        }
     }
 
     /// Shows that a proposal waits for the person. A restore that they asked for says so elsewhere.
     pub(super) fn proposed(&mut self, proposal: &Proposal) {
         if proposal.files.iter().any(|file| file.by != UNDO) {
             let hunks = proposal.files.iter().map(|file| file.hunks.len()).sum();
-            self.push_waiting((proposal.id, proposal.files.len(), hunks));
+            self.waiting.push((proposal.id, proposal.files.len(), hunks));
         }
-    }
-
-    /// Notes that a proposal waits no more.
-    pub(super) fn settled(&mut self, id: ProposalId) {
-        let mut waiting = self.take_waiting();
-        waiting.retain(|(waits, ..)| *waits != id);
-        self.put_waiting(waiting);
     }
 
     /// Completes the last answer: nothing follows in it.
     pub(super) fn finish_last(&mut self) {
-        let last = self.window.units.len().checked_sub(1 + self.waiting.len());
-        if let Some(unit) = last.and_then(|last| self.window.units.get_mut(last)) {
+        if let Some(unit) = self.window.units.last_mut() {
             match &mut unit.said {
                 BlockContent::Answer(doc) => doc.finish(),
                 BlockContent::Thinking { over, .. } => *over = true,

@@ -58,11 +58,6 @@ pub(super) enum BlockContent {
         question: String,
         answer: String,
     },
-    /// A proposal that waits for the person: its files and hunks.
-    Proposal {
-        files: usize,
-        hunks: usize,
-    },
     /// The person's decision of a proposal.
     Decided {
         hunks: HunkCount,
@@ -80,7 +75,6 @@ impl BlockContent {
             BlockContent::Calls(_)
                 | BlockContent::Rules(_)
                 | BlockContent::Comment { .. }
-                | BlockContent::Proposal { .. }
                 | BlockContent::Decided { .. }
                 | BlockContent::Thinking { .. }
         )
@@ -224,7 +218,6 @@ impl ChatBlock {
             BlockContent::Comment { question, answer } => of(question) + of(answer),
             BlockContent::Thinking { .. }
             | BlockContent::Calls(_)
-            | BlockContent::Proposal { .. }
             | BlockContent::Decided { .. }
             | BlockContent::Rules(_)
             | BlockContent::Retry(_) => 1,
@@ -262,7 +255,6 @@ impl ChatBlock {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
             BlockContent::Comment { question, answer } => format!("{question}\n{answer}").into(),
-            BlockContent::Proposal { files, hunks } => lines::proposal_words(*files, *hunks).into(),
             BlockContent::Decided { hunks, .. } => lines::decided_words(*hunks).into(),
             BlockContent::Notice(notice) => {
                 format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into()
@@ -317,9 +309,6 @@ impl ChatBlock {
                 head = lines::user(text, &[], whole, width, look);
             }
             BlockContent::Comment { question, answer } => head = lines::comment(question, answer, columns.width, look),
-            BlockContent::Proposal { files, hunks } => {
-                head = lines::proposal(*files, *hunks, columns.width, look);
-            }
             BlockContent::Decided { hunks, at } => head = lines::decided(*hunks, *at, columns.width, look),
             BlockContent::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.

@@ -141,7 +141,8 @@ fn what_ran<'a>(calls: impl Iterator<Item = &'a CallSummary>) -> String {
     let mut same: Option<Vec<&str>> = None;
     for call in calls {
         let is_word = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        let words: Vec<&str> = call.main.split(' ').take(2).take_while(|w| is_word(w) && !w.starts_with('-')).collect();
+        let words: Vec<&str> =
+            call.main.split_whitespace().take(2).take_while(|w| is_word(w) && !w.starts_with('-')).collect();
         let words = if call.name == "runCommand" { words } else { Vec::new() };
         let known = same.get_or_insert_with(|| words.clone());
         let alike = known.iter().zip(&words).take_while(|(a, b)| a == b).count();
@@ -250,6 +251,7 @@ mod tests {
         assert_eq!(ran(&["cargo test --lib", "cargo test money", "cargo test"]), "ran cargo test 3");
         assert_eq!(ran(&["cargo test", "cargo check"]), "ran cargo 2");
         assert_eq!(ran(&["cargo test", "ls"]), "ran 2");
+        assert_eq!(ran(&["cargo  test", "cargo test"]), "ran cargo test 2");
         assert_eq!(ran(&["rm -r a", "rm -r b"]), "ran rm 2");
         assert_eq!(ran(&["(cd a && ls)", "(cd a && ls)"]), "ran 2");
     }

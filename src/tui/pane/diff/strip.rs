@@ -80,23 +80,25 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
 /// found.
 fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
-    let found = worst(file).map(|rung| {
-        let style = if rung == Rung::Inexact { attention } else { dim };
-        [span(say::found(), dim), span(found_word(rung), style)]
-    });
-    match found {
-        _ if file.stale => {
-            vec![span(format!("{} {}", look.glyphs.foreign, say::changed_on_disk()), attention)]
+    let mark = |glyph: &str, words: &str| span(format!("{glyph} {words}"), attention);
+    if file.stale {
+        return vec![mark(look.glyphs.foreign, say::changed_on_disk())];
+    }
+    let later = file.later.then(|| mark(look.glyphs.later, say::acts_later()));
+    let foreign = file.foreign.then(|| mark(look.glyphs.foreign, archive::foreign()));
+    let merged = file.merged.then(|| span(say::merged_lines(), dim));
+    let never = (wide && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
+    match worst(file).filter(|_| !file.later && !file.foreign) {
+        Some(rung) => {
+            let style = if rung == Rung::Inexact { attention } else { dim };
+            vec![span(say::found(), dim), span(found_word(rung), style)]
         }
-        _ if file.foreign => vec![span(format!("{} {}", look.glyphs.foreign, archive::foreign()), attention)],
-        _ if file.later => {
-            let words = format!("{} {}", look.glyphs.later, say::acts_later());
-            let never = wide.then(|| span(format!("  {}", say::never_by_policy()), dim));
-            [span(words, attention)].into_iter().chain(never).collect()
+        None => {
+            let notes: Vec<Span<'static>> = [later, foreign, never, merged].into_iter().flatten().collect();
+            let gaps = notes.len().saturating_sub(1);
+            let gap = |n: usize| (n < gaps).then(|| Span::raw("  "));
+            notes.into_iter().enumerate().flat_map(|(n, note)| std::iter::once(note).chain(gap(n))).collect()
         }
-        Some(found) => found.into(),
-        None if file.merged => vec![span(say::merged_lines(), dim)],
-        None => Vec::new(),
     }
 }
 

@@ -22,6 +22,8 @@ struct JobRow {
     began: i64,
     /// True if its call is answered and it runs on.
     is_job: bool,
+    /// It is the person's own.
+    by_person: bool,
 }
 
 /// The commands that run.
@@ -36,7 +38,7 @@ impl Jobs {
             CommandEvent::Began(began) => {
                 if let Some(id) = began.id.clone() {
                     let text = began.text.lines().next().unwrap_or_default().to_string();
-                    self.0.push(JobRow { id, text, began: now, is_job: false });
+                    self.0.push(JobRow { id, text, began: now, is_job: false, by_person: began.by_person });
                 }
             }
             CommandEvent::Printed { .. } | CommandEvent::Held(_) => {}
@@ -48,9 +50,9 @@ impl Jobs {
         self.count() != before
     }
 
-    /// Returns whether the command of this id runs on after its call was answered.
-    pub(super) fn has(&self, id: &str) -> bool {
-        self.0.iter().any(|job| job.is_job && job.id == id)
+    /// Returns whether the turn does not wait for the command of this id: its call was answered, or it is the person's.
+    pub(super) fn run_beside(&self, id: &str) -> bool {
+        self.0.iter().any(|job| (job.is_job || job.by_person) && job.id == id)
     }
 
     fn count(&self) -> usize {
@@ -63,9 +65,8 @@ impl Jobs {
         u16::try_from(jobs).unwrap_or(0).min(height / SHARE)
     }
 
-    /// Draws the newest jobs at the top of the pane, with `name` cells for their verb. Returns the number of rows.
-    pub(super) fn draw(&self, name: usize, pen: &mut Pen<'_>, ctx: &Ctx<'_>) -> u16 {
-        let rows = self.rows(pen.height());
+    /// Draws the newest jobs in the first `rows`, with `name` cells for their verb.
+    pub(super) fn draw(&self, rows: u16, name: usize, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let jobs: Vec<&JobRow> = self.0.iter().filter(|job| job.is_job).collect();
         let look = paint::look(ctx);
         let dim = look.theme.style(Role::Dim);
@@ -86,6 +87,5 @@ impl Jobs {
             let text = show::plain(&job.text);
             pen.put(x, y, &cut::end(&text, room, look.glyphs.cut), room, look.theme.style(Role::Text));
         }
-        rows
     }
 }

@@ -93,9 +93,9 @@ impl Tools {
         Vec::new()
     }
 
-    /// Returns whether a command is a job.
-    pub fn is_job(&self, id: &str) -> bool {
-        self.jobs.has(id)
+    /// Returns whether the turn does not wait for a command.
+    pub fn runs_beside(&self, id: &str) -> bool {
+        self.jobs.run_beside(id)
     }
 
     fn add(&mut self, id: ItemId, call: Call, now: i64) {
@@ -484,8 +484,8 @@ impl Tools {
                     self.draw_search(&mut pen, ctx);
                 }
                 let mut below = pen.part(0, search, area.width, area.height - search);
-                self.jobs.draw(self.verbs.max(VERB), &mut below, ctx);
                 let head = self.head();
+                self.jobs.draw(head - search, self.verbs.max(VERB), &mut below, ctx);
                 let area = Rect { y: area.y + head, height: area.height - head, ..area };
                 self.draw_calls(&mut Pen::new(buf, area), ctx);
             }

@@ -291,6 +291,7 @@ fn began(id: &str, text: &str) -> EventBody {
         grant: "workspace",
         keeper: "guard",
         decision: "allowed",
+        by_person: false,
     }))
 }
 

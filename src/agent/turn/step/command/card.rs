@@ -11,7 +11,7 @@ use crate::agent::session::approval::run_or_not;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::git::{self, Repository};
-use crate::messages::{agent as say, card as words};
+use crate::messages::{agent as say, card as words, verbs};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
 use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
@@ -50,8 +50,11 @@ pub async fn ask(
 /// Returns what the person is asked where there is no card: in a line, or a small window.
 fn question(card: &CommandCard) -> String {
     let why = card.why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
-    let mut bounds =
-        vec![words::class_line(&card.class.word(), &card.class_why), card.keeper.clone(), card.grant.clone()];
+    let mut bounds = vec![
+        words::class_line(&verbs::class(card.class.word()), &card.class_why),
+        card.keeper.clone(),
+        card.grant.clone(),
+    ];
     bounds.extend(Some(card.not_kept.clone()).filter(|line| !line.is_empty()));
     words::run_this(&why, &shortened(&card.text), &bounds.join("\n"))
 }

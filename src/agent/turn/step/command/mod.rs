@@ -117,6 +117,7 @@ fn began(call: &CommandCall, allowed: &Allowed) -> CommandBegan {
         grant: allowed.grant.word(),
         keeper: allowed.keeper.word(),
         decision: allowed.decision,
+        by_person: false,
     }
 }
 
@@ -134,6 +135,7 @@ async fn refused<T>(
         grant: judged.judgement.grant.word(),
         keeper: judged.keeper.word(),
         decision: "refused",
+        by_person: false,
     };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     Err(CommandResult::Refused(why))
@@ -284,7 +286,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         };
         let (grant, keeper) = (Grant::Workspace.word(), command.keeper.word());
         let (id, text) = (Some(command.id.clone()), call.text.clone());
-        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed" };
+        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed", by_person: true };
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
         let halt = stop.child_token();
