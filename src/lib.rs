@@ -27,7 +27,7 @@
 //! | `code` | pure: definitions of source files in Rust, Python, TypeScript and Go, and changes of one of them |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `text` and, for remotes, `git` of the crate |
 //! | [`messages`] | the texts of the screen, in English and Japanese |
-//! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
+//! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock, words of JSON Schema; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
 //! | [`disk`] | atomic replace for the modules that own files, bounded reading |
 //!

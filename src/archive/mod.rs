@@ -35,7 +35,7 @@ pub use path::{Sha, calculate_path_sha256, sha256};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
 pub use seal::{ChangeKind, CommandChange, CommandChanges};
-pub use version::Version;
+pub use version::{Version, version_before};
 
 use crate::disk;
 use crate::proposal::{Counts, State, count_changed};
@@ -313,7 +313,7 @@ impl Archive {
     /// # Errors
     /// As [`Archive::versions`].
     pub fn version_in(&self, path: &str, changeset: Id) -> Result<Option<Version>, Error> {
-        Ok(self.versions(path)?.into_iter().rev().find(|v| v.id < changeset))
+        Ok(version_before(&self.versions(path)?, changeset).cloned())
     }
 
     /// Returns the state that a version holds.

@@ -35,6 +35,11 @@ pub struct Version {
     pub file: PathBuf,
 }
 
+/// Returns which of a path's versions, oldest first, belongs to a changeset: its newest one older than that.
+pub fn version_before(versions: &[Version], changeset: Id) -> Option<&Version> {
+    versions.iter().rev().find(|version| version.id < changeset)
+}
+
 impl Version {
     /// Returns the state that is archived, in the folder that its file lies in.
     ///

@@ -1,9 +1,9 @@
 //! The end of a command: the states that its keeper staged become a changeset, which is recorded in memory.
 
-use super::Stores;
+use super::{Stores, record};
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, NotUndone};
-use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
+use crate::memory::{self, ChangesetCause, WriteIntent};
 
 /// The words of a command that are its changeset's title.
 const TITLE: usize = 80;
@@ -84,20 +84,9 @@ fn archive_earlier(
     let (id, files) = stores.archive.seal(lock, staging, changes, None, &[])?;
     let ChangesetCause { kind, title, .. } = cause(info);
     let cause = ChangesetCause { kind, title, ..ChangesetCause::default() };
-    let files: Vec<_> = files.iter().map(|file| stored(file, None)).collect();
+    let files: Vec<_> = files.iter().map(|file| record::stored_file(file, None)).collect();
     unrecorded.extend(stores.memory.archived(&stores.project(), &cause, &id.to_string(), &files).err());
     Ok(id)
-}
-
-fn stored(file: &archive::RecordedFile, will: Option<&WriteIntent>) -> StoredFile {
-    StoredFile {
-        path: file.path.clone(),
-        version: Some(file.version.to_string()),
-        absent: file.absent,
-        sha256: file.sha256,
-        added: will.and_then(|will| will.added),
-        removed: will.and_then(|will| will.removed),
-    }
 }
 
 fn archive(
@@ -113,7 +102,7 @@ fn archive(
     let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
     let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), not_undone)?;
     if let Some(pending) = pending {
-        let files: Vec<_> = files.iter().zip(&will).map(|(file, will)| stored(file, Some(will))).collect();
+        let files: Vec<_> = files.iter().zip(&will).map(|(file, will)| record::stored_file(file, Some(will))).collect();
         sealed.unrecorded.extend(stores.memory.applied(pending, &id.to_string(), &files).err());
     }
     Ok(id)
@@ -154,124 +143,76 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::archive::staging::{JournalLine, StagedKind};
-    use crate::archive::{Archive, ArchiveSettings};
-    use crate::memory::Memory;
-    use crate::workspace::Workspace;
-
-    /// Stages these states of the file `a`, each after the first as one that someone else left.
-    fn stage(archive: &Archive, states: &[&str]) -> CommandStaging {
-        let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
-        let kept = crate::text::time::now() - 1_000;
-        for (n, state) in states.iter().enumerate() {
-            let (file, name) = staging.new_name();
-            fs::write(file, state).expect("written");
-            let line = JournalLine {
-                path: "a".into(),
-                kind: StagedKind::File,
-                mode: 0o600,
-                staged: Some(name),
-                inode: JournalLine::COPY,
-                kept,
-                again: n > 0,
-            };
-            staging.add(&line).expect("added");
-        }
-        staging
-    }
+    use crate::archive::Archive;
+    use crate::execute::testing::World;
 
     #[test]
     fn states_in_rounds_are_archived_once_wherever_a_sealing_is_cut_off() {
         const STEPS_OF_THREE: usize = 12;
         for cut in 0..=STEPS_OF_THREE {
-            let dir = tempfile::tempdir().expect("a folder");
-            let root = dir.path().join("w");
-            fs::create_dir(&root).expect("made");
-            fs::write(root.join("a"), "now").expect("written");
-            let workspace = Workspace::open(&root).expect("a workspace");
-            let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
-            let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
-            let mut staging = stage(&archive, &["first", "second", "third"]);
+            let w = World::with("now");
+            let mut staging = w.stage(&CommandInfo::default(), &["first", "second", "third"]);
             let steps = AtomicUsize::new(0);
             let cuts = move |step: &str| {
                 let n = step.starts_with("seal:").then(|| steps.fetch_add(1, Ordering::Relaxed));
                 if n == Some(cut) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
             };
-            let cutting = archive.clone().with_probe(Arc::new(cuts));
-            let mut seal = |archive: &Archive| {
-                let stores = Stores { workspace: &workspace, archive, memory: &memory };
-                super::seal(&mut staging, &CommandInfo::default(), &[], stores)
-            };
+            let cutting = w.archive.clone().with_probe(Arc::new(cuts));
+            let mut seal =
+                |archive: &Archive| super::seal(&mut staging, &CommandInfo::default(), &[], w.stores_with(archive));
             assert_eq!(seal(&cutting).is_ok(), cut == STEPS_OF_THREE, "{cut}");
-            seal(&archive).expect("sealed");
+            seal(&w.archive).expect("sealed");
             let mut states: Vec<String> = Vec::new();
-            for id in archive.list().expect("listed") {
-                let version = archive.version_in("a", id).expect("read").expect("a version");
-                states.push(archive.show(&version).expect("read").text().expect("text").to_string());
+            for id in w.archive.list().expect("listed") {
+                let version = w.archive.version_in("a", id).expect("read").expect("a version");
+                states.push(w.archive.show(&version).expect("read").text().expect("text").to_string());
             }
             assert_eq!(states, ["third", "second", "first"], "cut at step {cut}");
-            assert_eq!(seal(&archive).expect("sealed").changeset, None, "nothing is left");
+            assert_eq!(seal(&w.archive).expect("sealed").changeset, None, "nothing is left");
         }
     }
 
     #[test]
     fn what_someone_else_saved_is_not_the_commands_to_take_back() {
         for (now, changeset) in [("second", false), ("third", true)] {
-            let dir = tempfile::tempdir().expect("a folder");
-            let root = dir.path().join("w");
-            fs::create_dir(&root).expect("made");
-            fs::write(root.join("a"), now).expect("written");
-            fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o600)).expect("set");
-            let workspace = Workspace::open(&root).expect("a workspace");
-            let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
-            let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
-            let mut staging = stage(&archive, &["first", "second"]);
-            let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
+            let w = World::with(now);
+            fs::set_permissions(w.workspace.full("a"), fs::Permissions::from_mode(0o600)).expect("set");
+            let mut staging = w.stage(&CommandInfo::default(), &["first", "second"]);
             let info = CommandInfo { turn: Some(1), approved: Some("policy review".into()), ..CommandInfo::default() };
-            let sealed = super::seal(&mut staging, &info, &[], stores).expect("sealed");
+            let sealed = super::seal(&mut staging, &info, &[], w.stores()).expect("sealed");
             assert_eq!(sealed.changeset.is_some(), changeset, "{now}");
             let [earlier] = sealed.earlier[..] else { panic!("{:?}", sealed.earlier) };
-            let record = memory.changeset(&stores.project(), &earlier.to_string()).expect("read").expect("known");
+            let record = w.memory.changeset(&w.stores().project(), &earlier.to_string()).expect("read").expect("known");
             assert_eq!((record.cause.turn, record.cause.approved, record.files[0].added), (None, None, None));
-            assert_eq!(archive.approved(earlier).expect("read"), None);
+            assert_eq!(w.archive.approved(earlier).expect("read"), None);
             // What nobody of nebula's wrote is kept by an undo.
-            assert_eq!(memory.written(&stores.project(), "a").expect("read").is_some(), changeset, "{now}");
+            assert_eq!(w.memory.written(&w.stores().project(), "a").expect("read").is_some(), changeset, "{now}");
         }
     }
 
     #[test]
     fn what_is_sealed_in_two_parts_is_no_one_elses_in_the_second() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().join("w");
-        fs::create_dir(&root).expect("made");
-        fs::write(root.join("a"), "now").expect("written");
-        let workspace = Workspace::open(&root).expect("a workspace");
-        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
-        let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
-        let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
-        let (mut old, mut open) = (stage(&archive, &["first"]), stage(&archive, &["second"]));
-        super::seal(&mut old, &CommandInfo::default(), &[], stores).expect("sealed");
+        let w = World::with("now");
+        let info = CommandInfo::default();
+        let (mut old, mut open) = (w.stage(&info, &["first"]), w.stage(&info, &["second"]));
+        super::seal(&mut old, &info, &[], w.stores()).expect("sealed");
         open.follows(old.made());
-        let sealed = super::seal(&mut open, &CommandInfo::default(), &[], stores).expect("sealed");
+        let sealed = super::seal(&mut open, &info, &[], w.stores()).expect("sealed");
         let left: Vec<_> = sealed.changes.changes.iter().map(|change| change.bytes.as_deref()).collect();
         assert_eq!(left, [Some(&b"now"[..])]);
     }
 
     #[test]
     fn what_a_command_left_is_what_the_first_of_two_others_found() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().join("w");
-        fs::create_dir(&root).expect("made");
-        let workspace = Workspace::open(&root).expect("a workspace");
-        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
-        let staging = stage(&archive, &["before"]);
+        let w = World::with("gone");
+        let staging = w.stage(&CommandInfo::default(), &["before"]);
         for found in ["by the command", "before"] {
-            let mut lock = archive.lock().expect("locked");
+            let mut lock = w.archive.lock().expect("locked");
             let state = crate::proposal::State::file(found.as_bytes());
-            archive.record(&mut lock, &[("a", &state).into()], None).expect("archived");
+            w.archive.record(&mut lock, &[("a", &state).into()], None).expect("archived");
         }
-        fs::write(root.join("a"), "by another").expect("written");
-        let changes = archive.compare(&workspace, &staging).expect("compared").changes;
+        fs::write(w.workspace.full("a"), "by another").expect("written");
+        let changes = w.archive.compare(&w.workspace, &staging).expect("compared").changes;
         let left: Vec<_> = changes.iter().map(|change| change.bytes.as_deref()).collect();
         assert_eq!(left, [Some(&b"by the command"[..])]);
     }

@@ -8,6 +8,8 @@
 pub mod apply;
 pub mod command;
 pub mod record;
+#[cfg(test)]
+pub mod testing;
 
 pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 

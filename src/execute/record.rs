@@ -33,7 +33,8 @@ pub fn outcome(
     intent: &[WriteIntent],
     applied: &Result<Applied, ApplyError>,
 ) -> Result<(), memory::Error> {
-    let files = |archived: &[RecordedFile]| archived.iter().map(|f| file_record(f, intent)).collect::<Vec<_>>();
+    let intended = |file: &RecordedFile| intent.iter().find(|intended| intended.path == file.path);
+    let files = |archived: &[RecordedFile]| archived.iter().map(|f| stored_file(f, intended(f))).collect::<Vec<_>>();
     if let Ok(Applied { made, removed, .. }) = applied {
         memory.folders_changed(project, made, removed)?;
     }
@@ -51,8 +52,8 @@ pub fn outcome(
     }
 }
 
-fn file_record(file: &RecordedFile, intent: &[WriteIntent]) -> StoredFile {
-    let intended = intent.iter().find(|w| w.path == file.path);
+/// Returns an archived file as memory stores it, with what was intended with it.
+pub(super) fn stored_file(file: &RecordedFile, intended: Option<&WriteIntent>) -> StoredFile {
     StoredFile {
         path: file.path.clone(),
         version: Some(file.version.to_string()),

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::lines::wrong_parameters;
 use super::toolbox::{Client, ConsentQuestion, Contents, Entry, ResourcePage, ServedAnswer, ServedTool, Toolbox};
 
 /// The supported versions of the protocol: two that begin with a handshake, and one whose requests stand alone.
@@ -259,8 +260,7 @@ impl ServerHandler for Handler {
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
         if METHODS.contains(&method.as_str()) {
-            let message = format!("the parameters of {method} are not as the protocol says");
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(ErrorData::invalid_params(wrong_parameters(&method), None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
     }

@@ -176,11 +176,16 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Value> {
     match (serde_json::from_value(value), method) {
         (Ok(message), _) => Ok(Some(message)),
         (Err(_), Some(method)) if asks && is_2 && id.is_some() => {
-            Err(fault(PARAMETERS, &format!("the parameters of {method} are not as the protocol says"), id))
+            Err(fault(PARAMETERS, &wrong_parameters(&method), id))
         }
         (Err(_), Some(_)) if is_2 && !asks => Ok(None),
         (Err(_), _) => Err(fault(INVALID, "this is no message of JSON-RPC 2.0", id)),
     }
+}
+
+/// Returns what is said of a request of a known method that cannot be read.
+pub(super) fn wrong_parameters(method: &str) -> String {
+    format!("the parameters of {method} are not as the protocol says")
 }
 
 /// Returns an error of the protocol.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::archive::{self, Id, Version};
+use crate::archive::{self, Archive, Id, Version, version_before};
 use crate::execute::Stores;
 use crate::memory::{ChangesetRecord, StoredFile};
+use crate::workspace::Workspace;
 
 use super::PastError;
 
@@ -17,24 +18,24 @@ pub fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
     Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
 }
 
-/// Returns the files of a changeset that memory does not know; with `counted`, with the lines that changed after it.
-/// `folders` holds the versions that were listed, for the next changeset.
+/// Returns the files of a changeset that memory does not know; with `counted`, the workspace, with the lines that changed
+/// after it. `folders` holds the versions that were listed, for the next changeset.
 ///
 /// # Errors
 /// When the changeset or the versions of a file cannot be read.
 pub fn files_of(
     id: Id,
-    counted: bool,
+    counted: Option<&Workspace>,
     folders: &mut HashMap<String, Vec<Version>>,
-    stores: Stores<'_>,
+    archive: &Archive,
 ) -> Result<Vec<StoredFile>, archive::Error> {
     let mut files = Vec::new();
-    for path in stores.archive.paths(id)? {
+    for path in archive.paths(id)? {
         if !folders.contains_key(&path) {
-            folders.insert(path.clone(), stores.archive.versions(&path)?);
+            folders.insert(path.clone(), archive.versions(&path)?);
         }
-        let version = folders[&path].iter().rev().find(|v| v.id < id);
-        let counts = version.filter(|_| counted).and_then(|v| stores.archive.counts(stores.workspace, &path, v));
+        let version = version_before(&folders[&path], id);
+        let counts = version.zip(counted).and_then(|(version, workspace)| archive.counts(workspace, &path, version));
         files.push(StoredFile {
             version: version.map(|v| v.id.to_string()),
             absent: version.is_some_and(|v| v.absent),

@@ -6,6 +6,7 @@ pub mod distance;
 pub mod id;
 pub mod number;
 pub mod quote;
+pub mod schema;
 pub mod size;
 pub mod time;
 pub mod width;

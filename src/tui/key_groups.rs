@@ -273,3 +273,22 @@ pub const GROUPS: &[Group] = &[
     g(C::Global, hints::everywhere, &[A::Redraw], none, none),
     g(C::Global, hints::everywhere, &[A::Help], hints::help, none),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Language, with};
+    use crate::tui::pane::id::PaneId;
+
+    #[test]
+    fn each_pane_has_its_key_and_its_word_in_the_line_of_the_panes() {
+        let listed: Vec<PaneId> = PANES.iter().filter_map(|action| PaneId::pane_of(*action)).collect();
+        for pane in PaneId::ALL {
+            assert!(listed.contains(pane), "PANES lacks the action that shows {pane:?}");
+        }
+        for (language, mark) in [(Language::English, ','), (Language::Japanese, '/')] {
+            let words = with(language, hints::diff_archive_tools_chat);
+            assert_eq!(words.split(mark).count(), PANES.len(), "{words}");
+        }
+    }
+}

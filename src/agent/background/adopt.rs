@@ -67,39 +67,21 @@ pub fn adopt_and_say(services: &Services, patience: Duration) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::archive::restore::state_sha;
-    use crate::archive::staging::{CommandInfo, JournalLine, StagedKind};
-    use crate::archive::{Archive, ArchiveSettings};
-    use crate::memory::{self, Memory};
+    use crate::archive::staging::CommandInfo;
+    use crate::execute::testing::World;
     use crate::proposal::State;
-    use crate::workspace::Workspace;
 
     #[test]
     fn two_folders_of_one_path_are_taken_in_as_changes_of_commands() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().join("w");
-        fs::create_dir(&root).expect("made");
-        fs::write(root.join("a"), "now").expect("written");
-        let workspace = Workspace::open(&root).expect("a workspace");
-        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
-        let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
-        let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
+        let w = World::with("now");
         let info = CommandInfo { keeper: "guard".into(), ..CommandInfo::default() };
-        for state in ["first", "second"] {
-            let mut staging = archive.stage(&info).expect("staged");
-            let (file, name) = staging.new_name();
-            fs::write(file, state).expect("written");
-            let (kind, inode, kept) = (StagedKind::File, JournalLine::COPY, crate::text::time::now() - 1_000);
-            let (path, staged) = ("a".into(), Some(name));
-            staging.add(&JournalLine { path, kind, mode: 0o600, staged, inode, kept, again: false }).expect("added");
-        }
-        let running = archive.stage(&info).expect("staged");
-        let adopted = adopt(&Shell::for_archive(&workspace, &archive), stores, Duration::ZERO).expect("looked");
+        drop((w.stage(&info, &["first"]), w.stage(&info, &["second"])));
+        let running = w.archive.stage(&info).expect("staged");
+        let adopted = adopt(&Shell::for_archive(&w.workspace, &w.archive), w.stores(), Duration::ZERO).expect("looked");
         assert_eq!((adopted.lines.len(), adopted.in_use), (2, 1), "{:?}", adopted.lines);
-        let written = memory.written(&stores.project(), "a").expect("read").expect("known");
+        let written = w.memory.written(&w.stores().project(), "a").expect("read").expect("known");
         assert!(written.is(state_sha(&State::file(&b"now"[..]))), "an undo finds what they left");
         drop(running);
     }

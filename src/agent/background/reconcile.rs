@@ -1,11 +1,12 @@
 //! Joins the changesets in the archive with their intents in memory, where a killed process could not record
 //! the outcome, so that the history names causes and `redo` knows an undo.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::agent::services::StoreError;
 use crate::archive::{self, Archive, Id};
-use crate::memory::{ChangesetRecord, Memory, StoredFile};
+use crate::memory::{ChangesetRecord, Memory};
+use crate::past::files_of;
 
 /// The intents that were joined with their changesets, and those that were not.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<Re
         let found = unknown.iter().position(|id| fits(archive, &record, *id));
         if let Some(at) = found {
             let id = unknown.remove(at);
-            match files(archive, id) {
+            match files_of(id, None, &mut HashMap::new(), archive) {
                 Ok(files) => {
                     memory.applied(record.pending, &id.to_string(), &files)?;
                     reconciled.count += 1;
@@ -57,19 +58,6 @@ fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
         let archived = intended.iter().filter(|p| archive.excluded_by(p).is_none()).count();
         paths.len() == archived && paths.iter().all(|p| intended.contains(p.as_str()))
     })
-}
-
-fn files(archive: &Archive, id: Id) -> Result<Vec<StoredFile>, archive::Error> {
-    let file = |path: String| {
-        let version = archive.version_in(&path, id)?;
-        Ok(StoredFile {
-            version: version.as_ref().map(|v| v.id.to_string()),
-            absent: version.is_some_and(|v| v.absent),
-            path,
-            ..StoredFile::default()
-        })
-    };
-    archive.paths(id)?.into_iter().map(file).collect()
 }
 
 #[cfg(test)]

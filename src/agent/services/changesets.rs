@@ -1,8 +1,11 @@
 //! A changeset of the archive as a front end shows it, with what memory knows of its cause.
 
+use std::collections::HashMap;
+
 use crate::agent::services::Services;
-use crate::archive::{self, Archive, Id};
-use crate::memory::{self, SessionUse};
+use crate::archive::Id;
+use crate::memory::{self, SessionUse, StoredFile};
+use crate::past::files_of;
 use crate::proposal::Counts;
 use crate::protocol::{Changeset, ChangesetFile};
 
@@ -27,19 +30,16 @@ pub fn is_recorded(services: &Services, id: Id) -> bool {
 }
 
 fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
-    let files = match known {
-        Some(record) => record
-            .files
-            .iter()
-            .map(|f| ChangesetFile {
-                path: f.path.clone(),
-                version: f.version.clone(),
-                absent: f.absent,
-                counts: counts(f.added, f.removed),
-            })
-            .collect(),
-        None => services.record_error(unknown_files(&services.archive, id)).unwrap_or_default(),
+    let alone =
+        || services.record_error(files_of(id, None, &mut HashMap::new(), &services.archive)).unwrap_or_default();
+    let stored = known.map_or_else(alone, |record| record.files.clone());
+    let file = |file: StoredFile| ChangesetFile {
+        path: file.path,
+        version: file.version,
+        absent: file.absent,
+        counts: counts(file.added, file.removed),
     };
+    let files = stored.into_iter().map(file).collect();
     let (cause, by) = match known {
         Some(record) => (record.cause.title.clone(), by(services, record)),
         None => (String::new(), String::new()),
@@ -71,18 +71,4 @@ fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
 /// Returns lines added and removed, where both are known.
 pub fn counts(added: Option<u64>, removed: Option<u64>) -> Option<Counts> {
     Some(Counts { added: added? as usize, removed: removed? as usize })
-}
-
-/// Returns the files of a changeset as the archive alone knows them.
-fn unknown_files(archive: &Archive, id: Id) -> Result<Vec<ChangesetFile>, archive::Error> {
-    let file = |path: String| {
-        let version = archive.version_in(&path, id)?;
-        Ok(ChangesetFile {
-            version: version.as_ref().map(|v| v.id.to_string()),
-            absent: version.is_some_and(|v| v.absent),
-            path,
-            counts: None,
-        })
-    };
-    archive.paths(id)?.into_iter().map(file).collect()
 }

@@ -71,7 +71,7 @@ impl ArchiveCommands<'_> {
             let name = id.to_string();
             let (record, files) = (known.find(&name), known.files(&name));
             let read = match files.len() {
-                0 => match files_of(*id, n < COUNTED, &mut folders, self.stores()) {
+                0 => match files_of(*id, (n < COUNTED).then_some(self.workspace), &mut folders, self.archive) {
                     Ok(read) => read,
                     Err(error) => {
                         self.complain(&error.to_string())?;

@@ -9,7 +9,7 @@ mod prune;
 mod review;
 mod states;
 pub(super) mod undo;
-mod write;
+pub(super) mod write;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::ArchiveCommands;
-use crate::execute::{Applied, Executed, Stores, UNGUARDED, execute, sweep};
+use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, FileChange, HunkKind, Proposal};
 use crate::text::clean::clean_line;
@@ -19,12 +19,7 @@ impl ArchiveCommands<'_> {
 
     /// Writes the decided changes. A file system error changes nothing.
     pub(in crate::cli) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
-        // A file that cannot be swept now is swept at the next start.
-        let _ = sweep(self.archive);
-        let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
-        let Executed { applied, unrecorded } = execute(decided, cause, self.stores());
-        unrecorded.iter().for_each(|error| self.memory.report(error));
-        let applied = applied?;
+        let applied = execute_reported(decided, kind, title, self.stores())?;
         for file in &applied.not_kept {
             writeln!(self.err, "not kept: {file}")?;
         }
@@ -57,6 +52,24 @@ impl ArchiveCommands<'_> {
         }
         Ok(Decision::new(files, Consent::Person))
     }
+}
+
+/// Writes decided changes; what memory cannot store of them is reported.
+///
+/// # Errors
+/// When nothing was written.
+pub(in crate::cli) fn execute_reported(
+    decided: &Decided,
+    kind: &str,
+    title: &str,
+    stores: Stores<'_>,
+) -> Result<Applied, ApplyError> {
+    // A file that cannot be swept now is swept at the next start.
+    let _ = sweep(stores.archive);
+    let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
+    let Executed { applied, unrecorded } = execute(decided, cause, stores);
+    unrecorded.iter().for_each(|error| stores.memory.report(error));
+    applied
 }
 
 /// Returns a change with one of its hunks alone, for showing it.

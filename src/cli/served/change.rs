@@ -10,9 +10,9 @@ use super::refusal::ToolRefusal;
 use super::tools::{ArchiveTools, RestoreStep, WaitingRestore};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::files::undo;
-use crate::execute::{Executed, UNGUARDED, archive_before, execute, sweep};
+use crate::cli::files::write::execute_reported;
+use crate::execute::{UNGUARDED, archive_before};
 use crate::mcp::{Client, ConsentQuestion};
-use crate::memory::ChangesetCause;
 use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePreview, RestoreStatus};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
@@ -187,12 +187,7 @@ impl ArchiveTools {
         let Some(decided) = decided else {
             return Ok(outcome(None, restoration, &BTreeSet::new(), Vec::new()));
         };
-        // A file that cannot be swept now is swept at the next start.
-        let _ = sweep(self.archive());
-        let cause = ChangesetCause { kind: plan.kind.into(), title: plan.title.clone(), ..ChangesetCause::default() };
-        let Executed { applied, unrecorded } = execute(&decided, cause, self.stores());
-        unrecorded.iter().for_each(|error| self.stores().memory.report(error));
-        let applied = applied?;
+        let applied = execute_reported(&decided, plan.kind, &plan.title, self.stores())?;
         let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
         notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));
         Ok(outcome(applied.changeset, restoration, &applied.paths.iter().cloned().collect(), notes))

@@ -57,7 +57,7 @@ impl ArchiveTools {
         let record = stores.memory.or_report(stores.memory.changeset(&stores.project(), &id.to_string()));
         let files = match &record {
             Some(record) if !record.files.is_empty() => record.files.clone(),
-            _ => match files_of(id, true, folders, stores) {
+            _ => match files_of(id, Some(stores.workspace), folders, stores.archive) {
                 Ok(files) => files,
                 Err(error) => {
                     crate::cli::out::complain(&error);

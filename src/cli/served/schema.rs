@@ -3,36 +3,30 @@
 use serde_json::{Value, json};
 
 use crate::mcp::ServedTool;
+use crate::text::schema::{self, described, limit, list, nullable, object};
 
 /// The tool that is offered with `--sessions` alone.
 pub(super) const SEARCH: &str = "sessions_search";
 
-fn object(properties: Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-}
-
 fn text(words: &str) -> Value {
-    json!({"type": "string", "description": words})
+    described(schema::text(), words)
 }
 
 fn number(words: &str) -> Value {
-    json!({"type": "integer", "minimum": 0, "description": words})
+    described(schema::number(0), words)
+}
+
+/// Returns a number that is counted from 1.
+fn ordinal(words: &str) -> Value {
+    described(schema::number(1), words)
 }
 
 fn flag(words: &str) -> Value {
-    json!({"type": "boolean", "description": words})
+    described(schema::flag(), words)
 }
 
-fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
-}
-
-fn maybe(kind: &str, words: &str) -> Value {
-    json!({"anyOf": [{"type": kind}, {"type": "null"}], "description": words})
-}
-
-fn limit(usual: usize) -> Value {
-    json!({"type": "integer", "minimum": 1, "description": format!("at most so many; {usual} if not given")})
+fn maybe(schema: Value, words: &str) -> Value {
+    described(nullable(schema), words)
 }
 
 const VERSION: &str = "the version, by a unique beginning of its id";
@@ -77,8 +71,8 @@ fn reading() -> Vec<ServedTool> {
             "Shows an archived version, whole or by lines. Bytes that are no text come in base64.",
             object(
                 json!({
-                    "version": text(VERSION), "startLine": number("the first line, from 1"),
-                    "endLine": number("the last line"),
+                    "version": text(VERSION), "startLine": ordinal("the first line, from 1"),
+                    "endLine": ordinal("the last line"),
                 }),
                 &["version"],
             ),
@@ -101,10 +95,10 @@ fn changeset() -> Value {
     let file = object(
         json!({
             "path": text(PATH),
-            "version": maybe("string", "the state before; null: it is missing from the archive"),
+            "version": maybe(schema::text(), "the state before; null: it is missing from the archive"),
             "absent": flag("there was no file before"),
-            "added": maybe("integer", "lines that the change added; null: not counted"),
-            "removed": maybe("integer", "lines that it removed"),
+            "added": maybe(schema::number(0), "lines that the change added; null: not counted"),
+            "removed": maybe(schema::number(0), "lines that it removed"),
         }),
         &["path", "version", "absent", "added", "removed"],
     );
@@ -112,7 +106,7 @@ fn changeset() -> Value {
         json!({
             "id": text("its id"),
             "time": text("when, RFC 3339 in UTC"),
-            "cause": maybe("string", "what made it; null: not known"),
+            "cause": maybe(schema::text(), "what made it; null: not known"),
             "files": list(file),
         }),
         &["id", "time", "cause", "files"],
@@ -172,7 +166,7 @@ fn changing() -> Vec<ServedTool> {
             ),
             output: object(
                 json!({
-                    "changeset": maybe("string", "null: every file is excluded from the archive"),
+                    "changeset": maybe(schema::text(), "null: every file is excluded from the archive"),
                     "files": list(saved()),
                     "excluded": list(text("a file that is excluded from the archive, so not saved")),
                 }),
@@ -192,7 +186,7 @@ fn changing() -> Vec<ServedTool> {
                     "version": text(VERSION),
                     "changeset": text("the changeset, by a unique beginning of its id"),
                     "path": text("a file, with count"),
-                    "count": {"type": "integer", "minimum": 1, "description": "versions back; 1 is the newest"},
+                    "count": ordinal("versions back; 1 is the newest"),
                     "apply": flag("restore; false if not given"),
                     "force": flag("restore files too that were changed outside nebula; the person is asked"),
                 }),
@@ -201,7 +195,7 @@ fn changing() -> Vec<ServedTool> {
             output: object(
                 json!({
                     "files": list(restored_file()),
-                    "changeset": maybe("string", "the changeset that holds the replaced states; null: nothing was written"),
+                    "changeset": maybe(schema::text(), "the changeset that holds the replaced states; null: nothing was written"),
                     "not_undone": list(object(json!({"what": text("what"), "why": text("why")}), &["what", "why"])),
                     "notes": list(text("what else to know")),
                 }),

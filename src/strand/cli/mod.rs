@@ -25,7 +25,7 @@ use super::store::{Error, Store};
 use args::{Args, Command, McpCommand, StoreCommand};
 use out::Writer;
 use perform::perform;
-use session::{none_in, open, root};
+use session::{author, none_in, open, root};
 
 /// Serves the tools of a store over the Model Context Protocol on stdin and stdout. Returns the exit code.
 pub type Serve = fn(Opening) -> u8;
@@ -89,7 +89,7 @@ fn dispatch(args: Args, out: &mut Writer, serve: Serve) -> Result<u8, Error> {
         return Ok(0);
     }
     if let Command::Mcp(McpCommand::Serve { read_only }) = &args.command {
-        let (root, author) = (root(&args)?, args.author.clone().or_else(|| std::env::var("STRAND_AUTHOR").ok()));
+        let (root, author) = (root(&args)?, author(args.author.clone()));
         return Ok(serve(Opening::new(root, author, *read_only, args.lock_timeout)?));
     }
     if let Some(code) = read::from_checkpoint(&args, out)? {

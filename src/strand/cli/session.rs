@@ -17,10 +17,19 @@ pub(super) struct Session {
     pub author_given: bool,
 }
 
+/// Returns the folder of the store that is given, else that of the one that the environment names.
+pub(super) fn named(given: Option<PathBuf>) -> Option<PathBuf> {
+    given.or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from))
+}
+
+/// Returns the author who is given, else the one whom the environment names.
+pub(super) fn author(given: Option<String>) -> Option<String> {
+    given.or_else(|| std::env::var("STRAND_AUTHOR").ok())
+}
+
 /// Returns the folder of the store that a command is about.
 pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
-    let named = args.store.clone().or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
-    if let Some(path) = named {
+    if let Some(path) = named(args.store.clone()) {
         return Ok(path);
     }
     let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
@@ -72,7 +81,7 @@ pub(super) fn open(args: &Args, out: &mut Writer) -> Result<Session, Error> {
 /// # Errors
 /// When the author is none.
 pub fn issuer(given: Option<String>, store: &Store) -> Result<(Issuer, bool), Error> {
-    let named = given.or_else(|| std::env::var("STRAND_AUTHOR").ok()).or_else(|| store.config().author.clone());
+    let named = author(given).or_else(|| store.config().author.clone());
     let is_given = named.is_some();
     let author = named.unwrap_or_else(login);
     if !author_is_valid(&author) {

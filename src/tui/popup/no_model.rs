@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::connect::{Connect, PROVIDERS, place};
+use super::connect::{Connect, PROVIDERS};
 use super::select;
 use crate::messages::{Text, popups as say};
 use crate::protocol::{KeyPlaces, Status};
@@ -45,7 +45,7 @@ const ROWS: [(Text, [Text; 2], NoModelOutcome); 2] = [
 
 /// Returns the ways beside the form: the variable of each provider that has one, and the one with an address.
 fn variables() -> impl Iterator<Item = (&'static str, String)> {
-    let named = (0..PROVIDERS.len()).map(|row| (PROVIDERS[row].1, place(row).1));
+    let named = PROVIDERS.iter().map(|offered| (offered.words, offered.host_and_variable().1));
     let keyed = named.filter(|(_, variable)| !variable.is_empty());
     keyed
         .map(|(name, variable)| (name(), format!("export {variable}=…")))

@@ -69,6 +69,12 @@ fn threads_that_race_for_one_path_leave_nothing_behind() {
     assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
 }
 
+/// Saves a file as an editor does: another one takes its place.
+fn save_anew(tree: &Tree, file: &Path) {
+    fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
+    fs::rename(tree.root().join("saved"), file).expect("renamed");
+}
+
 #[test]
 fn the_work_of_another_hand_meanwhile_is_kept() {
     if !works() {
@@ -79,9 +85,7 @@ fn the_work_of_another_hand_meanwhile_is_kept() {
     let first = fs::read(&file).expect("read");
     let mut child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; echo B > README.md; rm pipe");
     wait_for(&mut child, &pipe);
-    // As an editor saves: another file in the place of the first.
-    fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
-    fs::rename(tree.root().join("saved"), &file).expect("renamed");
+    save_anew(&tree, &file);
     go_on(&mut child, &pipe);
     let said = ended(child);
     assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");
@@ -105,8 +109,7 @@ fn what_another_hand_saved_after_the_commands_own_work_is_not_undone() {
     let (file, pipe) = (tree.root().join("README.md"), tree.root().join("pipe"));
     let mut child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; rm pipe; echo B > made");
     wait_for(&mut child, &pipe);
-    fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
-    fs::rename(tree.root().join("saved"), &file).expect("renamed");
+    save_anew(&tree, &file);
     go_on(&mut child, &pipe);
     let said = ended(child);
     assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::LOCK_TIMEOUT;
 use super::out::{Writer, error_json};
-use super::session::{Session, open_at};
+use super::session::{Session, author, named, open_at};
 use crate::strand::id::QName;
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
@@ -56,9 +56,8 @@ impl Opening {
     /// # Errors
     /// When the author is none.
     pub fn find(given: Option<PathBuf>, folder: &Path) -> Result<Option<Opening>, Error> {
-        let named = given.or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
-        let Some(root) = named.or_else(|| Store::find(folder)) else { return Ok(None) };
-        Opening::new(root, std::env::var("STRAND_AUTHOR").ok(), false, LOCK_TIMEOUT).map(Some)
+        let Some(root) = named(given).or_else(|| Store::find(folder)) else { return Ok(None) };
+        Opening::new(root, author(None), false, LOCK_TIMEOUT).map(Some)
     }
 
     /// Opens them.

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::text::schema::{described, flag, limit, list, nullable, object, text};
+
 /// One tool as a client sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
@@ -17,23 +19,6 @@ pub struct Tool {
     pub read_only: bool,
     /// True if it may take something away.
     pub destructive: bool,
-}
-
-/// Returns an object with these properties and no others.
-fn object(properties: Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-}
-
-fn text() -> Value {
-    json!({"type": "string"})
-}
-
-fn flag() -> Value {
-    json!({"type": "boolean"})
-}
-
-fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
 }
 
 /// Returns the schema of anything that has a shape of its own, such as an op.
@@ -53,18 +38,13 @@ fn qname() -> Value {
     })
 }
 
-fn described(mut schema: Value, words: &str) -> Value {
-    schema["description"] = words.into();
-    schema
-}
-
 fn expected() -> Value {
     described(text(), "the hash that the definition must still have; else the edit is refused as stale")
 }
 
 /// Adds where a page begins and how long it is.
 fn paged(mut properties: Value) -> Value {
-    properties["limit"] = json!({"type": "integer", "minimum": 1, "description": "at most so many; 200 if not given"});
+    properties["limit"] = limit(200);
     properties["cursor"] = described(text(), "next_cursor of the page before");
     properties
 }
@@ -72,16 +52,12 @@ fn paged(mut properties: Value) -> Value {
 /// Returns an answer with a list that may go on.
 fn pages(name: &str, items: Value, more: Value) -> Value {
     let mut properties = json!({name: list(items), "next_cursor": text()});
-    let mut required = vec![name.to_owned()];
+    let mut required = vec![name];
     for (key, schema) in more.as_object().into_iter().flatten() {
         properties[key] = schema.clone();
-        required.push(key.clone());
+        required.push(key);
     }
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-}
-
-fn nullable(schema: Value) -> Value {
-    json!({"anyOf": [schema, {"type": "null"}]})
+    object(properties, &required)
 }
 
 /// Returns what a check says about one place.

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
-use super::{ANY, Connect, FILE, FormField, FormStage, PROVIDERS, offered, place};
+use super::{Connect, FormField, FormStage, PROVIDERS, ProviderPlace, offered};
 use crate::messages::{count, popups as say, times::duration};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -80,16 +80,16 @@ impl Connect {
         let row = |label, field, words: String, role| FormRow { label, field, words, role };
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
-        let (host, variable) = place(self.provider);
-        let (name, host) =
-            (PROVIDERS[self.provider].1(), if self.provider == FILE { say::this_computer() } else { host });
-        let others: Vec<&str> = offered().map(|i| PROVIDERS[i].1()).filter(|other| *other != name).collect();
+        let (host, variable) = self.provider().host_and_variable();
+        let is_here = self.place() == ProviderPlace::Here;
+        let (name, host) = ((self.provider().words)(), if is_here { say::this_computer() } else { host });
+        let others: Vec<&str> = offered().map(|row| (PROVIDERS[row].words)()).filter(|other| *other != name).collect();
         let mut rows = vec![
             row(say::provider(), Some(FormField::Provider), format!("{name}   {host}"), Role::Text),
             note(say::also(&others.join(", "))),
             gap(),
         ];
-        if self.provider == ANY {
+        if self.place() == ProviderPlace::Typed {
             let (words, role) = match self.address.is_empty() {
                 true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
                 false if self.field == FormField::Address => (visible_part(&self.address, room).0, Role::Text),
@@ -101,7 +101,7 @@ impl Connect {
             0 => (say::paste_it().to_string(), Role::Dim),
             n => (format!("{}   {}", self.masked(self.key.text(), ctx), count::characters(n)), Role::Text),
         };
-        if self.provider != FILE {
+        if !is_here {
             rows.push(row(say::key(), Some(FormField::Key), key, role));
         }
         let (words, role) = self.said(variable, ctx);
@@ -116,8 +116,8 @@ impl Connect {
             let role = if chosen { Role::Text } else { Role::Dim };
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
-        let alone = match (self.provider, self.host()) {
-            (FILE, _) => String::new(),
+        let alone = match (self.place(), self.host()) {
+            (ProviderPlace::Here, _) => String::new(),
             (_, host) if host.is_empty() => say::goes_to_it_alone().into(),
             (_, host) => say::goes_alone(&host),
         };
@@ -164,7 +164,7 @@ impl Connect {
                 (format!("{} {}", ctx.glyphs.done, parts.join(&gap)), Role::Added)
             }
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
-            FormStage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),
+            FormStage::Filling if self.place() == ProviderPlace::Here => (say::no_key_for_file().into(), Role::Dim),
             FormStage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
             FormStage::Filling => (say::one_request(&variable), Role::Dim),
         }

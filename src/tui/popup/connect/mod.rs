@@ -15,32 +15,59 @@ use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 
-/// The providers on offer: their names in the configuration, and what they are called. A new one goes before the last two.
-pub(super) const PROVIDERS: &[(&str, Text)] = &[
-    ("openai", say::openai),
-    ("anthropic", say::anthropic),
-    ("gemini", say::gemini),
-    ("embedded", say::model_file),
-    ("openai", say::any_server),
-];
-/// The last of them is named by its address.
-const ANY: usize = PROVIDERS.len() - 1;
-/// The one before it is this program, which needs no key.
-const FILE: usize = ANY - 1;
+/// A provider on offer.
+pub(super) struct OfferedProvider {
+    /// Its name in the configuration.
+    name: &'static str,
+    /// Its name for people.
+    pub(super) words: Text,
+    place: ProviderPlace,
+}
 
-/// Returns the host of a row of the table, and the variable that wins over a key given here; empty where it has none.
-pub(super) fn place(provider: usize) -> (&'static str, &'static str) {
-    if provider == ANY { ("", "") } else { providers::place(PROVIDERS[provider].0) }
+/// The place where a provider is, which decides what the form asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProviderPlace {
+    /// Its own address; it needs a key.
+    Own,
+    /// The address that is typed; it may need a key.
+    Typed,
+    /// This program, without a key.
+    Here,
+}
+
+const fn offer(name: &'static str, words: Text, place: ProviderPlace) -> OfferedProvider {
+    OfferedProvider { name, words, place }
+}
+
+/// The providers on offer, in their order.
+pub(super) const PROVIDERS: &[OfferedProvider] = &[
+    offer("openai", say::openai, ProviderPlace::Own),
+    offer("anthropic", say::anthropic, ProviderPlace::Own),
+    offer("gemini", say::gemini, ProviderPlace::Own),
+    offer("embedded", say::model_file, ProviderPlace::Here),
+    offer("openai", say::any_server, ProviderPlace::Typed),
+];
+
+impl OfferedProvider {
+    /// Returns its host, and the variable that wins over a key given here; empty where it has none.
+    pub(super) fn host_and_variable(&self) -> (&'static str, &'static str) {
+        if self.place == ProviderPlace::Typed { ("", "") } else { providers::place(self.name) }
+    }
+
+    /// Returns whether this build can connect it.
+    fn is_built(&self) -> bool {
+        self.place != ProviderPlace::Here || cfg!(feature = "embedded")
+    }
 }
 
 /// Returns what a provider is called, by its name in the configuration; one that is not on offer has that name.
 pub fn provider_name(name: &str) -> &str {
-    PROVIDERS.iter().find(|(offered, _)| *offered == name).map_or(name, |(_, words)| words())
+    PROVIDERS.iter().find(|offered| offered.name == name).map_or(name, |offered| (offered.words)())
 }
 
 /// Returns the rows of the table that this build can connect.
 fn offered() -> impl Iterator<Item = usize> {
-    (0..PROVIDERS.len()).filter(|provider| *provider != FILE || cfg!(feature = "embedded"))
+    (0..PROVIDERS.len()).filter(|row| PROVIDERS[*row].is_built())
 }
 
 const WIDTH: u16 = 76;
@@ -134,7 +161,7 @@ impl Connect {
     /// Pastes a line.
     pub fn paste(&mut self, text: &str) -> ConnectOutcome {
         // A key is pasted before anything is chosen: it is meant for its field.
-        if self.editor().is_none() && self.provider != FILE {
+        if self.editor().is_none() && self.place() != ProviderPlace::Here {
             self.field = FormField::Key;
         }
         let line = text.trim().lines().next().unwrap_or_default().to_string();
@@ -169,6 +196,14 @@ impl Connect {
         }
     }
 
+    fn provider(&self) -> &'static OfferedProvider {
+        &PROVIDERS[self.provider]
+    }
+
+    fn place(&self) -> ProviderPlace {
+        self.provider().place
+    }
+
     fn editor(&mut self) -> Option<&mut Editor> {
         match self.field {
             FormField::Address => Some(&mut self.address),
@@ -181,8 +216,8 @@ impl Connect {
     fn fields(&self) -> Vec<FormField> {
         let all = [FormField::Provider, FormField::Address, FormField::Key, FormField::Keep, FormField::Model];
         let here = |field: &FormField| match field {
-            FormField::Address => self.provider == ANY,
-            FormField::Key => self.provider != FILE,
+            FormField::Address => self.place() == ProviderPlace::Typed,
+            FormField::Key => self.place() != ProviderPlace::Here,
             FormField::Model => matches!(self.stage, FormStage::Accepted(_) | FormStage::Connecting(_)),
             _ => true,
         };
@@ -191,10 +226,10 @@ impl Connect {
 
     /// Returns which field it is, from 1, and of how many.
     fn step(&self) -> (usize, usize) {
-        let of = match self.provider {
-            ANY => 5,
-            FILE => 3,
-            _ => 4,
+        let of = match self.place() {
+            ProviderPlace::Typed => 5,
+            ProviderPlace::Own => 4,
+            ProviderPlace::Here => 3,
         };
         (self.fields().iter().position(|f| *f == self.field).map_or(1, |at| at + 1), of)
     }
@@ -267,8 +302,8 @@ impl Connect {
         let address = self.address.expanded().trim().to_string();
         ConnectForm {
             id,
-            provider: PROVIDERS[self.provider].0.into(),
-            base_url: (self.provider == ANY).then_some(address),
+            provider: self.provider().name.into(),
+            base_url: (self.place() == ProviderPlace::Typed).then_some(address),
             key: ApiKey::new(self.key.expanded().trim()),
             keep: self.keep,
             model,
@@ -277,11 +312,12 @@ impl Connect {
 
     fn check(&mut self) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
-        if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
+        let is_address = address.starts_with("http://") || address.starts_with("https://");
+        if self.place() == ProviderPlace::Typed && !is_address {
             self.fail(say::address_begins(), FormField::Address);
             return ConnectOutcome::Stay;
         }
-        if self.provider < FILE && self.key.is_empty() {
+        if self.place() == ProviderPlace::Own && self.key.is_empty() {
             self.fail(say::key_needed(), FormField::Key);
             return ConnectOutcome::Stay;
         }
@@ -305,7 +341,7 @@ impl Connect {
     /// Takes the reason why what was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
         if self.sent == Some(id) && matches!(self.stage, FormStage::Checking | FormStage::Connecting(_)) {
-            self.fail(why, if self.provider == FILE { FormField::Provider } else { FormField::Key });
+            self.fail(why, if self.place() == ProviderPlace::Here { FormField::Provider } else { FormField::Key });
         }
     }
 
@@ -316,8 +352,8 @@ impl Connect {
 
     /// Returns the host that the key goes to; empty while it is not known.
     fn host(&self) -> String {
-        match place(self.provider).0 {
-            "" if self.provider == FILE => say::this_computer().into(),
+        match self.provider().host_and_variable().0 {
+            "" if self.place() == ProviderPlace::Here => say::this_computer().into(),
             "" => {
                 let address = self.address.expanded();
                 let rest = address.trim().split_once("://").map_or("", |(_, rest)| rest);
@@ -356,8 +392,8 @@ impl Connect {
 
     /// Returns the provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
     pub fn keyed_provider(&self) -> Option<(&'static str, &'static str)> {
-        let (_, variable) = place(self.provider);
-        (!variable.is_empty()).then_some((PROVIDERS[self.provider].0, variable))
+        let (_, variable) = self.provider().host_and_variable();
+        (!variable.is_empty()).then_some((self.provider().name, variable))
     }
 
     /// Returns whether its key was checked and is good.
@@ -522,7 +558,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_seen_where_the_caret_is() {
-        let mut form = Connect { provider: ANY, field: FormField::Address, ..Connect::default() };
+        let mut form = Connect { provider: PROVIDERS.len() - 1, field: FormField::Address, ..Connect::default() };
         let address = format!("http://{}:8080/v1", "long.".repeat(14));
         address.chars().for_each(|c| drop(form.type_char(c)));
         let drawn = |form: &mut Connect| {
