@@ -1,5 +1,6 @@
 //! Files that a simple command names and would change: those among them that act later are asked for.
 
+use super::options::{Options, apart};
 use super::tables::{base, edits_in_place, git_part, named};
 use super::word::Word;
 
@@ -13,15 +14,6 @@ const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
 const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
 /// Options whose value is the folder that it writes into.
 const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
-/// The options of a program that take a value.
-#[derive(Clone, Copy)]
-struct Options {
-    /// Their letters, each with the long name.
-    valued: &'static [(char, &'static str)],
-    /// The letter whose value stands in the same word, or is not given.
-    ends: Option<char>,
-}
-
 const SED: Options = Options { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
 const PATCH: Options = Options {
     valued: &[
@@ -53,6 +45,14 @@ pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
         paths.push(".git/config".into());
     }
     if name == "git" || !named(CHANGE, name) {
+        return paths;
+    }
+    if name == "patch" {
+        // The patch itself is only read. What it changes lies in the folder that it goes into first.
+        let (values, operands) = apart(&texts(arguments), PATCH);
+        let into = values.iter().rfind(|(letter, _)| *letter == 'd').map(|(_, folder)| format!("{folder}/"));
+        let changed = operands.first().and_then(|at| arguments[*at].value());
+        paths.extend(changed.map(|path| format!("{}{path}", into.unwrap_or_default())));
         return paths;
     }
     let known: Vec<&str> = arguments.iter().filter_map(Word::value).filter(|word| !word.starts_with('-')).collect();
@@ -92,18 +92,19 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
             }
         }
         "sed" if edits_in_place(arguments) => {
-            let (values, operands) = apart(arguments, SED);
+            let (values, operands) = apart(&texts(arguments), SED);
             // The first is the script, where no option gives one.
             let scripts = usize::from(!values.iter().any(|(letter, _)| matches!(letter, 'e' | 'f')));
-            paths.extend(operands.into_iter().skip(scripts).filter_map(Word::value).map(str::to_string));
+            let files = operands.into_iter().skip(scripts).filter_map(|at| arguments[at].value());
+            paths.extend(files.map(str::to_string));
         }
         "patch" => {
-            let (values, operands) = apart(arguments, PATCH);
+            let (values, operands) = apart(&texts(arguments), PATCH);
             // The patch itself is only read.
             let written =
                 values.into_iter().filter(|(letter, _)| matches!(letter, 'd' | 'r' | 'B')).map(|(_, word)| word);
             paths.extend(written);
-            paths.extend(operands.first().and_then(|word| word.value()).map(str::to_string));
+            paths.extend(operands.first().and_then(|at| arguments[*at].value()).map(str::to_string));
         }
         "git" => match git_part(arguments) {
             [part, add, rest @ ..] if part.value() == Some("worktree") && add.value() == Some("add") => {
@@ -116,37 +117,8 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
     paths.into_iter().filter(|path| !path.is_empty()).collect()
 }
 
-/// Returns the values of a program's options, each with the option's letter, and its operands.
-fn apart(arguments: &[Word], options: Options) -> (Vec<(char, String)>, Vec<&Word>) {
-    let (mut values, mut operands) = (Vec::new(), Vec::new());
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let text = word.text.as_str();
-        let mut taken = |letter, attached: Option<&str>| {
-            let value = attached.map(str::to_string).or_else(|| rest.next().map(|word| word.text.clone()));
-            values.extend(value.map(|value| (letter, value)));
-        };
-        if text == "--" {
-            operands.extend(rest);
-            break;
-        } else if let Some(long) = text.strip_prefix("--") {
-            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            if let Some((letter, _)) = options.valued.iter().find(|(_, known)| known.starts_with(name)) {
-                taken(*letter, value);
-            }
-        } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
-            let ends =
-                |letter: char| options.ends == Some(letter) || options.valued.iter().any(|(own, _)| *own == letter);
-            let found = short.char_indices().find(|(_, letter)| ends(*letter));
-            if let Some((at, letter)) = found.filter(|(_, letter)| options.ends != Some(*letter)) {
-                let attached = &short[at + letter.len_utf8()..];
-                taken(letter, Some(attached).filter(|attached| !attached.is_empty()));
-            }
-        } else {
-            operands.push(word);
-        }
-    }
-    (values, operands)
+fn texts(words: &[Word]) -> Vec<&str> {
+    words.iter().map(|word| word.text.as_str()).collect()
 }
 
 /// Returns the folder that an option of `cp` and its like names, as far as it stands in the same word: `-tDIR`, also

@@ -7,6 +7,7 @@
 pub mod disk;
 mod kinds;
 mod later;
+mod options;
 mod parse;
 mod readers;
 pub mod rules;
@@ -42,7 +43,8 @@ const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"
 
 /// Returns what a text would do. `network`: it is asked to reach beyond this machine.
 pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
-    let mut reader = Reader { around, found: Assessment::default(), moved: false, into: Some(PathBuf::new()) };
+    let (found, into) = (Assessment::default(), Some(PathBuf::new()));
+    let mut reader = Reader { around, found, moved: false, into, is_apart: false };
     reader.text(text, 0);
     let mut found = reader.found;
     found.secrets |= secrets::is_named_in(text);
@@ -93,6 +95,8 @@ struct Reader<'a> {
     moved: bool,
     /// The folder that it was changed to, from the one it starts in; none: which one is not known.
     into: Option<PathBuf>,
+    /// What is read runs in a shell of its own.
+    is_apart: bool,
 }
 
 impl Reader<'_> {
@@ -113,6 +117,7 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, command: SimpleCommand, depth: usize) {
+        self.is_apart = command.is_apart || depth > 0;
         let read = command.redirects.iter().map(|redirect| &redirect.target).chain(&command.listed);
         self.found.secrets |= read.into_iter().any(secrets::may_name);
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
@@ -183,7 +188,9 @@ impl Reader<'_> {
             self.moved = true;
             let folder = words.iter().skip(1).find(|word| word.text == "-" || !word.text.starts_with('-'));
             let folder = folder.and_then(Word::value).filter(|folder| !folder.starts_with(['-', '~']));
-            self.into = self.into.take().zip(folder).map(|(into, folder)| into.join(folder));
+            // Where the shell that it runs in ends is not known here.
+            let into = self.into.take().filter(|_| !self.is_apart);
+            self.into = into.zip(folder).map(|(into, folder)| into.join(folder));
         }
         let (mut class, mut reason) = tables::class_of(words);
         if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {

@@ -116,6 +116,8 @@ pub struct SimpleCommand {
     pub redirects: Vec<Redirect>,
     /// Its input is part of the text.
     pub has_document: bool,
+    /// It runs in a shell of its own: a folder that it changes to is not that of what follows.
+    pub is_apart: bool,
 }
 
 /// A text as it was read.
@@ -353,7 +355,8 @@ impl Walk<'_> {
     }
 
     fn command(&mut self, node: Node<'_>) {
-        let mut command = SimpleCommand { text: self.source(node).to_string(), ..SimpleCommand::default() };
+        let (text, is_apart) = (self.source(node).to_string(), is_apart(node));
+        let mut command = SimpleCommand { text, is_apart, ..SimpleCommand::default() };
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         for child in children {
@@ -406,6 +409,13 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         node.children(&mut cursor).any(|child| self.has_hidden_text(child))
     }
+}
+
+/// Returns whether a node runs in a shell of its own.
+fn is_apart(node: Node<'_>) -> bool {
+    const APART: &[&str] = &["subshell", "pipeline", "command_substitution", "process_substitution"];
+    let above = std::iter::successors(node.parent(), Node::parent);
+    above.into_iter().any(|node| APART.contains(&node.kind()))
 }
 
 /// Returns whether arithmetic sets a variable: by `=` that compares nothing, or by counting up or down.

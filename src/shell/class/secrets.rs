@@ -2,15 +2,79 @@
 //! sent only after a question.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::options::{Options, apart};
 use super::word::Word;
-use super::{Around, Assessment, ClassifiedCommand, Reason};
+use super::{Around, Assessment, ClassifiedCommand, Reason, tables};
 use crate::workspace::holds_secrets;
 
 /// Programs that search below a folder with this option.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
+/// The options of `grep`, and of `git grep`, that take a value.
+const GREP: Options = Options {
+    valued: &[
+        ('e', "regexp"),
+        ('f', "file"),
+        ('m', "max-count"),
+        ('A', "after-context"),
+        ('B', "before-context"),
+        ('C', "context"),
+        ('d', "directories"),
+        ('D', "devices"),
+        ('\0', "label"),
+        ('\0', "binary-files"),
+        ('\0', "include"),
+        ('\0', "exclude"),
+        ('\0', "exclude-from"),
+        ('\0', "exclude-dir"),
+        ('\0', "group-separator"),
+        ('\0', "max-depth"),
+        ('\0', "threads"),
+    ],
+    ends: None,
+};
+const RG: Options = Options {
+    valued: &[
+        ('e', "regexp"),
+        ('f', "file"),
+        ('m', "max-count"),
+        ('A', "after-context"),
+        ('B', "before-context"),
+        ('C', "context"),
+        ('E', "encoding"),
+        ('M', "max-columns"),
+        ('T', "type-not"),
+        ('\0', "max-depth"),
+        ('g', "glob"),
+        ('\0', "iglob"),
+        ('j', "threads"),
+        ('r', "replace"),
+        ('t', "type"),
+        ('\0', "type-add"),
+        ('\0', "type-clear"),
+        ('\0', "ignore-file"),
+        ('\0', "color"),
+        ('\0', "colors"),
+        ('\0', "context-separator"),
+        ('\0', "dfa-size-limit"),
+        ('\0', "engine"),
+        ('\0', "field-context-separator"),
+        ('\0', "field-match-separator"),
+        ('\0', "hostname-bin"),
+        ('\0', "hyperlink-format"),
+        ('\0', "max-filesize"),
+        ('\0', "path-separator"),
+        ('\0', "pre"),
+        ('\0', "pre-glob"),
+        ('\0', "regex-size-limit"),
+        ('\0', "sort"),
+        ('\0', "sortr"),
+    ],
+    ends: None,
+};
+const NONE: Options = Options { valued: &[], ends: None };
 
 /// Returns whether a text names such a file anywhere, also in what an interpreter is given to run, and by a pattern that
 /// only such names begin like.
@@ -34,7 +98,7 @@ pub(super) fn may_name(word: &Word) -> bool {
 /// Marks the parts that search hidden files of a folder with such a file in it. Folders are looked at until then.
 pub(super) fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
     for part in &mut found.parts {
-        if searched(part).iter().any(|folder| is_below(&around.folder.join(folder), until)) {
+        if searched(part, around).iter().any(|folder| is_below(folder, until)) {
             found.secrets = true;
             part.reason = Reason::Secrets;
         }
@@ -42,9 +106,16 @@ pub(super) fn look_below(found: &mut Assessment, around: &Around, until: Instant
 }
 
 /// Returns the folders whose hidden files a part searches.
-fn searched(part: &ClassifiedCommand) -> Vec<String> {
+fn searched(part: &ClassifiedCommand, around: &Around) -> Vec<PathBuf> {
     let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(".")).collect();
-    let Some((name, arguments)) = words.split_first() else { return Vec::new() };
+    let Some((name, mut arguments)) = words.split_first() else { return Vec::new() };
+    let (mut name, mut folder) = (tables::base(name).to_string(), around.folder.clone());
+    if name == "git" {
+        let (own, rest) = arguments.split_at(tables::git_options(arguments));
+        let Some((part, rest)) = rest.split_first() else { return Vec::new() };
+        folder.extend(own.windows(2).filter(|pair| pair[0] == "-C").map(|pair| pair[1]));
+        (name, arguments) = (format!("git {part}"), rest);
+    }
     let short = |letters: &[char]| {
         arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
     };
@@ -54,45 +125,33 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
             .iter()
             .any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
     };
-    let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    // Git's word for what it does is the first of them.
-    let (name, operands) = match (name.rsplit('/').next().unwrap_or(name), operands.as_slice()) {
-        ("git", [part, rest @ ..]) => (format!("git {part}"), rest),
-        (name, all) => (name.to_string(), all),
+    let options = match name.as_str() {
+        "rg" => RG,
+        "diff" | "git diff" => NONE,
+        _ => GREP,
     };
+    let (values, operands) = apart(arguments, options);
+    let recurses = |(letter, action): &(char, String)| *letter == 'd' && "recurse".starts_with(action.as_str());
     let searches = match name.as_str() {
         name if SEARCHERS.contains(&name) => {
-            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || is_told_to_recurse(arguments)
+            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || values.iter().any(recurses)
         }
         "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
         "diff" => short(&['r']) || long(&["--recursive"]),
         // What git ignores is searched like all else.
         "git grep" => long(&["--no-index", "--no-exclude-standard"]),
-        "git diff" => long(&["--no-index"]),
+        // Outside a repository it compares what is there.
+        "git diff" => long(&["--no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
         _ => false,
     };
     if !searches {
         return Vec::new();
     }
-    // The first operand of the others is what they search for.
-    let patterns = usize::from(!name.ends_with("diff"));
-    let folders: Vec<String> = operands.iter().skip(patterns).map(|word| word.to_string()).collect();
-    if folders.is_empty() { vec![".".into()] } else { folders }
-}
-
-/// Returns whether `grep` is told to go into folders: `-d recurse`, where the word may be cut short.
-fn is_told_to_recurse(arguments: &[&str]) -> bool {
-    let recurses = |action: &str| !action.is_empty() && "recurse".starts_with(action);
-    let is_long = |option: &str| option.len() > 3 && "--directories".starts_with(option);
-    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
-    let apart = arguments
-        .windows(2)
-        .any(|pair| (is_long(pair[0]) || is_short(pair[0]) && pair[0].ends_with('d')) && recurses(pair[1]));
-    let attached = |word: &&str| match word.split_once('=') {
-        Some((option, action)) => is_long(option) && recurses(action),
-        None => is_short(word) && word.split_once('d').is_some_and(|(_, action)| recurses(action)),
-    };
-    apart || arguments.iter().any(attached)
+    // The first operand of the others is what they search for, where no option says that.
+    let is_given = values.iter().any(|(letter, _)| matches!(letter, 'e' | 'f'));
+    let patterns = usize::from(!name.ends_with("diff") && !is_given);
+    let folders: Vec<_> = operands.iter().skip(patterns).map(|at| folder.join(arguments[*at])).collect();
+    if folders.is_empty() { vec![folder] } else { folders }
 }
 
 /// Returns whether such a file may lie in a folder or below it: also where there was no time to look at all of it. What
@@ -202,15 +261,32 @@ mod tests {
             "grep -nd r KEY a",
             "grep -dre KEY .",
             "grep --dir=recu KEY .",
+            "grep -rn -A 3 KEY",
+            "grep -r -m 1 KEY",
+            "grep -d rec KEY",
+            "grep -r c",
+            "grep -r -e c",
+            "grep -r KEY --include c",
+            "rg -u -A 3 KEY",
+            "rg -. -g '*' KEY",
+            "git -C a grep --no-index KEY",
+            "git -C c -C ../a grep --no-index KEY",
+            "git -c a=b diff --no-index a c",
             "git grep --no-index KEY",
             "git grep --no-index KEY a",
             "git --no-pager grep --untracked --no-exclude-standard KEY",
             "git diff --no-index c a",
+            "git diff a c",
         ] {
             assert!(of(text, soon), "{text}");
         }
+        std::fs::create_dir(dir.path().join(".git")).expect("a repository");
         for text in [
             "grep -rn KEY c",
+            "grep -rn -A 3 KEY c",
+            "grep -r -e KEY c",
+            "rg -u -t a KEY c",
+            "git -C c grep --no-index KEY",
             "rg KEY",
             "grep KEY a",
             "ls -R",

@@ -301,16 +301,22 @@ fn is_final(name: &str, arguments: &[Word]) -> bool {
 
 /// Returns the part of git and what follows it.
 pub fn git_part(arguments: &[Word]) -> &[Word] {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    arguments.get(git_options(&texts)..).unwrap_or_default()
+}
+
+/// Returns the number of words that are git's own options, before its part.
+pub fn git_options(arguments: &[&str]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
-        match word.text.as_str() {
+        match *word {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env"
             | "--super-prefix" => at += 2,
             text if text.starts_with('-') => at += 1,
             _ => break,
         }
     }
-    arguments.get(at..).unwrap_or_default()
+    at.min(arguments.len())
 }
 
 fn git(arguments: &[Word]) -> (Class, Reason) {

@@ -569,6 +569,11 @@ fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
         ("cd && echo x > AGENTS.md", "…/AGENTS.md"),
         ("cd - && cd a && echo x > AGENTS.md", "…/AGENTS.md"),
         ("pushd a && popd && echo x > AGENTS.md", "…/AGENTS.md"),
+        ("(cd a && make); echo x > AGENTS.md", "…/AGENTS.md"),
+        ("cd a | cat; echo x > AGENTS.md", "…/AGENTS.md"),
+        ("bash -c 'cd a'; echo x > AGENTS.md", "…/AGENTS.md"),
+        ("patch -d a AGENTS.md p", "sub/a/AGENTS.md"),
+        ("patch AGENTS.md ../AGENTS.md", "sub/AGENTS.md"),
     ] {
         let found = noted(text);
         assert!(!found.is_empty() && found.iter().all(|own| own == path), "{text}: {found:?}");

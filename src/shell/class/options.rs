@@ -1,0 +1,42 @@
+//! The options of programs, as far as they take a value: what is no option and no value is an operand.
+
+/// The options of a program that take a value.
+#[derive(Clone, Copy)]
+pub struct Options {
+    /// Their letters, each with the long name; NUL for a long name without a letter.
+    pub valued: &'static [(char, &'static str)],
+    /// The letter whose value stands in the same word, or is not given.
+    pub ends: Option<char>,
+}
+
+/// Returns the values of a program's options, each with the option's letter, and the places of its operands.
+pub fn apart(arguments: &[&str], options: Options) -> (Vec<(char, String)>, Vec<usize>) {
+    let (mut values, mut operands) = (Vec::new(), Vec::new());
+    let mut rest = arguments.iter().enumerate();
+    while let Some((at, text)) = rest.next() {
+        let mut taken = |letter, attached: Option<&str>| {
+            let value = attached.or_else(|| rest.next().map(|(_, word)| *word));
+            values.extend(value.map(|value| (letter, value.to_string())));
+        };
+        if *text == "--" {
+            operands.extend(rest.map(|(at, _)| at));
+            break;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            if let Some((letter, _)) = options.valued.iter().find(|(_, known)| known.starts_with(name)) {
+                taken(*letter, value);
+            }
+        } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
+            let ends =
+                |letter: char| options.ends == Some(letter) || options.valued.iter().any(|(own, _)| *own == letter);
+            let found = short.char_indices().find(|(_, letter)| ends(*letter));
+            if let Some((at, letter)) = found.filter(|(_, letter)| options.ends != Some(*letter)) {
+                let attached = &short[at + letter.len_utf8()..];
+                taken(letter, Some(attached).filter(|attached| !attached.is_empty()));
+            }
+        } else {
+            operands.push(at);
+        }
+    }
+    (values, operands)
+}
