@@ -394,7 +394,7 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn refuse_held(&mut self) {
         let waiting = self.serving.as_ref().map(|serving| serving.held.waiting()).unwrap_or_default();
-        waiting.into_iter().for_each(|id| self.decide(id, HoldAnswer::Refuse));
+        waiting.into_iter().for_each(|id| self.decide(id, HoldAnswer::Nobody));
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -106,6 +106,8 @@ pub enum HoldAnswer {
     Unkept,
     /// It fails.
     Refuse,
+    /// It fails, as nobody decided: nobody is there, the time is over, or the command ends.
+    Nobody,
 }
 
 /// The paths of a view, for the process that mounts it.
@@ -159,6 +161,12 @@ pub struct Summary {
     /// The first of them.
     #[serde(default)]
     pub first_said_no: Option<String>,
+    /// Writes that would have needed the person's word, and got none.
+    #[serde(default)]
+    pub unanswered: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_unanswered: Option<String>,
     /// Writes that were refused without a question.
     pub refused: u64,
     /// The first of them.
@@ -187,6 +195,8 @@ impl Summary {
         }
         self.said_no += more.said_no;
         self.first_said_no = self.first_said_no.take().or(more.first_said_no);
+        self.unanswered += more.unanswered;
+        self.first_unanswered = self.first_unanswered.take().or(more.first_unanswered);
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
@@ -248,7 +258,8 @@ impl Summary {
         self.no_room.then(|| "not enough room to archive: nothing unarchived was overwritten".into())
     }
 
-    /// Returns a line for the writes that were refused, and one for those that the person refused.
+    /// Returns a line for the writes that were refused, one for those that the person refused, and one for those that
+    /// nobody answered for.
     pub fn refused_words(&self) -> impl Iterator<Item = String> + '_ {
         let writes = |count: u64| plural(usize::try_from(count).unwrap_or(usize::MAX), "write");
         let first = self.first_refused.as_ref();
@@ -256,7 +267,10 @@ impl Summary {
             .map(move |first| format!("refused: {} outside what it may write, first {first}", writes(self.refused)));
         let first = self.first_said_no.as_ref();
         let said_no = first.map(move |first| format!("refused by the person: {}, first {first}", writes(self.said_no)));
-        outside.into_iter().chain(said_no)
+        let first = self.first_unanswered.as_ref();
+        let unanswered = first
+            .map(move |first| format!("not allowed, as nobody answered: {}, first {first}", writes(self.unanswered)));
+        outside.into_iter().chain(said_no).chain(unanswered)
     }
 
     /// Returns a line for each path that is not archived, and one for those that are not named.

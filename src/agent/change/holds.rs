@@ -33,7 +33,7 @@ impl HoldChoice {
             HoldChoice::Give(HoldAnswer::Allow) => "allowed",
             HoldChoice::Give(HoldAnswer::AllowAll) => "all",
             HoldChoice::Give(HoldAnswer::Unkept) => "unkept",
-            HoldChoice::Give(HoldAnswer::Refuse) => "refused",
+            HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => "refused",
             HoldChoice::Stop => "stopped",
         }
     }
@@ -43,7 +43,7 @@ impl HoldChoice {
             HoldChoice::Give(HoldAnswer::Allow) => 'y',
             HoldChoice::Give(HoldAnswer::AllowAll) => 'a',
             HoldChoice::Give(HoldAnswer::Unkept) => 'g',
-            HoldChoice::Give(HoldAnswer::Refuse) => 'n',
+            HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => 'n',
             HoldChoice::Stop => 'x',
         }
     }
@@ -104,7 +104,7 @@ async fn ask(
         Some(Reply::Choice(index)) => choices.get(index).copied(),
         Some(Reply::Text(_) | Reply::Nobody) | None => None,
     };
-    let choice = choice.unwrap_or(HoldChoice::Give(HoldAnswer::Refuse));
+    let choice = choice.unwrap_or(HoldChoice::Give(HoldAnswer::Nobody));
     let decision = if gone.is_cancelled() { "gone" } else { choice.word() };
     let told = CommandHold { id: command.id.clone(), call: hold.call.clone(), path: hold.path.clone(), decision };
     context.events.send(EventBody::Command(CommandEvent::Held(told))).await;
@@ -217,7 +217,9 @@ fn choice_words(choice: HoldChoice, hold: &Hold) -> (String, String) {
         }
         HoldChoice::Give(HoldAnswer::AllowAll) => (words::hold_allow_all(), words::hold_all_does().into()),
         HoldChoice::Give(HoldAnswer::Unkept) => (words::hold_unkept(), words::hold_unkept_does().into()),
-        HoldChoice::Give(HoldAnswer::Refuse) => (words::hold_refuse(), words::hold_refuse_does(&program_name(hold))),
+        HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => {
+            (words::hold_refuse(), words::hold_refuse_does(&program_name(hold)))
+        }
         HoldChoice::Stop => (words::hold_stop(), words::hold_stop_does().into()),
     };
     (name.into(), does)

@@ -239,6 +239,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("changed by someone else meanwhile: {path}", "その間にほかから変更されました: {path}"),
     (
+        "refused: {writes!} outside what it may write, first {path}",
+        "書き込み可能な範囲外のため拒否: {writes!}、最初は{path}",
+    ),
+    ("refused by the person: {writes!}, first {path}", "あなたが拒否: {writes!}、最初は{path}"),
+    ("not allowed, as nobody answered: {writes!}, first {path}", "回答がないため不許可: {writes!}、最初は{path}"),
+    ("{n} writes", "書き込み{n}件"),
+    ("{n} write", "書き込み{n}件"),
+    (
         "it has stopped itself (SIGSTOP), and waits until it is continued or ended",
         "自ら停止しました（SIGSTOP）。再開されるか終了するまで待ちます",
     ),

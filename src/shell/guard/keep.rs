@@ -622,9 +622,19 @@ mod tests {
         assert_eq!(keeping.summary().meanwhile.len(), 2);
         keeping.look_over();
         assert_eq!(kept_again(&keeping).len(), 2, "once");
+        // One that is too large to be copied, and a link.
         save(&c, "too large to be copied");
+        keeping.write(&root.join("d"), true).expect("kept");
+        fs::write(root.join("d"), "").expect("written");
+        keeping.write(&root.join("d"), false).expect("kept");
+        std::os::unix::fs::symlink("anywhere", root.join("e")).expect("linked");
+        fs::rename(root.join("e"), root.join("d")).expect("renamed");
+        keeping.look_over();
+        let lines = keeping.staging.journal().expect("read").states;
+        let kind = |path: &str| lines.iter().rev().find(|line| line.path == path).map(|line| (line.kind, line.again));
+        assert_eq!([kind("c"), kind("d")], [Some((StagedKind::File, true)), Some((StagedKind::Link, true))]);
         let notes = keeping.switch(archive.stage(&CommandInfo::default()).expect("staged"));
-        assert_eq!((notes.meanwhile.len(), notes.not_archived), (3, Vec::new()));
+        assert_eq!((notes.meanwhile.len(), notes.not_archived), (4, Vec::new()));
     }
 
     #[test]

@@ -161,6 +161,8 @@ async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdr
     let question = live.question().await;
     live.send(question.answer(Reply::Nobody));
     assert_eq!(told(&mut live).await.decision, "refused");
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first AGENTS.md"), "{result}");
     assert!(!world.has("AGENTS.md"));
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
@@ -304,7 +306,7 @@ async fn a_call_that_nobody_answers_is_refused_after_ten_minutes() {
     assert!((599..601).contains(&waited.as_secs()), "{waited:?}");
     tokio::time::resume();
     let result = ended(&mut live).await.result.unwrap_or_default();
-    assert!(result.contains("refused by the person: 1 write, first AGENTS.md"), "{result}");
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first AGENTS.md"), "{result}");
     assert!(!world.has("AGENTS.md"));
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;

@@ -65,9 +65,12 @@ impl Keeping {
             if there.as_ref().is_some_and(|meta| !is_another(own, inode(meta))) {
                 continue;
             }
-            // It is there to stay: what cannot be kept of it is not lost.
+            // It is there to stay: what cannot be kept of it is not lost. What is too large to be copied gets one more
+            // name, and is copied when it is archived.
             let _ = match there {
                 Some(meta) if meta.is_file() && self.is_within_limits(&meta) => self.copy_again(&path, &name, &meta),
+                Some(meta) if meta.is_file() => self.hard_link(name.clone(), &path, &meta),
+                Some(meta) if meta.is_symlink() => self.link(name.clone(), &path, &meta),
                 Some(_) => Ok(()),
                 None => self.add(JournalLine {
                     path: name.clone(),

@@ -55,6 +55,11 @@ impl Keeping {
                 self.summary.first_said_no.get_or_insert(name);
                 Err(libc::EACCES)
             }
+            CallConsent::Said(HoldAnswer::Nobody) => {
+                self.summary.unanswered += 1;
+                self.summary.first_unanswered.get_or_insert(name);
+                Err(libc::EACCES)
+            }
             CallConsent::Ask => {
                 let bytes = path.symlink_metadata().ok().map(|meta| meta.len());
                 self.question = Some(HoldQuestion { bytes, ..HoldQuestion::new(HoldReason::ActsLater, name) });
