@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +17,8 @@ use super::tree;
 
 /// The time limit for a helper until the shell runs.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit for the output once no process is left: one outside the command may hold it open.
+const DRAIN: Duration = Duration::from_millis(500);
 /// The size of one read of the output, in bytes.
 const PIECE: usize = 64 << 10;
 
@@ -124,6 +127,10 @@ struct Shared {
     progress: Mutex<CommandProgress>,
     changed: Condvar,
     output: Mutex<Output>,
+    /// More output is waited for.
+    is_reading: AtomicBool,
+    /// No more output is taken.
+    is_closed: AtomicBool,
     listener: Mutex<Option<Box<dyn Fn() + Send>>>,
     /// Told of changes of the calls that wait.
     hold_listener: Mutex<Option<Box<dyn Fn() + Send>>>,
@@ -199,20 +206,7 @@ impl RunningCommand {
 
     /// Waits until `enough`, at most until `deadline`. Returns whether it was enough.
     pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&CommandProgress) -> bool) -> bool {
-        let mut progress = self.progress();
-        loop {
-            if enough(&progress) {
-                return true;
-            }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            progress = match left {
-                Some(left) if left.is_zero() => return false,
-                Some(left) => {
-                    self.shared.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.shared.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
+        self.shared.wait(deadline, enough)
     }
 
     /// Lets it run on as a job.
@@ -269,10 +263,18 @@ impl Shared {
         let mut pipe = std::fs::File::from(reads);
         let mut piece = vec![0; PIECE];
         loop {
-            match pipe.read(&mut piece) {
+            self.is_reading.store(true, Ordering::Relaxed);
+            let read = pipe.read(&mut piece);
+            self.is_reading.store(false, Ordering::Relaxed);
+            match read {
                 Ok(0) => break,
                 Ok(read) => {
-                    lock(&self.output).take(&piece[..read]);
+                    let mut output = lock(&self.output);
+                    if self.is_closed.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    output.take(&piece[..read]);
+                    drop(output);
                     if let Some(pass) = passes {
                         pass(&piece[..read]);
                     }
@@ -282,8 +284,7 @@ impl Shared {
                 Err(_) => break,
             }
         }
-        lock(&self.output).finish();
-        self.change(|progress| progress.drained = true);
+        self.end_output();
     }
 
     fn read_reports(&self, from: UnixStream, mut helper: Child, begun: Instant, mark: Option<&str>) {
@@ -344,6 +345,38 @@ impl Shared {
             }
         });
         self.tell_holds();
+        while !self.wait(Some(Instant::now() + DRAIN), |progress| progress.drained) {
+            // What it printed is passed on, as slowly as that is read.
+            if self.is_reading.load(Ordering::Relaxed) {
+                return self.end_output();
+            }
+        }
+    }
+
+    /// Ends the output. What comes after is another program's.
+    fn end_output(&self) {
+        let mut output = lock(&self.output);
+        if !self.is_closed.swap(true, Ordering::Relaxed) {
+            output.finish();
+            drop(output);
+            self.change(|progress| progress.drained = true);
+        }
+    }
+
+    /// Waits until `enough`, at most until `deadline`. Returns whether it was enough.
+    fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&CommandProgress) -> bool) -> bool {
+        let mut progress = lock(&self.progress);
+        loop {
+            if enough(&progress) {
+                return true;
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            progress = match left {
+                Some(left) if left.is_zero() => return false,
+                Some(left) => self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
     }
 }
 

@@ -259,6 +259,34 @@ async fn the_end_of_a_job_is_reported_and_what_it_changed_is_sealed() {
 }
 
 #[tokio::test]
+async fn a_job_ends_although_another_program_holds_its_output() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let job = json!({"command": "echo $$ > number; mkfifo pipe; echo begun; cat pipe", "background": true});
+    let mut live = start(&world, vec![call("runCommand", job), say("done")]);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let pipe = world.root().join("pipe");
+    while !pipe.exists() {
+        tokio::task::yield_now().await;
+    }
+    let output = format!("/proc/{}/fd/1", world.read("number").trim());
+    let held = std::fs::OpenOptions::new().write(true).open(output).expect("open");
+    tokio::task::spawn_blocking(move || std::fs::write(pipe, "last\n")).await.expect("joined").expect("written");
+    let end = live
+        .until(|event| match event {
+            EventBody::Command(CommandEvent::Ended(end)) if !end.running => Some(end.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!((end.id.as_str(), end.exit), ("c1", Some(0)));
+    drop(held);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn a_running_command_goes_on_as_a_job_at_the_persons_word() {
     if !works() {
         return;
