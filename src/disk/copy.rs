@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
@@ -31,11 +31,16 @@ pub fn read_pieces(file: &File, stop: &CancellationToken, mut each: impl FnMut(&
 /// # Errors
 /// As there.
 pub fn copy_pieces(from: &File, to: &File, stop: &CancellationToken, mut each: impl FnMut(&[u8])) -> io::Result<u64> {
+    let mut end = 0;
     let size = pieces(from, stop, |piece, at| {
         each(piece);
-        write_data(to, piece, at)
+        end = write_data(to, piece, at)?.unwrap_or(end);
+        Ok(())
     })?;
-    to.set_len(size)?;
+    if end < size {
+        // It ends with a hole.
+        to.set_len(size)?;
+    }
     Ok(size)
 }
 
@@ -56,12 +61,17 @@ pub fn share_blocks(_from: &File, _to: &File) -> bool {
 /// # Errors
 /// When the name is taken or the disk refuses; a file begun is removed again.
 pub fn copy_new(from: &File, to: &Path, mode: u32) -> io::Result<File> {
-    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let new = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     let copied = match share_blocks(from, &new) {
         true => Ok(0),
         false => copy_pieces(from, &new, &CancellationToken::new(), |_| {}),
     };
-    if let Err(error) = copied.and_then(|_| new.set_permissions(Permissions::from_mode(mode))) {
+    // Bits of it may have been masked.
+    let set_mode = || match new.metadata()?.mode() & 0o7777 == mode {
+        true => Ok(()),
+        false => new.set_permissions(Permissions::from_mode(mode)),
+    };
+    if let Err(error) = copied.and_then(|_| set_mode()) {
         // The first error is the one worth telling.
         let _ = fs::remove_file(to);
         return Err(error);
@@ -75,7 +85,9 @@ fn pieces(
     stop: &CancellationToken,
     mut each: impl FnMut(&[u8], u64) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let (mut size, mut piece) = (0, vec![0; PIECE]);
+    // No more is taken than is read: it is filled with zeros first.
+    let length = file.metadata()?.len().saturating_add(1).clamp(BLOCK as u64, PIECE as u64);
+    let (mut size, mut piece) = (0, vec![0; length as usize]);
     loop {
         check_stop(stop)?;
         let read = match file.read_at(&mut piece, size) {
@@ -89,9 +101,9 @@ fn pieces(
     }
 }
 
-/// Writes the blocks of a piece that hold anything but zeros, neighbours in one write.
-fn write_data(to: &File, piece: &[u8], at: u64) -> io::Result<()> {
-    let mut data_from = None;
+/// Writes the blocks of a piece that hold anything but zeros, neighbours in one write. Returns where the last of them ends.
+fn write_data(to: &File, piece: &[u8], at: u64) -> io::Result<Option<u64>> {
+    let (mut data_from, mut end) = (None, None);
     let write = |from: usize, end: usize| to.write_all_at(&piece[from..end], at + from as u64);
     for (i, block) in piece.chunks(BLOCK).enumerate() {
         let is_empty = *block == [0; BLOCK][..block.len()];
@@ -99,21 +111,23 @@ fn write_data(to: &File, piece: &[u8], at: u64) -> io::Result<()> {
             (false, None) => data_from = Some(i * BLOCK),
             (true, Some(from)) => {
                 write(from, i * BLOCK)?;
-                data_from = None;
+                (data_from, end) = (None, Some(at + (i * BLOCK) as u64));
             }
             _ => {}
         }
     }
-    data_from.map_or(Ok(()), |from| write(from, piece.len()))
+    if let Some(from) = data_from {
+        write(from, piece.len())?;
+        end = Some(at + piece.len() as u64);
+    }
+    Ok(end)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::MetadataExt;
-
     use super::*;
     use crate::disk::is_stopped;
+    use std::fs;
 
     fn two() -> (tempfile::TempDir, File, File) {
         let dir = tempfile::tempdir().expect("a folder");
@@ -139,6 +153,22 @@ mod tests {
         let bytes = fs::read(dir.path().join("from")).expect("read");
         assert!(seen == bytes && fs::read(dir.path().join("to")).expect("read") == bytes);
         assert!(to.metadata().expect("there").blocks() * 512 < 1 << 20, "the holes were filled");
+    }
+
+    #[test]
+    fn a_copy_has_the_same_size_and_mode_whatever_it_ends_with() {
+        let (dir, from, _) = two();
+        for (n, (text, size)) in [("", 0), ("text", 4), ("text", 9_000), ("", 5_000)].into_iter().enumerate() {
+            from.set_len(0).and_then(|()| from.set_len(size)).expect("set");
+            from.write_all_at(text.as_bytes(), 0).expect("written");
+            for mode in [0o600, 0o666, 0o444, 0o1777] {
+                let to = dir.path().join(format!("{n}-{mode:o}"));
+                copy_new(&from, &to, mode).expect("copied");
+                let meta = fs::metadata(&to).expect("there");
+                assert_eq!((meta.len(), meta.mode() & 0o7777), (size, mode));
+                assert_eq!(fs::read(&to).expect("read"), fs::read(dir.path().join("from")).expect("read"));
+            }
+        }
     }
 
     #[test]
