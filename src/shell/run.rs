@@ -345,8 +345,12 @@ impl Shared {
             }
         });
         self.tell_holds();
+        self.drain();
+    }
+
+    /// Waits for the rest of the output, as slowly as it is passed on.
+    fn drain(&self) {
         while !self.wait(Some(Instant::now() + DRAIN), |progress| progress.drained) {
-            // What it printed is passed on, as slowly as that is read.
             if self.is_reading.load(Ordering::Relaxed) {
                 return self.end_output();
             }

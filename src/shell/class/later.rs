@@ -1,6 +1,6 @@
 //! Files that a simple command names and would change: those among them that act later are asked for.
 
-use super::options::{Options, apart};
+use super::options::{ValuedOptions, apart};
 use super::tables::{base, edits_in_place, git_part, named};
 use super::word::Word;
 
@@ -10,12 +10,13 @@ const CHANGE: &str = "\
     mkfifo link symlink sponge vi vim nano awk gawk python python3 node";
 /// Programs that unpack or fetch into a folder that an option names.
 const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
-/// Options whose value is the file that a program writes.
+/// ValuedOptions whose value is the file that a program writes.
 const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
-/// Options whose value is the folder that it writes into.
+/// ValuedOptions whose value is the folder that it writes into.
 const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
-const SED: Options = Options { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
-const PATCH: Options = Options {
+const SED: ValuedOptions =
+    ValuedOptions { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
+const PATCH: ValuedOptions = ValuedOptions {
     valued: &[
         ('p', "strip"),
         ('i', "input"),
@@ -33,7 +34,7 @@ const PATCH: Options = Options {
     ends: None,
 };
 
-/// Options of `git config` that only read.
+/// ValuedOptions of `git config` that only read.
 const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
 /// Returns the paths that a simple command may change, as far as its text shows them.

@@ -95,7 +95,7 @@ struct Reader<'a> {
     moved: bool,
     /// The folder that it was changed to, from the one it starts in; none: which one is not known.
     into: Option<PathBuf>,
-    /// What is read runs in a shell of its own.
+    /// The command that is read runs in a shell of its own.
     is_apart: bool,
 }
 

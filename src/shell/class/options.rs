@@ -2,7 +2,7 @@
 
 /// The options of a program that take a value.
 #[derive(Clone, Copy)]
-pub struct Options {
+pub struct ValuedOptions {
     /// Their letters, each with the long name; NUL for a long name without a letter.
     pub valued: &'static [(char, &'static str)],
     /// The letter whose value stands in the same word, or is not given.
@@ -10,7 +10,7 @@ pub struct Options {
 }
 
 /// Returns the values of a program's options, each with the option's letter, and the places of its operands.
-pub fn apart(arguments: &[&str], options: Options) -> (Vec<(char, String)>, Vec<usize>) {
+pub fn apart(arguments: &[&str], options: ValuedOptions) -> (Vec<(char, String)>, Vec<usize>) {
     let (mut values, mut operands) = (Vec::new(), Vec::new());
     let mut rest = arguments.iter().enumerate();
     while let Some((at, text)) = rest.next() {

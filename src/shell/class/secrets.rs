@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::options::{Options, apart};
+use super::options::{ValuedOptions, apart};
 use super::word::Word;
 use super::{Around, Assessment, ClassifiedCommand, Reason, tables};
 use crate::workspace::holds_secrets;
@@ -13,7 +13,7 @@ use crate::workspace::holds_secrets;
 /// Programs that search below a folder with this option.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
 /// The options of `grep`, and of `git grep`, that take a value.
-const GREP: Options = Options {
+const GREP: ValuedOptions = ValuedOptions {
     valued: &[
         ('e', "regexp"),
         ('f', "file"),
@@ -35,7 +35,7 @@ const GREP: Options = Options {
     ],
     ends: None,
 };
-const RG: Options = Options {
+const RG: ValuedOptions = ValuedOptions {
     valued: &[
         ('e', "regexp"),
         ('f', "file"),
@@ -74,7 +74,7 @@ const RG: Options = Options {
     ],
     ends: None,
 };
-const NONE: Options = Options { valued: &[], ends: None };
+const NONE: ValuedOptions = ValuedOptions { valued: &[], ends: None };
 
 /// Returns whether a text names such a file anywhere, also in what an interpreter is given to run, and by a pattern that
 /// only such names begin like.
