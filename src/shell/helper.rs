@@ -25,7 +25,7 @@ use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, Start,
 use super::places::PathClasses;
 use super::tree;
 #[cfg(target_os = "linux")]
-use super::{guard, stage};
+use super::{confine, guard};
 #[cfg(target_os = "linux")]
 use crate::archive::staging::CommandStaging;
 #[cfg(target_os = "linux")]
@@ -195,19 +195,19 @@ fn plain(start: &Start) -> io::Result<Child> {
 #[cfg(target_os = "linux")]
 fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     let error_of = |failure| match failure {
-        stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
-        stage::Failure::View(why) => HelperReport::NoView(why.to_string()),
-        stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
-        stage::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
+        confine::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
+        confine::Failure::View(why) => HelperReport::NoView(why.to_string()),
+        confine::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
+        confine::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
-    let begin = || -> Result<_, stage::Failure> {
+    let begin = || -> Result<_, confine::Failure> {
         let serving = serving(start, events)?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
         let child = command.spawn()?;
         drop(command);
-        let staged = stage::take_over(&ours, start)?;
+        let staged = confine::take_over(&ours, start)?;
         Ok((pid(&child)?, serving, ours, staged))
     };
     let (shell, serving, control, staged) = begin().map_err(error_of)?;
@@ -429,7 +429,7 @@ impl Helper {
     /// Returns why the shell that is over was never one.
     #[cfg(target_os = "linux")]
     fn unstarted(&self) -> Option<String> {
-        self.control.as_ref().and_then(stage::failure)
+        self.control.as_ref().and_then(confine::failure)
     }
 
     #[cfg(not(target_os = "linux"))]

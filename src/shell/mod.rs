@@ -7,6 +7,8 @@
 
 pub mod class;
 mod commands;
+#[cfg(target_os = "linux")]
+mod confine;
 mod env;
 #[cfg(target_os = "linux")]
 mod guard;
@@ -22,8 +24,6 @@ mod request;
 mod run;
 mod sandbox;
 mod scan;
-#[cfg(target_os = "linux")]
-mod stage;
 mod tree;
 mod view;
 
@@ -60,7 +60,7 @@ pub fn rest() {
 /// Runs as a helper of a command where the program was started as one, under a hidden name.
 pub fn helper_main() -> Option<std::process::ExitCode> {
     #[cfg(target_os = "linux")]
-    if let Some(code) = stage::main() {
+    if let Some(code) = confine::main() {
         return Some(code);
     }
     helper::main()

@@ -45,7 +45,7 @@ const STORES: &[&str] = &[
     "agent/change",
     "agent/background/adopt.rs",
     "agent/background/maintenance.rs",
-    "agent/background/past.rs",
+    "agent/query/past.rs",
     "agent/background/review.rs",
 ];
 

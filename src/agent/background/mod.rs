@@ -4,10 +4,7 @@
 pub mod adopt;
 pub mod archive_size;
 pub mod changeset_news;
-pub mod last_request;
 pub mod maintenance;
-pub mod model_list;
-pub mod past;
 pub mod rag;
 pub mod reconcile;
 pub mod review;

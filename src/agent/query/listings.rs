@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::{model_list, past, rag, review, watch};
+use crate::agent::background::{rag, review, watch};
 use crate::agent::change::restore;
-use crate::agent::query::graph;
+use crate::agent::query::{graph, model_list, past};
 use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};

@@ -4,3 +4,5 @@ pub mod commit;
 pub mod export;
 pub mod graph;
 pub mod listings;
+mod model_list;
+mod past;

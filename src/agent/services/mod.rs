@@ -7,6 +7,7 @@ pub mod config_files;
 pub mod connect;
 pub mod events;
 pub mod file_index;
+pub mod last_request;
 pub mod learnt_windows;
 mod locked;
 pub mod model_facts;

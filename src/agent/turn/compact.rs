@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::last_request;
 use crate::agent::services::events::Events;
+use crate::agent::services::last_request;
 use crate::agent::session::approval::PendingApprovals;
 use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
-use crate::agent::turn::listen::listen;
 use crate::agent::turn::request;
+use crate::agent::turn::side_request::listen;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;

@@ -3,9 +3,9 @@
 mod compact;
 mod effect;
 mod follow_up;
-mod listen;
 mod repetition;
 mod request;
+mod side_request;
 mod step;
 
 pub use compact::run as compact;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::last_request;
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
+use crate::agent::services::last_request;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};

@@ -2,7 +2,7 @@
 //! The same commands and events as the screen's; no cursor is moved, and no colour is needed.
 
 mod print;
-mod words;
+mod replies;
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use crate::protocol::{
     Reply, RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
-use words::{ProposalReply, RestoreReply, Review};
+use replies::{ProposalReply, RestoreReply, Review};
 
 /// The open question to the person.
 enum OpenQuestion {
@@ -273,7 +273,7 @@ impl Chat {
 
     fn answer(&mut self, question: Question, text: &str) -> io::Result<()> {
         let reply = match (&question.hold, text) {
-            (Some(hold), text) => match words::hold_choice(text, hold) {
+            (Some(hold), text) => match replies::hold_choice(text, hold) {
                 Ok(index) => Reply::Choice(index),
                 Err(why) => {
                     self.waiting.push_front(OpenQuestion::Question(question));

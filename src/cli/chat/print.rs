@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::words::{Review, hold_help};
+use super::replies::{Review, hold_help};
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};

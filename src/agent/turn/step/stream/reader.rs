@@ -8,7 +8,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
-use crate::agent::turn::listen::backoff_event;
+use crate::agent::turn::side_request::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::context::StepContext;
