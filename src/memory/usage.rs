@@ -255,7 +255,7 @@ fn cached(row: &UsageRow) -> u64 {
 fn dollars(row: &UsageRow) -> String {
     match (row.cost_nanos, row.unpriced) {
         (0, 0) => String::new(),
-        (0, _) => "+".into(),
+        (0, _) => "?".into(),
         (nanos, unpriced) => {
             let (about, more) = (if row.estimated > 0 { "≈" } else { "" }, if unpriced > 0 { "+" } else { "" });
             format!("{about}${:.4}{more}", nanos as f64 / 1e9)

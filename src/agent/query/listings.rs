@@ -315,7 +315,8 @@ fn versions(services: &Services, path: String) -> Result<Listing, String> {
 
 fn bytes(services: &Services, path: &str, version: Option<&str>) -> Result<State, String> {
     match version {
-        None => services.workspace.read(path).map(|r| r.state).map_err(|e| e.to_string()),
+        // A path that the archive has may be that of a folder.
+        None => services.workspace.read_archived(path).map(|r| r.state).map_err(|e| e.to_string()),
         Some(id) => {
             let version = services.archive.find_version(Some(path), id).map_err(|e| e.to_string())?;
             services.archive.show(&version).map_err(|e| e.to_string())

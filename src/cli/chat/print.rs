@@ -253,7 +253,7 @@ impl Printer {
     pub fn hunk(&mut self, proposal: &Proposal, number: usize, whole: bool) -> io::Result<()> {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
-        let mut head = say::hunk(&number, &total, &file.path, &about(hunk));
+        let mut head = say::hunk(&number, &total, &file.path, &about(file, hunk));
         if let Some((name, change)) = definition(file, hunk) {
             head.push_str(&format!(", {name}, {}", diff::definition_change(change)));
         }
@@ -377,11 +377,14 @@ fn lines(counts: Counts) -> String {
     say::lines(&thousands(counts.added), &thousands(counts.removed))
 }
 
-fn about(hunk: &Hunk) -> String {
+fn about(file: &FileChange, hunk: &Hunk) -> String {
+    let is_folder = file.path.ends_with('/');
     match hunk.kind {
         HunkKind::Lines if hunk.before.len() < 2 => diff::line(&(hunk.before.start + 1)),
         HunkKind::Lines => diff::lines(&(hunk.before.start + 1), &hunk.before.end),
+        HunkKind::Create if is_folder => diff::new_folder().into(),
         HunkKind::Create => diff::new_file().into(),
+        HunkKind::Delete if is_folder => diff::deletes_folder().into(),
         HunkKind::Delete => diff::deletes().into(),
         HunkKind::Move => diff::moved().into(),
         HunkKind::Binary => diff::not_text().into(),
@@ -411,11 +414,12 @@ fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
         _ => return Vec::new(),
     };
     let line = |sign: char, n: usize, all: &[String]| all.get(n).map(|text| format!("{sign} {:>4}   {text}", n + 1));
-    let context = |range: std::ops::Range<usize>| range.filter_map(|n| line(' ', n, &before)).collect::<Vec<_>>();
-    let mut out = context(from.start.saturating_sub(AROUND)..from.start);
-    out.extend(from.clone().filter_map(|n| line('-', n, &before)));
-    out.extend(to.filter_map(|n| line('+', n, &after)));
-    out.extend(context(from.end..(from.end + AROUND).min(before.len())));
+    // What stays has the number that it will have.
+    let context = |range: std::ops::Range<usize>| range.filter_map(|n| line(' ', n, &after)).collect::<Vec<_>>();
+    let mut out = context(to.start.saturating_sub(AROUND)..to.start);
+    out.extend(from.filter_map(|n| line('-', n, &before)));
+    out.extend(to.clone().filter_map(|n| line('+', n, &after)));
+    out.extend(context(to.end..(to.end + AROUND).min(after.len())));
     out
 }
 
@@ -423,6 +427,13 @@ fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::proposal::{Choice, Consent, ProposalId};
+
+    #[test]
+    fn lines_that_stay_have_the_numbers_they_will_have() {
+        let file = FileChange::new("a.txt", State::file(*b"a\nb\nc\n"), State::file(*b"a\nx\ny\nc\n"), "edit", &[]);
+        let lines = lines_of(&file, &file.hunks[0]);
+        assert_eq!(lines, ["     1   a", "-    2   b", "+    2   x", "+    3   y", "     4   c"]);
+    }
 
     #[test]
     fn lines_that_stay_inside_a_hunk_are_not_counted() {

@@ -78,7 +78,9 @@ messages! {
     lines(first, last): "lines {first}-{last}", "{first}-{last}行目";
     new_file: "new file", "新しいファイル";
     new_file_of(lines): "new file, {lines}", "新しいファイル、{lines}";
+    new_folder: "new folder", "新しいフォルダー";
     deletes: "deletes the file", "ファイルを削除";
+    deletes_folder: "deletes the folder", "フォルダーを削除";
     deletes_of(lines): "deletes the file, {lines}", "ファイルを削除、{lines}";
     moved: "move", "移動";
     not_text: "not a text", "テキストではありません";

@@ -91,8 +91,11 @@ impl Timeline {
             removed: sum.removed + file.counts.removed,
         });
         let against = if self.pinned.is_some() { say::then_pinned() } else { say::then_now() };
-        let mut note = vec![span(format!("{against}  "), dim)];
-        note.extend(paint::counts(counts, look));
+        let mut note = vec![span(against, dim)];
+        if counts != Counts::default() {
+            note.push(span("  ", dim));
+            note.extend(paint::counts(counts, look));
+        }
         let title = [span(say::differ(files.len()), bold(look.theme, Role::Text))];
         let width = pen.width();
         pen.heading(0, rows.head, width, &title, &note, look);

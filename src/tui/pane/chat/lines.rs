@@ -220,12 +220,15 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     // What follows the first sentence is meant for the model; the opened call has it.
     let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
-    let counted = if call.summary.is_empty() { String::new() } else { format!(", {}", call.summary) };
-    let what = format!("{} {}{counted}", verbs::localized(&call.verb.short), call.main);
+    let verb = verbs::localized(&call.verb.short);
+    // A reason that begins with the path names it.
+    let main = Some(call.main.as_str()).filter(|main| !main.is_empty() && !reason.starts_with(main));
+    let what = main.map_or(verb.to_string(), |main| format!("{verb} {main}"));
+    let what = if call.summary.is_empty() { what } else { format!("{what}, {}", call.summary) };
     let gap = if reason.is_empty() { "" } else { ": " };
     let line = Line::from(vec![
         Span::styled(format!("{mark} "), look.theme.style(role)),
-        Span::styled(format!("{}{gap}", show::plain(what.trim_end())), text),
+        Span::styled(format!("{}{gap}", show::plain(&what)), text),
         Span::styled(show::plain(reason).into_owned(), dim),
     ]);
     vec![cut::line(line, width, look.glyphs.cut, dim)]

@@ -519,8 +519,16 @@ fn a_call_that_was_written_in_part_is_never_folded_away() {
     s.add(Item::Call(call("readFile", "src/cart.rs", CallState::Done)));
     s.add(Item::Call(undo));
     let text = s.text();
-    assert!(text.contains("1 of 2 hunks written: two stays") && text.contains("you approved 1 of 2 hunks"), "{text}");
+    assert!(
+        text.contains("✓ undo, 1 of 2 hunks written: two stays") && text.contains("you approved 1 of 2 hunks"),
+        "{text}"
+    );
     assert_eq!(text.matches("1 of 2").count(), 2, "{text}");
+    let mut s = Screen::new(80, 12);
+    let reason = Some("src/none.rs does not exist".into());
+    s.add(Item::Call(Call { main: "src/none.rs".into(), reason, ..call("readFile", "", CallState::Failed) }));
+    assert!(s.text().contains(": src/none.rs does not exist"), "{}", s.text());
+    assert_eq!(s.text().matches("src/none.rs").count(), 2, "the closed fold names it, and the reason: {}", s.text());
 }
 
 #[test]

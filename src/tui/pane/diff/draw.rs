@@ -240,8 +240,10 @@ impl View {
                     _ => say::lines(&(lines.start + 1), &lines.end),
                 }
             }
+            HunkKind::Create if file.path.ends_with('/') => say::new_folder().to_string(),
             HunkKind::Create if hunk.after.is_empty() => say::new_file().to_string(),
             HunkKind::Create => say::new_file_of(&count::lines(file.after.len())),
+            HunkKind::Delete if file.path.ends_with('/') => say::deletes_folder().to_string(),
             HunkKind::Delete if hunk.before.is_empty() => say::deletes().to_string(),
             HunkKind::Delete => say::deletes_of(&count::lines(file.before.len())),
             HunkKind::Move => say::moved().to_string(),
