@@ -75,7 +75,7 @@ pub struct CommandProgress {
     held_before: Duration,
     /// All output is read.
     pub drained: bool,
-    /// The time from the start to the shell's end.
+    /// The time from the start to the shell's end, without that for which calls waited.
     pub took: Option<Duration>,
 }
 
@@ -93,8 +93,10 @@ impl CommandProgress {
 
     /// Returns for how long it has run, the time for which calls waited not counted.
     pub fn running_for(&self) -> Duration {
-        let since = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-        self.took.unwrap_or(since).saturating_sub(self.held_for())
+        self.took.unwrap_or_else(|| {
+            let since = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+            since.saturating_sub(self.held_for())
+        })
     }
 
     fn hold(&mut self, hold: Hold) {
@@ -299,7 +301,7 @@ impl Shared {
                 }
                 HelperReport::Exited(exit, left) => {
                     progress.exit = Some((exit, left));
-                    progress.took = Some(begun.elapsed());
+                    progress.took = Some(begun.elapsed().saturating_sub(progress.held_for()));
                 }
                 HelperReport::NoGuard(why) => {
                     progress.failed = Some(format!("there is no guard here: {why}"));
@@ -387,4 +389,21 @@ impl Shared {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // The value behind these locks is replaced in one step each time.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_for_which_calls_waited_is_none_of_the_commands() {
+        let second = Duration::from_secs(1);
+        let begun = Instant::now().checked_sub(5 * second);
+        let mut progress = CommandProgress { begun, held_before: 4 * second, ..CommandProgress::default() };
+        let ran = progress.running_for();
+        let all = begun.expect("a clock that runs for longer").elapsed();
+        assert!(second <= ran && ran <= all - 4 * second, "{ran:?} of {all:?}");
+        progress.took = Some(3 * second);
+        assert_eq!(progress.running_for(), 3 * second, "it is taken off once");
+    }
 }

@@ -157,7 +157,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Review, hints::look, &[A::Close], hints::back, hints::back_from_review),
     g(C::Graph, none, &[A::Open], hints::open, none),
     g(C::Graph, hints::look, &[A::Open, A::Right], none, hints::to_reference),
-    g(C::Graph, hints::look, &[A::Left], hints::back, hints::back_or_list),
+    g(C::Graph, hints::look, &[A::Left], none, hints::back_or_list),
     g(C::Graph, hints::decide, &[A::KeepConflict], hints::keep, hints::conflict_settles),
     g(C::Graph, hints::decide, &[A::TakeConflict], hints::take, hints::conflict_takes),
     g(C::Graph, hints::look, &[A::Search], hints::filter, hints::filter_or_search),

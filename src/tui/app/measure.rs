@@ -38,9 +38,14 @@ impl App {
                 Screen::Start(_) => view::notice_rows(self, layout::start_width(self.size.0)),
                 _ => view::notice_rows(self, self.size.0),
             },
-            ledger: main && (self.is_busy() || self.panes.chat.has_messages()),
+            ledger: main && (self.is_busy() || self.panes.chat.has_messages() || self.has_changed()),
             start: matches!(self.screen, Screen::Start(_)),
         }
+    }
+
+    /// Returns whether the session has changed files, be it by a command of the person's before any message.
+    fn has_changed(&self) -> bool {
+        self.panes.diff.session_size().is_some_and(|(files, _)| files > 0)
     }
 
     /// Names the rectangles, and tells panes and popups their sizes. Ends every update.

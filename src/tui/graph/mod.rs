@@ -279,6 +279,11 @@ impl GraphScreen {
         }
     }
 
+    /// Returns whether the keys go to what the list leads to.
+    pub fn is_in_detail(&self) -> bool {
+        self.in_detail
+    }
+
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let any = self.entries() > 0;

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 
 use super::super::action::{Action, Context};
-use super::super::app::{App, Focus};
+use super::super::app::{App, Focus, Screen};
 use super::super::key_groups::{GROUPS, Group};
 use super::super::popup::Popup;
 use super::super::text::paint;
@@ -139,6 +139,9 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Input, [Action::Send]) if app.is_busy() => say::queue().into(),
         (Context::Pane, [Action::Zoom]) if app.layout.zoom => say::unzoom().into(),
         (Context::List, [Action::Choose]) => say::choose().into(),
+        (Context::Graph, [Action::Search]) if matches!(&app.screen, Screen::Graph(graph) if graph.is_in_detail()) => {
+            say::search().into()
+        }
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => say::cancel().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => say::preview().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => say::list().into(),
