@@ -54,7 +54,7 @@ impl SourceFile {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut nodes = lang::definitions(language, tree.root_node(), &text);
         number(&mut nodes);
-        let errors = errors(tree.root_node());
+        let errors = errors(language, tree.root_node());
         let path = path.to_owned();
         Some(SourceFile { path, language, text, nodes, errors, tree, line_starts, hashes: OnceCell::new() })
     }
@@ -159,19 +159,22 @@ fn number(nodes: &mut [CodeNode]) {
     }
 }
 
-/// Returns the beginnings of what the grammar does not accept or misses.
-fn errors(root: Node<'_>) -> Vec<usize> {
+/// Returns the beginnings of what the grammar does not accept or misses; in Python of blocks without a statement too,
+/// which it accepts.
+fn errors(language: SourceLanguage, root: Node<'_>) -> Vec<usize> {
     let mut found = Vec::new();
-    if !root.has_error() {
+    let is_python = language == SourceLanguage::Python;
+    if !root.has_error() && !is_python {
         return found;
     }
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();
-        if node.is_error() || node.is_missing() {
+        let is_empty = is_python && node.kind() == "block" && !has_statement(node);
+        if node.is_error() || node.is_missing() || is_empty {
             found.push(node.start_byte());
         }
-        if node.has_error() && cursor.goto_first_child() {
+        if (is_python || node.has_error()) && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
@@ -180,4 +183,9 @@ fn errors(root: Node<'_>) -> Vec<usize> {
             }
         }
     }
+}
+
+fn has_statement(block: Node<'_>) -> bool {
+    let mut cursor = block.walk();
+    block.named_children(&mut cursor).any(|child| !child.is_extra())
 }

@@ -23,6 +23,6 @@ pub use cause::{cause, earlier, replacement};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};
-pub use refs::{Certainty, CodeMention, CodeTarget, SourceTree, mentions};
+pub use refs::{Certainty, CodeMention, CodeTarget, MentionFinder, SourceTree};
 pub use select::NodeSelector;
 pub use splice::{SplicedFile, remove, renamed, replace};

@@ -56,8 +56,7 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
     {
         return Err(not_one("more than a definition"));
     }
-    let (before, after) = (others(file, &old.range), others(&new, &range));
-    same(file, at, &before, &after)?;
+    same(file, at, &new, &range)?;
     Ok(SplicedFile { file: new, at: found, range })
 }
 
@@ -67,10 +66,9 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
 /// When the file would not parse as well as before, or something else would not be what it is.
 pub fn remove(file: &SourceFile, at: usize) -> Result<SourceFile, CodeFault> {
     alone(file, at)?;
-    let range = &file.nodes[at].range;
     let cut = lines_of(file, at);
     let new = reread(file, &cut, "")?;
-    same(file, at, &others(file, range), &others(&new, &(cut.start..cut.start)))?;
+    same(file, at, &new, &(cut.start..cut.start))?;
     Ok(new)
 }
 
@@ -124,31 +122,26 @@ fn reread(file: &SourceFile, range: &Range<usize>, text: &str) -> Result<SourceF
     Err(CodeFault::Syntax { path: file.path.clone(), line })
 }
 
-/// A definition beside the one that changes: what it is called, and its text if it does not hold that one.
-type Other<'f> = (&'f str, NodeKind, Option<&'f str>, usize);
-
-/// Returns the definitions that do not lie in a range.
-fn others<'f>(file: &'f SourceFile, range: &Range<usize>) -> Vec<Other<'f>> {
-    let apart = |node: &CodeNode| node.range.end <= range.start || range.end <= node.range.start;
-    let within = |node: &CodeNode| range.start <= node.range.start && node.range.end <= range.end;
-    let nodes = file.nodes.iter().enumerate().filter(|(_, node)| apart(node) || !within(node));
-    let other = |(at, node): (usize, &'f CodeNode)| {
-        let text = apart(node).then(|| &file.text[node.range.clone()]);
-        (node.dotted.as_str(), node.kind, text, at)
-    };
-    nodes.map(other).collect()
-}
-
-/// Refuses a change after which other definitions are not what they were.
-fn same(file: &SourceFile, at: usize, before: &[Other<'_>], after: &[Other<'_>]) -> Result<(), CodeFault> {
-    let equal = |old: &Other<'_>, new: &Other<'_>| (old.0, old.1, old.2) == (new.0, new.1, new.2);
-    let differs = before.iter().enumerate().find(|(n, old)| !after.get(*n).is_some_and(|new| equal(old, new)));
-    let other = match differs {
-        Some((_, old)) => file.id(old.3),
-        None if after.len() > before.len() => after[before.len()].0.to_owned(),
-        None => return Ok(()),
-    };
-    Err(CodeFault::Others { id: file.id(at), other })
+/// Refuses a change after which other definitions are not what they were; `range` is where the new text stands. Those that
+/// hold the changed one keep their place, name and kind; of all others not a byte is another.
+fn same(file: &SourceFile, at: usize, new: &SourceFile, range: &Range<usize>) -> Result<(), CodeFault> {
+    let old = &file.nodes[at].range;
+    let within = |node: &CodeNode, range: &Range<usize>| range.start <= node.range.start && node.range.end <= range.end;
+    let mut after = new.nodes.iter().filter(|node| range.is_empty() || !within(node, range));
+    for (other, node) in file.nodes.iter().enumerate().filter(|(_, node)| !within(node, old)) {
+        let holds = node.range.start <= old.start && old.end <= node.range.end;
+        let equal = after.next().is_some_and(|now| {
+            let text = holds || file.text[node.range.clone()] == new.text[now.range.clone()];
+            text && (&node.dotted, node.kind) == (&now.dotted, now.kind)
+        });
+        if !equal {
+            return Err(CodeFault::Others { id: file.id(at), other: file.id(other) });
+        }
+    }
+    match after.next() {
+        Some(more) => Err(CodeFault::Others { id: file.id(at), other: more.dotted.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Returns the bytes that go with a definition.

@@ -438,8 +438,52 @@ fn a_removal_takes_whole_lines() {
     );
     assert_eq!(removed("a.rs", "fn a() {} fn b() {} // x\n", "::b").as_deref(), Ok("fn a() {} // x\n"));
     // What would be left is not Python.
-    assert!(removed("a.py", "class A:\n    def f(self):\n        pass\n", "::A.f").is_err());
+    let alone =
+        ["class A:\n    def f(self):\n        pass\n", "class A:\n    # Why.\n    def f(self):\n        pass\nx = 1\n"];
+    for text in alone {
+        assert_eq!(removed("a.py", text, "::A.f").expect_err("refused").kind(), "syntax", "{text}");
+    }
     assert_eq!(removed("a.py", "a, b = 1, 2\n", "::a").expect_err("refused").kind(), "others");
+}
+
+#[test]
+fn the_last_of_several_members_is_removed() {
+    let removed = |text: &str, selector: &str| {
+        let file = read("a.py", text);
+        remove(&file, at(&file, &format!("a.py{selector}"))).map(|new| new.text).map_err(|fault| fault.to_string())
+    };
+    let class = "class A:\n    x = 1\n\n    def f(self):\n        def g():\n            pass\n        def h():\n            pass\n";
+    assert_eq!(removed(class, "::A.f").as_deref(), Ok("class A:\n    x = 1\n\n"));
+    assert_eq!(removed(class, "::A.f.h").as_deref(), Ok(&*class.replace("        def h():\n            pass\n", "")));
+    let both = format!("{class}\n\nclass B:\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n");
+    assert_eq!(removed(&both, "::B.g").as_deref(), Ok(&*both.replace("\n    def g(self):\n        pass\n", "\n")));
+    // Documentation is a statement.
+    assert_eq!(removed("class A:\n    \"A.\"\n    x = 1\n", "::A.x").as_deref(), Ok("class A:\n    \"A.\"\n"));
+}
+
+#[test]
+fn an_empty_block_of_python_is_an_error() {
+    let file = read("a.py", "class A:\n    # Why.\n\ndef f(): pass\n");
+    assert_eq!(file.errors.iter().map(|at| file.line(*at)).collect::<Vec<_>>(), [1]);
+    let fault = replaced("a.py", "class A:\n    x = 1\n", "::A", "class A:\n").expect_err("refused");
+    assert_eq!(fault.kind(), "syntax");
+}
+
+#[test]
+fn names_that_grow_with_each_level_end() {
+    let long = "a".repeat(200);
+    let deep = |name: &str, levels: usize| format!("{}{}", format!("mod {name}{{").repeat(levels), "}".repeat(levels));
+    for (text, found) in [(deep("a", 290_000), 64), (deep(&long, 9_000), 2)] {
+        let file = read("a.rs", &text);
+        assert_eq!(file.nodes.len(), found);
+        assert!(file.nodes.iter().all(|node| node.dotted.len() <= 512));
+        assert!(file.hash(0).starts_with("h:"));
+    }
+    // What lies deeper is no definition of those around it, and what follows is found.
+    let file = read("a.rs", &format!("mod {long}{{mod {long}{{mod {long}{{fn f(){{}}}}}}}}\nfn g() {{}}\n"));
+    assert_eq!(file.nodes.iter().map(|node| node.name.len()).collect::<Vec<_>>(), [200, 200, 1]);
+    let file = read("a.rs", &format!("impl {long}{long}{long} {{ fn f(){{}} }}\nfn g() {{}}\n"));
+    assert_eq!(file.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["g"]);
 }
 
 /// Replaces each definition of a file by its own text; returns how many.

@@ -6,11 +6,10 @@ use std::rc::Rc;
 
 use super::fault::FindFault;
 use super::find::{DefinitionFinder, FoundFile};
-use crate::code::{CodeFault, CodeMention, CodeTarget, NodeSelector, SourceFile, SourceLanguage, SourceTree, mentions};
+use crate::code::{
+    CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
+};
 use crate::proposal::State;
-
-/// The largest file that names a package.
-const MANIFEST: usize = 1 << 20;
 
 /// All source files of the workspace, each read once.
 pub struct SourceFiles<'a> {
@@ -61,9 +60,9 @@ impl<'a> SourceFiles<'a> {
 
     /// Returns the mentions of a definition in all files.
     pub fn mentions(&self, target: &CodeTarget) -> Vec<FoundMention> {
-        let mut found = Vec::new();
+        let (finder, mut found) = (MentionFinder::new(target, self), Vec::new());
         self.each_with(&target.node().name, target.file.language, |file| {
-            let all = mentions(target, &file, self);
+            let all = finder.of(&file);
             found.extend(all.into_iter().map(|mention| FoundMention { file: file.clone(), mention }));
         });
         found
@@ -98,7 +97,10 @@ impl SourceTree for SourceFiles<'_> {
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= MANIFEST as u64);
+        if let Some(Some(file)) = self.read.borrow().get(path) {
+            return Some(file.text.clone());
+        }
+        let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= LARGEST as u64);
         let read = stamp.and_then(|_| self.finder.workspace.read_whole(path).ok())?;
         read.state.text().map(str::to_owned)
     }

@@ -275,6 +275,8 @@ mod rules {
         assert_eq!(world.read("src/cart.rs"), CART);
         let unresolved = &world.json(3, &["rename", "src/cart.rs::Cart.total", "sum", "--yes"], "")["error"];
         assert_eq!(unresolved["kind"], "exists", "{unresolved}");
+        let file = &world.json(3, &["rename", "mod.cart", "basket", "--yes"], "")["error"];
+        assert_eq!((&file["kind"], world.read("src/cart.rs")), (&"unresolved".into(), CART.to_owned()), "{file}");
         let used = &world.json(3, &["rename", "fn.helper", "run", "--yes"], "")["error"];
         assert_eq!((&used["kind"], &used["details"]["place"]), (&"exists".into(), &"src/lib.rs:4".into()));
         for wrong in ["", "a b", "1a"] {

@@ -45,6 +45,11 @@ type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
 
 /// Returns the places of a definition's name; refuses if one of them may mean something else.
 fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlaces, Failed> {
+    if target.names_files() {
+        let why =
+            format!("cannot rename {}: files are found by its name: move them by hand", target.file.id(target.at));
+        return Err(Failed::new("unresolved", REFUSED, why));
+    }
     let found = sources.mentions(target);
     let mut unsure: Vec<String> =
         found.iter().filter(|one| one.mention.certainty == Certainty::Name).map(|one| one.place()).collect();

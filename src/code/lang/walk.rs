@@ -8,6 +8,11 @@ use super::node::CodeNode;
 use super::parts::{Above, Defined, LeadKind, is_comment};
 use super::{go, python, rust, typescript};
 
+/// Definitions that lie in more others than this, or whose dotted name is longer than this in bytes, count as body of
+/// those: each keeps a name that all those around it make longer.
+const DEEPEST: usize = 64;
+const LONGEST: usize = 512;
+
 /// The nodes that stand above another at its level of the tree and may belong to it.
 #[derive(Clone, Copy)]
 struct Lead {
@@ -33,13 +38,15 @@ struct Walk<'t> {
     /// The nodes that precede each of them and may belong to it.
     leads: Vec<Option<Lead>>,
     holders: Vec<Holder>,
+    /// What ends before this byte is body.
+    closed: usize,
     found: Vec<CodeNode>,
 }
 
 /// Returns the definitions of a text, in its order.
 pub fn definitions<'t>(language: SourceLanguage, root: Node<'t>, text: &'t str) -> Vec<CodeNode> {
-    let mut walk =
-        Walk { language, text, nodes: vec![root], leads: vec![None], holders: Vec::new(), found: Vec::new() };
+    let (holders, found) = (Vec::new(), Vec::new());
+    let mut walk = Walk { language, text, nodes: vec![root], leads: vec![None], holders, closed: 0, found };
     let mut cursor = root.walk();
     loop {
         walk.enter(cursor.node());
@@ -71,7 +78,7 @@ impl Walk<'_> {
         while self.holders.last().is_some_and(|holder| holder.end <= start) {
             self.holders.pop();
         }
-        if !node.is_named() {
+        if !node.is_named() || start < self.closed {
             return;
         }
         let at = self.nodes.len() - 1;
@@ -90,6 +97,10 @@ impl Walk<'_> {
                     continue;
                 }
                 let dotted = inside.as_ref().map_or_else(|| text.to_owned(), |inside| format!("{inside}.{text}"));
+                if !self.has_room(&dotted) {
+                    self.closed = own.end;
+                    continue;
+                }
                 let node = CodeNode {
                     dotted: dotted.clone(),
                     name: text.to_owned(),
@@ -108,9 +119,17 @@ impl Walk<'_> {
                 self.holders.push(Holder { end: own.end, dotted, node, kind: Some(defined.kind) });
             }
         } else if let Some(dotted) = holder_name(self.language, node, self.text) {
-            let (node, kind) = (holder.and_then(|holder| holder.node), None);
-            self.holders.push(Holder { end: self.nodes[at].end_byte(), dotted: self.within(dotted), node, kind });
+            let (node, kind, dotted) = (holder.and_then(|holder| holder.node), None, self.within(dotted));
+            let end = self.nodes[at].end_byte();
+            match self.has_room(&dotted) {
+                true => self.holders.push(Holder { end, dotted, node, kind }),
+                false => self.closed = end,
+            }
         }
+    }
+
+    fn has_room(&self, dotted: &str) -> bool {
+        self.holders.len() < DEEPEST && dotted.len() <= LONGEST
     }
 
     fn within(&self, name: String) -> String {

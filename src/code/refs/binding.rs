@@ -1,5 +1,6 @@
 //! The bindings of a name in a file: variables, definitions, imports, each within a scope.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use tree_sitter::Node;
@@ -16,6 +17,8 @@ pub(super) enum Bound {
     Variable,
     Node(usize),
     Import(Import),
+    /// It cannot be told.
+    Untold,
 }
 
 /// A name that is bound in a scope.
@@ -38,16 +41,42 @@ const NAMES: &[&str] = &[
     "package_identifier",
 ];
 
-/// Returns the identifiers of a name in a file, but for the names of definitions.
-pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Vec<Node<'t>> {
-    let mut found = Vec::new();
-    let finder = memchr::memmem::Finder::new(name.as_bytes());
-    for at in finder.find_iter(file.text.as_bytes()) {
-        let range = at..at + name.len();
-        let Some(leaf) = file.syntax().root.descendant_for_byte_range(range.start, range.end) else { continue };
-        let is_name = leaf.byte_range() == range && NAMES.contains(&leaf.kind());
-        if is_name && !file.nodes.iter().any(|node| node.name_at == range) {
-            found.push(leaf);
+/// Where a name stands deeper in the syntax than this, or more often, its identifiers are not told apart: what is around
+/// each would be looked at from the root of the file on.
+const DEEPEST: usize = 256;
+const MOST: usize = 4_000;
+
+/// The identifiers of a name in a file, but for the names of definitions, in order.
+pub(super) struct Leaves<'t> {
+    pub nodes: Vec<Node<'t>>,
+    /// False if they are not told apart.
+    pub legible: bool,
+}
+
+/// Returns the identifiers of a name in a file.
+pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Leaves<'t> {
+    let own: HashSet<usize> =
+        file.nodes.iter().filter(|node| node.name == name).map(|node| node.name_at.start).collect();
+    let (mut cursor, mut depth) = (file.syntax().root.walk(), 0);
+    let mut found = Leaves { nodes: Vec::new(), legible: true };
+    let mut places = memchr::memmem::find_iter(file.text.as_bytes(), name).filter(|at| !own.contains(at)).peekable();
+    while let Some(at) = places.peek().copied() {
+        let node = cursor.node();
+        if node.end_byte() <= at {
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return found;
+                }
+                depth -= 1;
+            }
+        } else if node.start_byte() <= at && cursor.goto_first_child() {
+            depth += 1;
+        } else {
+            if node.byte_range() == (at..at + name.len()) && NAMES.contains(&node.kind()) {
+                found.legible &= depth <= DEEPEST && found.nodes.len() < MOST;
+                found.nodes.push(node);
+            }
+            places.next();
         }
     }
     found
@@ -56,7 +85,11 @@ pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Vec<Node<'t>> {
 /// Returns what a name is bound to in a file.
 pub(super) fn bindings(file: &SourceFile, name: &str) -> Vec<Binding> {
     let mut found = Vec::new();
-    for leaf in leaves(file, name) {
+    let leaves = leaves(file, name);
+    if !leaves.legible {
+        return vec![Binding { scope: 0..usize::MAX, bound: Bound::Untold }];
+    }
+    for leaf in leaves.nodes {
         match role(leaf, file.syntax()) {
             Role::Binds(scope) | Role::BindsKey(scope) => found.push(Binding { scope, bound: Bound::Variable }),
             Role::Import(import) => {
@@ -95,7 +128,11 @@ fn definition_scope(file: &SourceFile, at: usize) -> Range<usize> {
 }
 
 /// Returns the innermost binding that is seen at a byte; what is bound in a scope before the `barrier` is not seen.
-pub(super) fn innermost(bindings: &[Binding], at: usize, barrier: usize) -> Option<&Binding> {
-    let seen = bindings.iter().filter(|binding| binding.scope.contains(&at) && binding.scope.start >= barrier);
+pub(super) fn innermost<'b>(
+    bindings: impl Iterator<Item = &'b Binding>,
+    at: usize,
+    barrier: usize,
+) -> Option<&'b Binding> {
+    let seen = bindings.filter(|binding| binding.scope.contains(&at) && binding.scope.start >= barrier);
     seen.min_by_key(|binding| binding.scope.len())
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::super::file::SourceFile;
+use super::binding::Binding;
 use super::role::Import;
 use super::target::{SourceTree, is_member};
 
@@ -20,6 +21,8 @@ pub(super) enum Meaning {
     Module(Module),
     /// Something that is not in these files.
     Elsewhere,
+    /// Nothing that the file binds or imports, in a language whose files may share such names.
+    Unbound,
     /// It cannot be told.
     Unknown,
 }
@@ -33,10 +36,36 @@ pub(super) enum Module {
     Folder(String),
 }
 
+impl Module {
+    /// Returns whether it is the same module as another.
+    pub fn is(&self, other: &Module) -> bool {
+        match (self, other) {
+            (Module::File(file, within), Module::File(other, other_within)) => {
+                file.path == other.path && within == other_within
+            }
+            (Module::Folder(own), Module::Folder(other)) => own == other,
+            _ => false,
+        }
+    }
+}
+
 /// Looks names up.
 pub(super) trait Names {
     /// Returns the files.
     fn tree(&self) -> &dyn SourceTree;
+
+    /// Returns what a name is bound to in a file.
+    fn bindings(&self, file: &SourceFile, name: &str) -> Rc<Vec<Binding>>;
+
+    /// Returns the imports of all names of a module that a file has.
+    fn globs(&self, file: &SourceFile) -> Rc<Vec<Import>>;
+
+    /// Begins with another mention.
+    fn begin(&self);
+
+    /// Notes that a name is looked for behind the globs of a file's scope that begins here. False: it was already, for
+    /// this mention.
+    fn enter(&self, file: &SourceFile, start: usize, name: &str) -> bool;
 
     /// Returns what a name means at a byte of a file.
     fn name(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning;

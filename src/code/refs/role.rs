@@ -25,6 +25,8 @@ pub(super) enum Role<'t> {
     Shorthand,
     /// It is imported, or handed on.
     Import(Import),
+    /// It stands where no scope says what it means: in the body of a macro, in an attribute.
+    Untold,
 }
 
 /// An import of a name.

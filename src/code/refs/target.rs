@@ -43,6 +43,17 @@ impl CodeTarget {
         is_member(&self.file, self.at)
     }
 
+    /// Returns whether files are found by its name, which another name would have to be given too: a module of Rust whose
+    /// text, or that of a module in it, is a file of its own.
+    pub fn names_files(&self) -> bool {
+        let node = self.node();
+        let within = |other: &CodeNode| node.own.start <= other.own.start && other.own.end <= node.own.end;
+        let is_file = |other: &CodeNode| other.kind == NodeKind::Mod && other.body.is_none();
+        self.file.language == SourceLanguage::Rust
+            && node.kind == NodeKind::Mod
+            && self.file.nodes.iter().any(|other| within(other) && is_file(other))
+    }
+
     /// Returns the dotted name of the type it belongs to.
     pub(super) fn container(&self) -> &str {
         self.node().dotted.rsplit_once('.').map_or("", |(container, _)| container)

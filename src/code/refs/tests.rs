@@ -1,5 +1,6 @@
 //! Mentions in small projects with an answer key, and in texts of a few lines.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -12,6 +13,7 @@ use crate::code::NodeSelector;
 struct Project {
     texts: BTreeMap<String, String>,
     paths: BTreeSet<String>,
+    read: RefCell<BTreeMap<String, Rc<SourceFile>>>,
 }
 
 impl Project {
@@ -19,7 +21,7 @@ impl Project {
         let texts: BTreeMap<String, String> =
             files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect();
         let paths = texts.keys().filter(|path| SourceLanguage::of_path(path).is_some()).cloned().collect();
-        Project { texts, paths }
+        Project { texts, paths, read: RefCell::default() }
     }
 
     fn in_folder(folder: &Path) -> Project {
@@ -49,10 +51,11 @@ impl Project {
     /// The mentions of a definition: file, line and certainty.
     fn mentions(&self, id: &str) -> Vec<String> {
         let target = self.target(id);
+        let finder = MentionFinder::new(&target, self);
         let mut found = Vec::new();
         for path in &self.paths {
             let file = self.source(path).expect("a source");
-            let all = mentions(&target, &file, self);
+            let all = finder.of(&file);
             found.extend(all.iter().map(|one| format!("{path}:{} {}", file.line(one.at.start), one.certainty.word())));
         }
         found
@@ -65,7 +68,12 @@ impl SourceTree for Project {
     }
 
     fn source(&self, path: &str) -> Option<Rc<SourceFile>> {
-        SourceFile::read(path, self.texts.get(path)?.as_bytes()).ok().map(Rc::new)
+        if let Some(known) = self.read.borrow().get(path) {
+            return Some(known.clone());
+        }
+        let read = SourceFile::read(path, self.texts.get(path)?.as_bytes()).ok().map(Rc::new)?;
+        self.read.borrow_mut().insert(path.to_owned(), read.clone());
+        Some(read)
     }
 
     fn text(&self, path: &str) -> Option<String> {
@@ -77,7 +85,7 @@ impl SourceTree for Project {
 fn answers(file: &SourceFile, names: &BTreeSet<String>, faults: &mut Vec<String>) -> BTreeMap<usize, String> {
     let mut found = BTreeMap::new();
     let mut leaves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for leaf in names.iter().flat_map(|name| binding::leaves(file, name)) {
+    for leaf in names.iter().flat_map(|name| binding::leaves(file, name).nodes) {
         leaves.entry(file.line(leaf.start_byte())).or_default().push(leaf.start_byte());
     }
     for (n, line) in file.text.lines().enumerate() {
@@ -130,7 +138,7 @@ fn score(language: &str) -> Score {
         for target in &targets {
             let id = target.file.id(target.at);
             score.all += answers.values().filter(|own| **own == id).count();
-            let found = mentions(target, &file, &project);
+            let found = MentionFinder::new(target, &project).of(&file);
             for one in &found {
                 let right = answers.get(&one.at.start) == Some(&id);
                 let (reported, sure) = score.reported.entry(one.certainty).or_default();
@@ -207,4 +215,189 @@ fn what_cannot_be_told_is_a_name() {
     // A trait's method may be any type's.
     let rust = Project::of(&[("src/lib.rs", "trait T { fn f(&self); }\nfn g(t: &dyn T) { t.f(); }\n")]);
     assert_eq!(rust.mentions("src/lib.rs::T.f"), ["src/lib.rs:2 name"]);
+}
+
+#[test]
+fn a_module_of_rust_is_mentioned_by_its_paths() {
+    let project = Project::of(&[
+        (
+            "src/lib.rs",
+            "pub mod a;\npub mod b {\n    pub fn f() { self::g(); }\n    pub fn g() {}\n}\nfn h() { crate::b::f(); self::b::g(); a::x(); }\n",
+        ),
+        (
+            "src/a.rs",
+            "use crate::b;\nuse crate::b::{self as c, f};\npub fn x() { b::f(); super::b::g(); f(); c::g(); }\n",
+        ),
+        (
+            "src/z.rs",
+            "use crate::a::x;\nuse super::a;\nmod b { pub fn f() {} }\nfn y() { a::x(); crate::a::x(); b::f(); }\n",
+        ),
+    ]);
+    let b = [
+        "src/a.rs:1 import",
+        "src/a.rs:2 import",
+        "src/a.rs:3 import",
+        "src/a.rs:3 import",
+        "src/lib.rs:6 local",
+        "src/lib.rs:6 local",
+    ];
+    assert_eq!(project.mentions("src/lib.rs::b"), b);
+    let a = ["src/lib.rs:6 local", "src/z.rs:1 import", "src/z.rs:2 import", "src/z.rs:4 import", "src/z.rs:4 import"];
+    assert_eq!(project.mentions("src/lib.rs::a"), a);
+    assert_eq!(project.mentions("src/z.rs::b"), ["src/z.rs:4 local"]);
+    // Its file is not the one of its name.
+    let moved = Project::of(&[
+        ("src/lib.rs", "#[path = \"other.rs\"]\nmod a;\nfn f() { a::x(); }\n"),
+        ("src/a.rs", "pub fn x() {}\n"),
+        ("src/other.rs", "pub fn x() {}\n"),
+    ]);
+    assert_eq!(moved.mentions("src/a.rs::x"), ["src/lib.rs:3 name"]);
+    assert_eq!(moved.mentions("src/other.rs::x"), ["src/lib.rs:3 name"]);
+}
+
+#[test]
+fn attributes_and_bodies_of_macros_may_mean_what_they_name() {
+    let project = Project::of(&[(
+        "src/lib.rs",
+        "fn size() {}\nconst LIMIT: u8 = 1;\n#[arg(size = 1, value_parser = size, default_value_t = LIMIT)]\nstruct A;\n\
+         #[cfg(size)]\n#[allow(size)]\nstruct B;\n\
+         macro_rules! m {\n    (size $x:expr) => { size(); $($x.size; m!($x);)* };\n}\n",
+    )]);
+    assert_eq!(project.mentions("src/lib.rs::size"), ["src/lib.rs:3 name", "src/lib.rs:9 name", "src/lib.rs:9 name"]);
+    assert_eq!(project.mentions("src/lib.rs::LIMIT"), ["src/lib.rs:3 name"]);
+    assert_eq!(project.mentions("src/lib.rs::m"), ["src/lib.rs:9 local"]);
+}
+
+#[test]
+fn tokens_of_a_macro_may_bind_a_function_s_name() {
+    let project = Project::of(&[(
+        "src/lib.rs",
+        "fn total() {}\nconst MOST: u8 = 1;\nfn a() {\n    select! { total = receive() => total() }\n    assert!(total() < MOST);\n\
+         \x20   vec![crate::total, total()];\n    each!(total, total());\n}\n",
+    )]);
+    let found = [
+        "src/lib.rs:4 name",
+        "src/lib.rs:4 name",
+        "src/lib.rs:5 local",
+        "src/lib.rs:6 local",
+        "src/lib.rs:6 local",
+        "src/lib.rs:7 name",
+        "src/lib.rs:7 name",
+    ];
+    assert_eq!(project.mentions("src/lib.rs::total"), found);
+    // A constant is what a pattern of its name means.
+    assert_eq!(project.mentions("src/lib.rs::MOST"), ["src/lib.rs:5 local"]);
+}
+
+#[test]
+fn a_module_of_typescript_may_be_a_value() {
+    let a = ("src/a.ts", "export function f() {}\n");
+    let plain =
+        ("src/b.ts", "import * as a from './a';\nimport './side';\nconst { f } = other;\nx.f(); ({ f: 1 }); a.f();\n");
+    assert_eq!(Project::of(&[a, plain]).mentions("src/a.ts::f"), ["src/b.ts:4 import"]);
+    let every = ["src/b.ts:3 name", "src/b.ts:4 name", "src/b.ts:4 name", "src/b.ts:4 import"];
+    let index = ("src/index.ts", "export * from './a';\n");
+    for text in [
+        "const m = await import('./a');\n",
+        "const { g: h } = await import( './index.js' );\n",
+        "const m = require(\"@/src/a\");\n",
+        "vi.mock('./a', () => ({}));\n",
+        "import * as a from './a';\nrun(a);\n",
+        "import * as a from './index';\nexport { a };\n",
+        "export * as all from './a';\n",
+    ] {
+        let project = Project::of(&[a, plain, index, ("src/c.ts", text)]);
+        assert_eq!(project.mentions("src/a.ts::f"), every, "{text}");
+    }
+    for text in [
+        "const m = await import('./b');\n",
+        "import { g } from './a';\nrun('a');\n// * as a\n",
+        "import * as a from './a';\na.f;\n",
+    ] {
+        let found = Project::of(&[a, plain, index, ("src/c.ts", text)]).mentions("src/a.ts::f");
+        assert!(found.iter().all(|one| one.ends_with(" import")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_scripts_of_typescript_define_is_known_everywhere() {
+    let project = Project::of(&[
+        ("globals.d.ts", "declare const VERSION: string;\ndeclare namespace App { function f(): void; }\n"),
+        ("more.d.ts", "export {};\ndeclare global {\n  function later(): void;\n}\n"),
+        ("b.ts", "import { later as VERSION } from 'x';\nVERSION;\nlater();\n"),
+        (
+            "c.ts",
+            "export const x = VERSION;\nApp.f();\nfunction y(VERSION: string) { return VERSION; }\nwindow.VERSION;\n",
+        ),
+        ("d.ts", "export function VERSION() {}\nVERSION();\n"),
+    ]);
+    assert_eq!(project.mentions("globals.d.ts::VERSION"), ["c.ts:1 name", "c.ts:4 name"]);
+    assert_eq!(project.mentions("globals.d.ts::App.f"), ["c.ts:2 name"]);
+    assert_eq!(project.mentions("more.d.ts::later"), ["b.ts:3 name"]);
+}
+
+#[test]
+fn a_type_of_go_that_is_embedded_names_a_field() {
+    let cart = ("cart/cart.go", "package cart\n\ntype Cart struct{}\n\nfunc (c Cart) Total() {}\n");
+    let uses = ("cart/b.go", "package cart\n\nfunc f(a A) {\n\ta.Cart.Total()\n\t_ = A{Cart: Cart{}}\n}\n");
+    for embedded in ["Cart", "*Cart", "Cart[int]"] {
+        let a = format!("package cart\n\ntype A struct {{\n\t{embedded}\n}}\n");
+        let found = Project::of(&[cart, uses, ("cart/a.go", &a)]).mentions("cart/cart.go::Cart");
+        let want = [
+            "cart/a.go:4 scoped",
+            "cart/b.go:4 name",
+            "cart/b.go:5 name",
+            "cart/b.go:5 scoped",
+            "cart/cart.go:5 local",
+        ];
+        assert_eq!(found, want, "{embedded}");
+    }
+    let named = ("cart/a.go", "package cart\n\ntype A struct {\n\tCart Cart\n}\n");
+    let found = Project::of(&[cart, uses, named]).mentions("cart/cart.go::Cart");
+    assert_eq!(found, ["cart/a.go:4 scoped", "cart/b.go:5 scoped", "cart/cart.go:5 local"]);
+}
+
+#[test]
+fn many_globs_and_many_mentions_end() {
+    let names: Vec<String> = (0..40).map(|n| format!("m{n}")).collect();
+    let all = |line: &dyn Fn(&String) -> String| names.iter().map(line).collect::<String>();
+    let mut rust = vec![(
+        "src/lib.rs".to_owned(),
+        all(&|name| format!("pub mod {name};\npub use {name}::*;\n")) + "fn f() { g(); }\n",
+    )];
+    rust.extend(names.iter().map(|name| (format!("src/{name}.rs"), "use super::*;\nfn f() { g(); }\n".to_owned())));
+    rust.push(("src/other.rs".to_owned(), "fn g() {}\n".to_owned()));
+    let mut python: Vec<(String, String)> =
+        vec![("all.py".to_owned(), all(&|name| format!("from {name} import *\n")) + "g()\n")];
+    python.extend(names.iter().map(|name| (format!("{name}.py"), "from all import *\ng()\n".to_owned())));
+    python.push(("other.py".to_owned(), "def g(): pass\n".to_owned()));
+    let mut script = vec![("all.ts".to_owned(), all(&|name| format!("export * from './{name}';\n")))];
+    script.extend(
+        names
+            .iter()
+            .map(|name| (format!("{name}.ts"), "export * from './all';\nimport { g } from './all';\n".to_owned())),
+    );
+    script.push(("other.ts".to_owned(), "export function g() {}\n".to_owned()));
+    for (files, id) in [(rust, "src/other.rs::g"), (python, "other.py::g"), (script, "other.ts::g")] {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let found = Project::of(&files).mentions(id);
+        assert!(found.iter().all(|one| one.ends_with(" name")), "{found:?}");
+    }
+    // Each name is looked up once in a file, however often it stands there.
+    let many = format!("fn g() {{}}\nfn f() {{\n{}}}\n", "    let g = g();\n".repeat(400));
+    let project = Project::of(&[("src/lib.rs", &many)]);
+    assert_eq!(project.mentions("src/lib.rs::g"), ["src/lib.rs:3 local"]);
+}
+
+#[test]
+fn identifiers_that_are_too_deep_or_too_many_are_names() {
+    let deep = format!("fn f() {{ g(); {}g(){} }}\n", "(".repeat(100_000), ")".repeat(100_000));
+    let many = format!("fn f() {{ {} }}\n", "g();".repeat(4_001));
+    for (text, count) in [(deep, 2), (many, 4_001)] {
+        let here = Project::of(&[("src/lib.rs", &format!("fn g() {{}}\n{text}"))]);
+        assert_eq!(here.mentions("src/lib.rs::g"), vec!["src/lib.rs:2 name"; count]);
+        let there =
+            Project::of(&[("src/lib.rs", "mod a;\npub fn g() {}\n"), ("src/a.rs", &format!("use super::g;\n{text}"))]);
+        assert_eq!(there.mentions("src/lib.rs::g").len(), count + 1);
+    }
 }

@@ -5,21 +5,22 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
-use super::super::binding::{bindings, innermost};
+use super::super::super::lang::{NodeKind, SourceLanguage};
+use super::super::binding::{innermost, leaves};
 use super::super::meaning::{Meaning, Names, defined};
-use super::super::role::around;
-use super::super::target::{folder, joined};
+use super::super::role::{around, is_field};
+use super::super::target::{CodeTarget, folder, joined};
 
 /// Returns the type of a method's receiver, if it is what stands there.
-pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
+pub(super) fn own_type(names: &dyn Names, file: &SourceFile, of: Node<'_>) -> Option<String> {
     let method = around(of, &["method_declaration"])?;
     let receiver = method.child_by_field_name("receiver")?.named_child(0)?;
     let name = receiver.child_by_field_name("name")?;
     let own = of.kind() == "identifier" && file.text[of.byte_range()] == file.text[name.byte_range()];
     // A variable of that name inside is not the receiver.
     let name = &file.text[name.byte_range()];
-    let all = bindings(file, name);
-    let bound = innermost(&all, of.start_byte(), 0).filter(|bound| bound.scope == method.byte_range() && own)?;
+    let all = names.bindings(file, name);
+    let bound = innermost(all.iter(), of.start_byte(), 0).filter(|bound| bound.scope == method.byte_range() && own)?;
     let node = file.nodes.iter().find(|node| bound.scope.contains(&node.name_at.start))?;
     node.dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
 }
@@ -35,10 +36,31 @@ pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str) -> M
     }
 }
 
+/// Returns whether a field of some struct has no name of its own but that of this definition: `struct { Cart }`.
+pub(in super::super) fn is_embedded(names: &dyn Names, target: &CodeTarget) -> bool {
+    let name = &target.node().name;
+    let types = [NodeKind::Struct, NodeKind::Interface, NodeKind::Type];
+    let paths = names.tree().paths().iter().filter(|path| SourceLanguage::of_path(path) == Some(SourceLanguage::Go));
+    let mut files = paths.filter(|path| names.tree().text(path).is_some_and(|text| text.contains(name)));
+    let is_field_of = |leaf: Node<'_>| {
+        let inner =
+            std::iter::successors(Some(leaf), Node::parent).take_while(|node| node.kind() != "field_declaration");
+        let outer = inner.take(3).last().filter(|inner| is_field(*inner, "type"));
+        outer
+            .and_then(|outer| outer.parent())
+            .is_some_and(|field| field.kind() == "field_declaration" && field.child_by_field_name("name").is_none())
+    };
+    types.contains(&target.node().kind)
+        && files.any(|path| {
+            let file = names.tree().source(path);
+            file.is_some_and(|file| leaves(&file, name).nodes.into_iter().any(is_field_of))
+        })
+}
+
 /// Returns what `of.name` means: what a package holds.
 pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
     let own = &file.text[of.byte_range()];
-    let bound = || innermost(&bindings(file, own), of.start_byte(), 0).is_some();
+    let bound = || innermost(names.bindings(file, own).iter(), of.start_byte(), 0).is_some();
     if !["identifier", "package_identifier"].contains(&of.kind()) || bound() {
         return Meaning::Elsewhere;
     }

@@ -5,25 +5,55 @@ mod python;
 mod rust;
 mod typescript;
 
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use tree_sitter::Node;
 
 use super::super::file::SourceFile;
 use super::super::lang::{NodeKind, SourceLanguage};
-use super::binding::{Bound, bindings, innermost};
-use super::meaning::{HOPS, Meaning, Names};
+use super::binding::{Binding, Bound, bindings, innermost};
+use super::meaning::{HOPS, Meaning, Module, Names};
 use super::role::Import;
-use super::target::SourceTree;
+use super::roles::globs;
+use super::target::{CodeTarget, SourceTree};
+
+pub(super) use go::is_embedded;
+pub(super) use typescript::{holds_module, is_global};
 
 /// The files in which names are looked up.
 pub(super) struct Lookup<'a> {
     tree: &'a dyn SourceTree,
+    /// By path and name.
+    bindings: RefCell<HashMap<(String, String), Rc<Vec<Binding>>>>,
+    /// By path.
+    globs: RefCell<HashMap<String, Rc<Vec<Import>>>>,
+    /// The globs behind which the present mention was looked for: by path, scope and name.
+    entered: RefCell<HashSet<(String, usize, String)>>,
 }
 
 impl Names for Lookup<'_> {
     fn tree(&self) -> &dyn SourceTree {
         self.tree
+    }
+
+    fn bindings(&self, file: &SourceFile, name: &str) -> Rc<Vec<Binding>> {
+        let mut known = self.bindings.borrow_mut();
+        known.entry((file.path.clone(), name.to_owned())).or_insert_with(|| Rc::new(bindings(file, name))).clone()
+    }
+
+    fn globs(&self, file: &SourceFile) -> Rc<Vec<Import>> {
+        let mut known = self.globs.borrow_mut();
+        known.entry(file.path.clone()).or_insert_with(|| Rc::new(globs(file.syntax()))).clone()
+    }
+
+    fn begin(&self) {
+        self.entered.borrow_mut().clear();
+    }
+
+    fn enter(&self, file: &SourceFile, start: usize, name: &str) -> bool {
+        self.entered.borrow_mut().insert((file.path.clone(), start, name.to_owned()))
     }
 
     fn name(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning {
@@ -34,19 +64,19 @@ impl Names for Lookup<'_> {
         if let Some(at) = python::in_class_body(file, name, at) {
             return Meaning::Node { file: file.clone(), at, scoped: false };
         }
-        let mut all = bindings(file, name);
-        if file.language == SourceLanguage::Rust {
-            all.retain(|binding| rust::may_mean(file, name, at, &binding.bound));
-        }
-        match innermost(&all, at, barrier).map(|binding| &binding.bound) {
+        let all = self.bindings(file, name);
+        let is_rust = file.language == SourceLanguage::Rust;
+        let may_mean = |binding: &&Binding| !is_rust || rust::may_mean(file, name, at, &binding.bound);
+        match innermost(all.iter().filter(may_mean), at, barrier).map(|binding| &binding.bound) {
             Some(Bound::Variable) => Meaning::Variable,
+            Some(Bound::Untold) => Meaning::Unknown,
             Some(Bound::Node(at)) => Meaning::Node { file: file.clone(), at: *at, scoped: false },
             Some(Bound::Import(import)) => self.import(file, import, hops + 1),
             None => match file.language {
                 SourceLanguage::Rust => rust::unbound(self, file, name, at, hops + 1),
                 SourceLanguage::Python => python::unbound(self, file, name, hops + 1),
                 SourceLanguage::Go => go::unbound(self, file, name),
-                SourceLanguage::TypeScript | SourceLanguage::Tsx => Meaning::Elsewhere,
+                SourceLanguage::TypeScript | SourceLanguage::Tsx => Meaning::Unbound,
             },
         }
     }
@@ -64,7 +94,16 @@ impl Names for Lookup<'_> {
 
 impl<'a> Lookup<'a> {
     pub fn new(tree: &'a dyn SourceTree) -> Lookup<'a> {
-        Lookup { tree }
+        Lookup { tree, bindings: RefCell::default(), globs: RefCell::default(), entered: RefCell::default() }
+    }
+
+    /// Returns the module that a definition is, if it is one.
+    pub fn module(&self, target: &CodeTarget) -> Option<Module> {
+        let node = Meaning::Node { file: target.file.clone(), at: target.at, scoped: false };
+        match rust::as_module(self, node) {
+            Meaning::Module(module) if target.file.language == SourceLanguage::Rust => Some(module),
+            _ => None,
+        }
     }
 
     /// Returns what `of.name` means among what scopes and modules could mean.
@@ -99,7 +138,7 @@ impl<'a> Lookup<'a> {
             SourceLanguage::Rust => rust::own_type(file, of?),
             SourceLanguage::Python => python::own_type(file, of?),
             SourceLanguage::TypeScript | SourceLanguage::Tsx => typescript::own_type(file, of?),
-            SourceLanguage::Go => go::own_type(file, of?),
+            SourceLanguage::Go => go::own_type(self, file, of?),
         }
     }
 }

@@ -6,10 +6,9 @@ use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
 use super::super::super::lang::{NodeKind, SourceLanguage};
-use super::super::binding::{Bound, bindings};
+use super::super::binding::Bound;
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
 use super::super::role::{Import, around};
-use super::super::roles::globs;
 use super::super::target::{folder, holders, joined};
 
 /// Returns the member of a class that a name means in the body of that class.
@@ -56,8 +55,8 @@ fn below(names: &dyn Names, module: &Module, name: &str, hops: usize) -> Meaning
             if let Some(found) = defined(file, "", name) {
                 return found;
             }
-            let handed_on = bindings(file, name).into_iter().find_map(|binding| match binding.bound {
-                Bound::Import(import) if binding.scope.start == 0 => Some(import),
+            let handed_on = names.bindings(file, name).iter().find_map(|binding| match &binding.bound {
+                Bound::Import(import) if binding.scope.start == 0 => Some(import.clone()),
                 _ => None,
             });
             if let Some(import) = handed_on {
@@ -74,9 +73,13 @@ fn below(names: &dyn Names, module: &Module, name: &str, hops: usize) -> Meaning
 
 /// Returns what a name means that no scope binds: one that `from … import *` brings.
 pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -> Meaning {
+    let globs = names.globs(file);
+    if !globs.is_empty() && !names.enter(file, 0, name) {
+        return Meaning::Unknown;
+    }
     let mut doubt = Meaning::Elsewhere;
-    for glob in globs(file.syntax()) {
-        match names.import(file, &glob, hops + 1) {
+    for glob in globs.iter() {
+        match names.import(file, glob, hops + 1) {
             Meaning::Module(module) => match below(names, &module, name, hops + 1) {
                 found @ Meaning::Node { .. } => return found,
                 _ => continue,

@@ -6,10 +6,9 @@ use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
 use super::super::super::lang::NodeKind;
-use super::super::binding::{Bound, bindings};
+use super::super::binding::Bound;
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
 use super::super::role::Import;
-use super::super::roles::globs;
 use super::super::target::{folder, holders, is_member, joined};
 
 /// Returns the inline module at a byte, by its dotted name, and where its scope begins.
@@ -23,7 +22,7 @@ pub(super) fn module_at(file: &SourceFile, at: usize) -> (String, usize) {
 pub(super) fn may_mean(file: &SourceFile, name: &str, at: usize, bound: &Bound) -> bool {
     let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len());
     let before_path = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
-    let Bound::Node(node) = bound else { return !before_path || matches!(bound, Bound::Import(_)) };
+    let Bound::Node(node) = bound else { return !before_path || !matches!(bound, Bound::Variable) };
     match file.nodes[*node].kind {
         NodeKind::Mod => before_path,
         NodeKind::Fn | NodeKind::Const => !before_path,
@@ -138,8 +137,8 @@ fn in_module(names: &dyn Names, file: &Rc<SourceFile>, within: &str, name: &str,
     }
     let module = file.nodes.iter().find(|node| node.kind == NodeKind::Mod && node.dotted == within);
     let start = module.and_then(|module| module.body).unwrap_or(0);
-    let handed_on = bindings(file, name).into_iter().find_map(|binding| match binding.bound {
-        Bound::Import(import) if binding.scope.start == start => Some(import),
+    let handed_on = names.bindings(file, name).iter().find_map(|binding| match &binding.bound {
+        Bound::Import(import) if binding.scope.start == start => Some(import.clone()),
         _ => None,
     });
     match handed_on {
@@ -150,18 +149,21 @@ fn in_module(names: &dyn Names, file: &Rc<SourceFile>, within: &str, name: &str,
 
 /// Returns what a name means that a glob of the module with this scope brings. None: no glob can.
 fn from_globs(names: &dyn Names, file: &Rc<SourceFile>, start: usize, name: &str, hops: usize) -> Option<Meaning> {
+    let globs = names.globs(file);
+    let mut globs = globs.iter().filter(|glob| glob.scope.as_ref().is_some_and(|s| s.start == start)).peekable();
+    globs.peek()?;
+    if hops >= HOPS || !names.enter(file, start, name) {
+        return Some(Meaning::Unknown);
+    }
     let mut doubt = None;
-    for glob in globs(file.syntax()).into_iter().filter(|glob| glob.scope.as_ref().is_some_and(|s| s.start == start)) {
-        if hops >= HOPS {
-            return Some(Meaning::Unknown);
-        }
-        match names.import(file, &glob, hops + 1) {
+    for glob in globs {
+        match names.import(file, glob, hops + 1) {
             Meaning::Elsewhere => {}
             module @ (Meaning::Module(_) | Meaning::Node { .. }) => {
                 // The glob of the module above must not be asked for what it does not define: it may lead back here.
                 match below_defined(names, &module, name, hops + 1) {
                     Some(found) => return Some(found),
-                    None => doubt = doubt.or(Some(hidden(&module))),
+                    None => doubt = doubt.or(Some(hidden(names, &module))),
                 }
             }
             _ => doubt = Some(Meaning::Unknown),
@@ -187,19 +189,24 @@ fn below_defined(names: &dyn Names, of: &Meaning, name: &str, hops: usize) -> Op
 }
 
 /// Returns what a name may be that a glob did not bring: where macros or globs make names, it cannot be told.
-fn hidden(module: &Meaning) -> Meaning {
+fn hidden(names: &dyn Names, module: &Meaning) -> Meaning {
     match module {
-        Meaning::Module(Module::File(file, _)) if !globs(file.syntax()).is_empty() => Meaning::Unknown,
+        Meaning::Module(Module::File(file, _)) if !names.globs(file).is_empty() => Meaning::Unknown,
         _ => Meaning::Elsewhere,
     }
 }
 
 /// Returns the module that a definition is, if it is one.
-fn as_module(names: &dyn Names, found: Meaning) -> Meaning {
+pub(super) fn as_module(names: &dyn Names, found: Meaning) -> Meaning {
     let Meaning::Node { file, at, .. } = &found else { return found };
     let node = &file.nodes[*at];
     if node.kind != NodeKind::Mod {
         return found;
+    }
+    // Its file, or the folder of the modules within, is another one than its name says.
+    let above = &file.text[node.range.start..node.own.start];
+    if above.split("#[").skip(1).any(|attribute| attribute.split(']').next().is_some_and(|own| own.contains("path"))) {
+        return Meaning::Unknown;
     }
     if node.body.is_some() {
         return Meaning::Module(Module::File(file.clone(), node.dotted.clone()));

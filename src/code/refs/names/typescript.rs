@@ -5,12 +5,12 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
-use super::super::super::lang::NodeKind;
-use super::super::binding::{Bound, bindings, leaves};
+use super::super::super::lang::{NodeKind, SourceLanguage};
+use super::super::binding::{Bound, leaves};
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
-use super::super::role::{Import, Role, around};
-use super::super::roles::{globs, role};
-use super::super::target::{folder, holders};
+use super::super::role::{Import, Role, above, around, is_field};
+use super::super::roles::role;
+use super::super::target::{CodeTarget, folder, holders};
 
 pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
     let owners = [
@@ -32,7 +32,7 @@ pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
 
 /// Returns what an import leads to.
 pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning {
-    match (source(names, file, &import.module), &import.name) {
+    match (source(names, &file.path, &import.module), &import.name) {
         (Meaning::Module(Module::File(file, _)), Some(name)) => exported(names, &file, name, hops),
         (module, _) => module,
     }
@@ -52,12 +52,12 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
     if let Some(found) = defined(file, "", name) {
         return found;
     }
-    let imported = bindings(file, name).into_iter().find_map(|binding| match binding.bound {
-        Bound::Import(import) => Some(import),
+    let imported = names.bindings(file, name).iter().find_map(|binding| match &binding.bound {
+        Bound::Import(import) => Some(import.clone()),
         _ => None,
     });
     let handed_on = || {
-        leaves(file, name).into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
+        leaves(file, name).nodes.into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
             Role::Import(import) => Some(import),
             _ => None,
         })
@@ -65,8 +65,10 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
     if let Some(import) = imported.or_else(handed_on) {
         return names.import(file, &import, hops + 1);
     }
-    for glob in globs(file.syntax()) {
-        if let Meaning::Module(Module::File(other, _)) = source(names, file, &glob.module)
+    let globs = names.globs(file);
+    let unseen = globs.is_empty() || names.enter(file, 0, name);
+    for glob in globs.iter().filter(|_| unseen) {
+        if let Meaning::Module(Module::File(other, _)) = source(names, &file.path, &glob.module)
             && let found @ Meaning::Node { .. } = exported(names, &other, name, hops + 1)
         {
             return found;
@@ -85,24 +87,121 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
         Meaning::Node { file: other, at, .. } if other.nodes[at].kind == NodeKind::Mod => {
             defined(&other, &other.nodes[at].dotted, name).unwrap_or(Meaning::Elsewhere)
         }
-        Meaning::Unknown => Meaning::Unknown,
+        other @ (Meaning::Unknown | Meaning::Unbound) => other,
         _ => Meaning::Elsewhere,
     }
 }
 
-/// Returns the file that an import names.
-fn source(names: &dyn Names, file: &SourceFile, module: &str) -> Meaning {
-    let endings = [".ts", ".tsx", ".d.ts", ".mts", ".cts", "/index.ts", "/index.tsx", "/index.d.ts"];
-    let plain = ["js", "jsx", "mjs", "cjs"].iter().find_map(|end| module.strip_suffix(&format!(".{end}")));
-    let written = plain.unwrap_or(module);
-    if !module.starts_with('.') {
-        // Settings that are not read here may lead to a file.
-        let last = written.trim_start_matches(['@', '~', '#', '/']);
-        let ends: Vec<String> = endings.iter().map(|end| format!("/{last}{end}")).collect();
-        let maybe = names.tree().paths().iter().any(|path| ends.iter().any(|end| format!("/{path}").ends_with(end)));
-        return if maybe { Meaning::Unknown } else { Meaning::Elsewhere };
+/// Returns whether a definition is known in all files without being imported: in one that imports and exports nothing,
+/// or in a `declare global`.
+pub(in super::super) fn is_global(target: &CodeTarget) -> bool {
+    if !target.file.language.is_like(SourceLanguage::TypeScript) {
+        return false;
     }
-    let mut path: Vec<&str> = folder(&file.path).split('/').filter(|part| !part.is_empty()).collect();
+    let (root, mut cursor) = (target.file.syntax().root, target.file.syntax().root.walk());
+    let is_module =
+        root.named_children(&mut cursor).any(|child| ["import_statement", "export_statement"].contains(&child.kind()));
+    let name = &target.node().name_at;
+    let name = root.descendant_for_byte_range(name.start, name.end);
+    let declared = name.and_then(|name| around(name, &["ambient_declaration"])).is_some_and(|declaration| {
+        let mut cursor = declaration.walk();
+        declaration.children(&mut cursor).any(|child| child.kind() == "global")
+    });
+    !is_module || declared
+}
+
+/// Returns whether some file holds a module that hands this definition on, as a value: what `import('./a')` gives, or
+/// `* as a` beside `a.name`.
+pub(in super::super) fn holds_module(names: &dyn Names, target: &CodeTarget) -> bool {
+    let hands_on = |from: &str, module: &str| {
+        let files = match source(names, from, module) {
+            Meaning::Module(Module::File(file, _)) => vec![file],
+            _ => alike(names, module).filter_map(|path| names.tree().source(path)).collect(),
+        };
+        files.iter().any(|file| {
+            names.begin();
+            let found = exported(names, file, &target.node().name, 0);
+            matches!(found, Meaning::Node { file, at, .. } if target.is(&file, &file.nodes[at]))
+        })
+    };
+    let like = |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(target.file.language));
+    names.tree().paths().iter().filter(like).any(|path| {
+        let Some(text) = names.tree().text(path) else { return false };
+        if called(&text).any(|module| hands_on(path, module)) {
+            return true;
+        }
+        let file = if text.contains("* as ") { names.tree().source(path) } else { None };
+        file.is_some_and(|file| spaces(&file).iter().any(|module| hands_on(path, module)))
+    })
+}
+
+/// Returns the modules that a text hands to a function by their name: `import('./a')`, `require('./a')`, `mock('./a')`.
+fn called(text: &str) -> impl Iterator<Item = &str> {
+    let is_quote = |c: char| ['"', '\'', '`'].contains(&c);
+    text.match_indices('(').filter_map(move |(at, _)| {
+        let inner = text[at + 1..].trim_start();
+        let quote = inner.chars().next().filter(|c| is_quote(*c))?;
+        let module = inner[1..].split(quote).next().filter(|module| !module.contains(['\n', '$']))?;
+        let loads = ["import", "require"].iter().any(|word| text[..at].trim_end().ends_with(word));
+        (loads || module.starts_with('.')).then_some(module)
+    })
+}
+
+/// Returns the modules whose names a file holds together, but not only to take one out: `* as a`.
+fn spaces(file: &SourceFile) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in file.text.match_indices("* as ") {
+        let Some(space) = file.syntax().root.descendant_for_byte_range(at, at + 1).and_then(|star| star.parent())
+        else {
+            continue;
+        };
+        if !["namespace_import", "namespace_export"].contains(&space.kind()) {
+            continue;
+        }
+        let name = space.named_child(0).map_or("", |name| &file.text[name.byte_range()]);
+        let is_held = |leaf: &Node<'_>| match role(*leaf, file.syntax()) {
+            Role::Plain => {
+                !["member_expression", "nested_identifier", "nested_type_identifier"].contains(&above(*leaf, 1))
+            }
+            Role::Import(_) => is_field(*leaf, "alias") && above(*leaf, 1) == "export_specifier",
+            Role::Shorthand => true,
+            _ => false,
+        };
+        let held = space.kind() == "namespace_export" || leaves(file, name).nodes.iter().any(is_held);
+        let source = around(space, &["import_statement", "export_statement"])
+            .filter(|_| held)
+            .and_then(|statement| statement.child_by_field_name("source"));
+        found.extend(source.map(|own| file.text[own.byte_range()].trim_matches(['"', '\'', '`']).to_owned()));
+    }
+    found
+}
+
+/// The endings of the files that an import may mean.
+const ENDINGS: [&str; 8] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", "/index.ts", "/index.tsx", "/index.d.ts"];
+
+/// Returns a module's name without the ending of the program that is made of it.
+fn without_ending(module: &str) -> &str {
+    let plain = [".js", ".jsx", ".mjs", ".cjs"].iter().find_map(|end| module.strip_suffix(end));
+    plain.unwrap_or(module)
+}
+
+/// Returns the files that settings which are not read here may make of a module's name; a relative one needs none.
+fn alike<'n>(names: &'n dyn Names, module: &str) -> impl Iterator<Item = &'n String> {
+    let last = without_ending(module).trim_start_matches(['@', '~', '#', '/']);
+    let ends = ENDINGS.map(|end| format!("{last}{end}"));
+    let is =
+        |path: &str, end: &str| path.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'));
+    let relative = module.starts_with('.');
+    names.tree().paths().iter().filter(move |path| !relative && ends.iter().any(|end| is(path, end)))
+}
+
+/// Returns the file that an import names.
+fn source(names: &dyn Names, from: &str, module: &str) -> Meaning {
+    let written = without_ending(module);
+    if !module.starts_with('.') {
+        return if alike(names, module).next().is_some() { Meaning::Unknown } else { Meaning::Elsewhere };
+    }
+    let mut path: Vec<&str> = folder(from).split('/').filter(|part| !part.is_empty()).collect();
     for part in written.split('/') {
         match part {
             "" | "." => {}
@@ -111,7 +210,7 @@ fn source(names: &dyn Names, file: &SourceFile, module: &str) -> Meaning {
         }
     }
     let path = path.join("/");
-    let places = std::iter::once(path.clone()).chain(endings.iter().map(|end| format!("{path}{end}")));
+    let places = std::iter::once(path.clone()).chain(ENDINGS.iter().map(|end| format!("{path}{end}")));
     let mut there = places
         .map(|place| place.trim_start_matches('/').to_owned())
         .filter(|place| names.tree().paths().contains(place));

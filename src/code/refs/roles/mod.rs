@@ -5,6 +5,8 @@ mod python;
 mod rust;
 mod typescript;
 
+use std::ops::Range;
+
 use tree_sitter::Node;
 
 use super::super::lang::{SourceLanguage, Syntax};
@@ -17,6 +19,14 @@ pub(super) fn role<'t>(leaf: Node<'t>, syntax: Syntax<'t>) -> Role<'t> {
         SourceLanguage::Python => python::role(leaf, syntax.text),
         SourceLanguage::TypeScript | SourceLanguage::Tsx => typescript::role(leaf, syntax.text),
         SourceLanguage::Go => go::role(leaf),
+    }
+}
+
+/// Returns the calls of macros, by their bytes, in which a name may be bound to a variable that no scope shows.
+pub(super) fn may_bind(leaves: &[Node<'_>], syntax: Syntax<'_>) -> Vec<Range<usize>> {
+    match syntax.language {
+        SourceLanguage::Rust => rust::may_bind(leaves, syntax.text),
+        _ => Vec::new(),
     }
 }
 

@@ -23,14 +23,37 @@ const PATTERNS: &[&str] = &[
 
 const MODULES: &[&str] = &["declaration_list", "block", "source_file"];
 
+/// Attributes of the language that name nothing that is defined in the program.
+const ATTRIBUTES: &[&str] = &[
+    "allow",
+    "cfg",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "feature",
+    "forbid",
+    "ignore",
+    "inline",
+    "link",
+    "macro_export",
+    "repr",
+    "should_panic",
+    "target_feature",
+    "warn",
+];
+
 pub(super) fn role<'t>(leaf: Node<'t>, text: &'t str) -> Role<'t> {
     if let Some(import) = import(leaf, text) {
         return import;
     }
     let parent = above(leaf, 1);
     match parent {
-        "token_tree" => in_macro(leaf),
+        "token_tree" | "token_repetition" => in_tokens(leaf, text),
+        "attribute" if is_field(leaf, "value") => Role::Untold,
         "attribute" | "lifetime" | "label" | "fragment_specifier" | "macro_rule" => Role::Other,
+        "token_tree_pattern" | "token_repetition_pattern" | "token_binding_pattern" => Role::Other,
         "macro_invocation" if is_field(leaf, "macro") => Role::Macro,
         "field_expression" if is_field(leaf, "field") => Role::Member { of: leaf.prev_named_sibling() },
         "field_initializer" if is_field(leaf, "field") => Role::Key { of: literal(leaf, 3, "name") },
@@ -91,19 +114,38 @@ fn parameters(parameter: Node<'_>) -> Option<Range<usize>> {
     Some(of.byte_range())
 }
 
-/// Returns the role of an identifier among the tokens of a macro.
-fn in_macro(leaf: Node<'_>) -> Role<'_> {
-    if around(leaf, &["attribute_item", "inner_attribute_item", "macro_definition"]).is_some() {
-        return Role::Other;
-    }
+/// Returns the role of an identifier among the tokens of a macro or of an attribute.
+fn in_tokens<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
+    let of = around(leaf, &["attribute", "macro_definition", "macro_invocation"]);
+    let path = of.and_then(|of| of.named_child(0)).map_or("", |path| &text[path.byte_range()]);
     let (before, after) = (leaf.prev_sibling(), leaf.next_sibling());
+    let of = of.map_or("", |of| of.kind());
     match (before.map_or("", |token| token.kind()), after.map_or("", |token| token.kind())) {
-        ("." | "::", _) => Role::Member { of: before.and_then(|token| token.prev_sibling()) },
-        (_, "!") => Role::Macro,
-        (_, ":") => Role::Key { of: None },
         ("$" | "'", _) => Role::Other,
+        (_, "=") if of == "attribute" => Role::Other,
+        _ if of == "attribute" && ATTRIBUTES.contains(&path) => Role::Other,
+        (_, "!") => Role::Macro,
+        _ if of != "macro_invocation" => Role::Untold,
+        ("." | "::", _) => Role::Member { of: before.and_then(|token| token.prev_sibling()) },
+        (_, ":") => Role::Key { of: None },
         _ => Role::Plain,
     }
+}
+
+/// Returns the calls of macros, by their bytes, among whose tokens a name may be bound: it stands there neither as what
+/// is called nor in a path. They lie apart, in order.
+pub(super) fn may_bind(leaves: &[Node<'_>], text: &str) -> Vec<Range<usize>> {
+    let loose = leaves.iter().filter(|leaf| ["token_tree", "token_repetition"].contains(&above(**leaf, 1)));
+    let loose = loose.filter(|leaf| {
+        let before = leaf.prev_sibling().map_or("", |token| token.kind());
+        let after = leaf.next_sibling().map_or(0..0, |token| token.byte_range());
+        let path = ["::", "."].contains(&before) || ["::", "!"].contains(&&text[after.clone()]);
+        !path && !text[after].starts_with('(')
+    });
+    let mut calls: Vec<Range<usize>> =
+        loose.filter_map(|leaf| around(*leaf, &["macro_invocation"])).map(|call| call.byte_range()).collect();
+    calls.dedup();
+    calls
 }
 
 /// Returns the import that an identifier of a `use` is.
