@@ -35,11 +35,11 @@ pub struct FoundFile {
 }
 
 /// Findings beside the definitions.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FindNotes {
     /// Files with syntax errors, and the line of the first.
     pub errors: Vec<(String, usize)>,
-    /// Source files that are not read, and why.
+    /// Source files that are not read and folders that are not listed, and why.
     pub skipped: Vec<(String, String)>,
 }
 
@@ -73,7 +73,7 @@ impl DefinitionFinder<'_> {
     ) -> Result<FindNotes, E> {
         let mut notes = FindNotes::default();
         let mut found = false;
-        for path in self.paths(selector)? {
+        for path in self.paths(selector, &mut notes)? {
             if self.stop.is_cancelled() {
                 return Ok(notes);
             }
@@ -113,17 +113,17 @@ impl DefinitionFinder<'_> {
     ///
     /// # Errors
     /// When a folder that it names may not be read.
-    pub fn paths(&self, selector: &NodeSelector) -> Result<BTreeSet<String>, FindFault> {
+    pub fn paths(&self, selector: &NodeSelector, notes: &mut FindNotes) -> Result<BTreeSet<String>, FindFault> {
         let mut paths = BTreeSet::new();
         let Some(named) = selector.named_paths() else {
-            self.walk("", selector, &mut paths);
+            self.walk("", selector, &mut paths, notes);
             return Ok(paths);
         };
         for path in named {
             match self.workspace.full(&path).is_dir() {
                 true => {
                     let folder = self.workspace.resolve(&path, Access::Folder)?;
-                    self.walk(&folder, selector, &mut paths);
+                    self.walk(&folder, selector, &mut paths, notes);
                 }
                 false => drop(paths.insert(path)),
             }
@@ -131,17 +131,29 @@ impl DefinitionFinder<'_> {
         Ok(paths)
     }
 
-    fn walk(&self, folder: &str, selector: &NodeSelector, paths: &mut BTreeSet<String>) {
-        for entry in self.workspace.walk(folder).build().flatten() {
+    fn walk(&self, folder: &str, selector: &NodeSelector, paths: &mut BTreeSet<String>, notes: &mut FindNotes) {
+        for entry in self.workspace.walk(folder).build() {
             if self.stop.is_cancelled() {
                 return;
             }
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    notes.skipped.extend(self.workspace.not_listed(&error));
+                    continue;
+                }
+            };
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
-            let path = entry.path().strip_prefix(self.workspace.root()).ok().and_then(|path| path.to_str());
-            let path = path.filter(|path| SourceLanguage::of_path(path).is_some() && selector.may_be_in(path));
-            paths.extend(path.map(str::to_owned));
+            let shown = self.workspace.below_root(entry.path());
+            if SourceLanguage::of_path(&shown).is_none() || !selector.may_be_in(&shown) {
+                continue;
+            }
+            match entry.path().to_str() {
+                Some(_) => drop(paths.insert(shown)),
+                None => notes.skipped.push((shown.clone(), format!("{shown} has a name that is not UTF-8"))),
+            }
         }
     }
 
@@ -190,7 +202,7 @@ impl DefinitionFinder<'_> {
         let mut near = Vec::new();
         if let Some(name) = selector.name() {
             let mut ids: Vec<(String, String)> = Vec::new();
-            let paths = self.paths(selector).unwrap_or_default().into_iter();
+            let paths = self.paths(selector, &mut FindNotes::default()).unwrap_or_default().into_iter();
             for path in paths.take(LOOKED_IN).take_while(|_| !self.stop.is_cancelled()) {
                 let Ok(Some(file)) = self.read_file(&path, |_| true) else { continue };
                 let nodes = file.source.nodes.iter().enumerate();

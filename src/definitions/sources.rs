@@ -5,18 +5,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::fault::FindFault;
-use super::find::{DefinitionFinder, FoundFile};
+use super::find::{DefinitionFinder, FindNotes, FoundFile};
 use crate::code::{
     CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
 };
 use crate::proposal::State;
+use crate::workspace::Stamp;
 
 /// All source files of the workspace, each read once.
 pub struct SourceFiles<'a> {
     finder: &'a DefinitionFinder<'a>,
     paths: BTreeSet<String>,
-    read: RefCell<HashMap<String, Option<Rc<SourceFile>>>>,
+    /// Their stamps before any was read, but for the one that was known.
+    stamps: HashMap<String, Option<Stamp>>,
+    /// Each that was asked for, or why it is not read.
+    read: RefCell<HashMap<String, Result<Rc<SourceFile>, String>>>,
     states: RefCell<HashMap<String, State>>,
+    notes: RefCell<FindNotes>,
 }
 
 impl<'a> SourceFiles<'a> {
@@ -25,12 +30,31 @@ impl<'a> SourceFiles<'a> {
     /// # Errors
     /// When the workspace cannot be walked.
     pub fn new(finder: &'a DefinitionFinder<'a>, known: FoundFile) -> Result<SourceFiles<'a>, FindFault> {
-        let mut paths = finder.paths(&NodeSelector::parse("**")?)?;
+        let mut notes = FindNotes::default();
+        let mut paths = finder.paths(&NodeSelector::parse("**")?, &mut notes)?;
+        let stamps = paths.iter().map(|path| (path.clone(), finder.workspace.stamp(path))).collect();
         let FoundFile { source, state } = known;
         paths.insert(source.path.clone());
         let states = RefCell::new(HashMap::from([(source.path.clone(), state)]));
-        let read = RefCell::new(HashMap::from([(source.path.clone(), Some(Rc::new(source)))]));
-        Ok(SourceFiles { finder, paths, read, states })
+        let read = RefCell::new(HashMap::from([(source.path.clone(), Ok(Rc::new(source)))]));
+        Ok(SourceFiles { finder, paths, stamps, read, states, notes: RefCell::new(notes) })
+    }
+
+    /// Returns what the mentions that were asked for may lack: files that hold the name and are not read, folders that
+    /// are not listed, syntax errors in files that mention it.
+    pub fn notes(&self) -> FindNotes {
+        self.notes.borrow().clone()
+    }
+
+    /// Returns a file that is another one than it was when these were found, or is there no more, or only since.
+    ///
+    /// # Errors
+    /// When the workspace cannot be walked.
+    pub fn changed(&self) -> Result<Option<String>, FindFault> {
+        let now = self.finder.paths(&NodeSelector::parse("**")?, &mut FindNotes::default())?;
+        let gone = self.stamps.keys().find(|path| !now.contains(*path)).cloned();
+        let other = |path: &&String| self.stamps.get(*path) != Some(&self.finder.workspace.stamp(path));
+        Ok(gone.or_else(|| now.iter().find(other).cloned()))
     }
 
     /// Returns the state that a file was read from.
@@ -43,8 +67,11 @@ impl<'a> SourceFiles<'a> {
         let like = |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(language));
         for path in self.paths.iter().filter(like).take_while(|_| !self.finder.stop.is_cancelled()) {
             let holds = |bytes: &[u8]| memchr::memmem::find(bytes, name.as_bytes()).is_some();
-            if let Some(file) = self.take(path, holds) {
-                see(file);
+            match self.take(path, holds) {
+                Ok(Some(file)) => see(file),
+                Ok(None) => {}
+                Err(why) if self.may_hold(path, name) => self.skip(path, why),
+                Err(_) => {}
             }
         }
     }
@@ -58,32 +85,49 @@ impl<'a> SourceFiles<'a> {
         Ok(CodeTarget { file: self.source(path).ok_or_else(why)?, at })
     }
 
+    /// Returns whether a file that is not read holds a name; if its bytes cannot be told, it may.
+    fn may_hold(&self, path: &str, name: &str) -> bool {
+        let read = self.finder.workspace.read_whole(path).ok();
+        let bytes = read.as_ref().and_then(|read| read.state.bytes());
+        bytes.is_none_or(|bytes| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+    }
+
+    fn skip(&self, path: &str, why: String) {
+        let skipped = &mut self.notes.borrow_mut().skipped;
+        if skipped.iter().all(|(known, _)| known != path) {
+            skipped.push((path.to_owned(), why));
+        }
+    }
+
     /// Returns the mentions of a definition in all files.
     pub fn mentions(&self, target: &CodeTarget) -> Vec<FoundMention> {
         let (finder, mut found) = (MentionFinder::new(target, self), Vec::new());
         self.each_with(&target.node().name, target.file.language, |file| {
             let all = finder.of(&file);
+            if let Some(error) = file.errors.first().filter(|_| !all.is_empty()) {
+                self.notes.borrow_mut().errors.push((file.path.clone(), file.line(*error)));
+            }
             found.extend(all.into_iter().map(|mention| FoundMention { file: file.clone(), mention }));
         });
         found
     }
 
-    fn take(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Option<Rc<SourceFile>> {
+    /// Returns a file that is worth it, by its bytes, or why it is not read.
+    fn take(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<Rc<SourceFile>>, String> {
         if let Some(read) = self.read.borrow().get(path) {
-            return read.clone();
+            return read.clone().map(Some);
         }
-        let found = self.finder.read_file(path, worth);
-        let read = match found {
+        let read = match self.finder.read_file(path, worth) {
             // Passed over for now: another may ask for it.
-            Ok(None) => return None,
+            Ok(None) => return Ok(None),
             Ok(Some(FoundFile { source, state })) => {
                 self.states.borrow_mut().insert(path.to_owned(), state);
-                Some(Rc::new(source))
+                Ok(Rc::new(source))
             }
-            Err(_) => None,
+            Err(fault) => Err(fault.to_string()),
         };
         self.read.borrow_mut().insert(path.to_owned(), read.clone());
-        read
+        read.map(Some)
     }
 }
 
@@ -93,11 +137,11 @@ impl SourceTree for SourceFiles<'_> {
     }
 
     fn source(&self, path: &str) -> Option<Rc<SourceFile>> {
-        self.take(path, |_| true)
+        self.take(path, |_| true).ok().flatten()
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        if let Some(Some(file)) = self.read.borrow().get(path) {
+        if let Some(Ok(file)) = self.read.borrow().get(path) {
             return Some(file.text.clone());
         }
         let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= LARGEST as u64);

@@ -57,7 +57,7 @@ pub struct Executed {
 /// Where a file is another one than the proposal knew, what was decided is merged into it as it is now, or nothing is
 /// written: see [`Decided::merged_into`].
 pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
-    let mut executed = write(decided, cause.clone(), stores);
+    let mut executed = execute_exactly(decided, cause.clone(), stores);
     for _ in 0..MERGES {
         if !matches!(executed.applied, Err(ApplyError::Conflict { .. })) {
             break;
@@ -66,7 +66,7 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
             break;
         };
         let mut unrecorded = executed.unrecorded;
-        executed = write(&merged, cause.clone(), stores);
+        executed = execute_exactly(&merged, cause.clone(), stores);
         unrecorded.append(&mut executed.unrecorded);
         executed.unrecorded = unrecorded;
     }
@@ -79,8 +79,8 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
     executed
 }
 
-/// Writes a decided proposal to files that are as it knows them.
-fn write(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
+/// Writes a decided proposal as [`execute`] does, to files that are as it knows them; else nothing is written.
+pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     let project = stores.project();
     let merged = decided.merge_rung().map(|rung| rung.word().to_string());
     let cause = ChangesetCause { approved: Some(decided.consent().to_string()), merged, ..cause };

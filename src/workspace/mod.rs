@@ -17,11 +17,14 @@ mod stamp;
 pub mod watch;
 pub mod write;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
+
+use crate::disk;
 
 pub use alike::may_mean;
 pub use ignores::Ignores;
@@ -115,6 +118,26 @@ impl Workspace {
     /// files among them, without `.git`, `.shaft` and protected folders; links are named, not followed.
     pub fn walk(&self, folder: &str) -> WalkBuilder {
         self.walk_with(folder, &Arc::new(Ignores::new(&self.root)))
+    }
+
+    /// Returns the folder that a walk could not list, and why; none if it is gone.
+    pub fn not_listed(&self, error: &ignore::Error) -> Option<(String, String)> {
+        let source = error.io_error().filter(|source| source.kind() != io::ErrorKind::NotFound)?;
+        let mut inner = error;
+        let path = loop {
+            match inner {
+                ignore::Error::WithPath { path, .. } => break self.below_root(path),
+                ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => inner = err,
+                _ => break String::new(),
+            }
+        };
+        let why = format!("{path} cannot be listed: {}", disk::words(source));
+        Some((path, why))
+    }
+
+    /// Returns a path on disk as the root sees it, for messages: bytes that are no text are replaced.
+    pub fn below_root(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
     /// Walks as [`Workspace::walk`] does, with what files of patterns leave out handed in.

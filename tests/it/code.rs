@@ -297,4 +297,65 @@ mod rules {
         let shared = &world.json(3, &["rename", "src/cart.rs::Cart.total", "all", "--yes"], "")["error"];
         assert_eq!((&shared["kind"], &shared["details"]["places"][0]), (&"unresolved".into(), &"src/two.rs:3".into()));
     }
+
+    #[test]
+    fn what_is_not_read_holds_a_rename_and_is_told() {
+        use std::os::unix::ffi::OsStrExt;
+        let world = World::new();
+        let large = |name: &str| format!("fn x() {{ {name}(); }}\n{}", " ".repeat(2 << 20));
+        // Neither of them holds the name.
+        world.write("src/large.rs", &large("other"));
+        fs::write(world.path("src/latin.rs"), b"fn a() { \"\xe9\" }").expect("written");
+        world.json(0, &["rename", "fn.helper", "aid", "--dry-run"], "");
+        let odd = world.path("src").join(std::ffi::OsStr::from_bytes(b"\xff.rs"));
+        for (path, text) in [
+            (world.path("src/large.rs"), large("helper").into_bytes()),
+            (world.path("src/latin.rs"), b"fn a() { helper(\"\xe9\") }".to_vec()),
+            (odd, b"fn a() { helper() }".to_vec()),
+        ] {
+            let before = fs::read(&path).ok();
+            fs::write(&path, text).expect("written");
+            let refused = &world.json(3, &["rename", "fn.helper", "aid", "--yes"], "")["error"];
+            assert_eq!(refused["kind"], "unread", "{refused}");
+            assert_eq!(refused["details"]["skipped"].as_array().map(Vec::len), Some(1), "{refused}");
+            let told = world.code(0, &["refs", "fn.helper"], "").1;
+            assert!(told.contains("not read: src/"), "{told}");
+            let found = world.json(0, &["refs", "fn.helper"], "");
+            assert_eq!(found["skipped"].as_array().map(Vec::len), Some(1), "{found}");
+            let removed = world.json(0, &["remove", "fn.helper", "--dry-run"], "");
+            assert_eq!(removed["skipped"].as_array().map(Vec::len), Some(1), "{removed}");
+            match before {
+                Some(before) => fs::write(&path, before).expect("written"),
+                None => fs::remove_file(&path).expect("removed"),
+            }
+        }
+        assert_eq!(world.read("src/cart.rs"), CART);
+        // A syntax error in a file that mentions it.
+        world.write("src/broken.rs", "use crate::cart::helper;\nfn a() { helper(); }\nfn b( {\n");
+        let found = world.json(0, &["refs", "fn.helper"], "");
+        assert_eq!(found["errors"], serde_json::json!([{"path": "src/broken.rs", "line": 3}]));
+        world.write("src/lib.rs", "mod cart;\nmod broken;\n");
+        let dry = world.json(0, &["rename", "fn.helper", "aid", "--dry-run"], "");
+        assert_eq!(
+            (&dry["diagnostics"][0]["path"], &dry["diagnostics"][0]["line"]),
+            (&"src/broken.rs".into(), &3.into())
+        );
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_holds_a_rename() {
+        use std::os::unix::fs::PermissionsExt;
+        let world = World::new();
+        fs::set_permissions(world.path("app"), fs::Permissions::from_mode(0o000)).expect("closed");
+        // For root every folder is open.
+        if fs::read_dir(world.path("app")).is_err() {
+            let refused = &world.json(3, &["rename", "fn.helper", "aid", "--yes"], "")["error"];
+            assert_eq!(
+                (&refused["kind"], &refused["details"]["skipped"][0]["path"]),
+                (&"unread".into(), &"app".into())
+            );
+            assert!(world.code(0, &["list", "fn.helper"], "").1.contains("app cannot be listed"));
+        }
+        fs::set_permissions(world.path("app"), fs::Permissions::from_mode(0o755)).expect("opened");
+    }
 }

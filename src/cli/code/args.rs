@@ -89,32 +89,40 @@ means something else is left out. Strings, comments and other languages are not
 looked at; no macro is expanded.
 
 JSON: {refs: [{path, line, column, in, certainty, text}],
-       counts: {local, import, scoped, name}}
+       counts: {local, import, scoped, name},
+       errors: [{path, line}], skipped: [{path, why}]}
 Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
     Refs(RefsCode),
     /// Remove one definition; refused while others refer to it
     #[command(after_help = "\
 Mentions of certainty 'name' do not hold it.
 
-JSON: {op-id, id, path, diff, diagnostics: [{path, line, message}]};
-      op-id is the changeset, null if nothing was written; when refused,
-      error.details.referenced_by
-Exit: 0 removed, 2 what is left would not parse, 3 still referenced, or not
-      approved, 6 nothing of that name")]
+JSON: {op-id, id, path, diff, diagnostics: [{path, line, message}],
+       skipped: [{path, why}]};
+      op-id is the changeset, null if nothing was written; skipped files are
+      not read and may mention it; when refused, error.details.referenced_by
+Exit: 0 removed, 2 what is left would not parse, 3 still referenced, changed
+      meanwhile, or not approved, 6 nothing of that name")]
     Remove(RemoveCode),
     /// Rename one definition where every mention of it can be told
     #[command(after_help = "\
 Refused if one mention is of certainty 'name', if a method or field shares its
-name with another, or if the new name is in use in a file that would change.
-Strings and comments stay as they are: run the project's tests afterwards.
+name with another, if files are found by its name (a module of Rust), if a file
+that may mention it is not read, or if the new name is in use in a file that
+would change. Strings and comments stay as they are: run the project's tests
+afterwards.
 
-JSON: {op-id, id, changed: [{path, count}], skipped, diff, diagnostics};
-      when refused, error.details.places
-Exit: 0 renamed, 2 no legal name, 3 unresolved, in use, or not approved,
-      6 nothing of that name")]
+JSON: {op-id, id, changed: [{path, count}], diff,
+       diagnostics: [{path, line, message}]};
+      when refused, error.details.places or error.details.skipped
+Exit: 0 renamed, 2 no legal name, 3 unresolved, not read, in use, changed
+      meanwhile, or not approved, 6 nothing of that name")]
     Rename(RenameCode),
     /// List the changes of one definition that were made here, newest first
     #[command(after_help = "\
+It is followed by its kind and name, through renames made here: several of one
+name share a history, as does one that was removed and made anew.
+
 JSON: {id, ops: [{op-id, time, cause, approved}]}
 Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
     History {

@@ -10,6 +10,9 @@ mod refs;
 mod rename;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::OsString;
 use std::io;
 

@@ -78,17 +78,31 @@ pub(super) fn node_json(file: &SourceFile, at: usize) -> Value {
 /// Ends an answer: prints it if it is JSON, and tells what it may lack.
 fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &FindNotes) -> Result<u8, Failed> {
     if place.json {
-        let errors: Vec<Value> = notes.errors.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
-        let skipped: Vec<Value> = notes.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
-        out.json(&json!({"nodes": nodes, "errors": errors, "skipped": skipped}))?;
+        out.json(&with_notes(json!({"nodes": nodes}), notes))?;
     }
     out.flush()?;
     drop(out);
+    tell_notes(notes, "definitions may be missing");
+    Ok(DONE)
+}
+
+/// Returns an answer for a program with what it may lack.
+pub(super) fn with_notes(mut answer: Value, notes: &FindNotes) -> Value {
+    answer["errors"] = notes.errors.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
+    answer["skipped"] = skipped_json(notes);
+    answer
+}
+
+pub(super) fn skipped_json(notes: &FindNotes) -> Value {
+    notes.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect()
+}
+
+/// Tells what an answer may lack; `so` is what syntax errors may have done to it.
+pub(super) fn tell_notes(notes: &FindNotes, so: &str) {
     let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
-    tell(&errors, "syntax errors, so definitions may be missing");
+    tell(&errors, &format!("syntax errors, so {so}"));
     let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();
     tell(&skipped, "not read");
-    Ok(DONE)
 }
 
 /// Tells on standard error what is the case with files, by the first of them.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::args::RefsCode;
 use super::failure::{Failed, REFUSED};
 use super::place::Place;
+use super::read::{tell_notes, with_notes};
 use crate::cli::files::DONE;
 use crate::cli::out::Out;
 use crate::code::{Certainty, CodeTarget};
@@ -24,13 +25,12 @@ pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<u8, Failed> {
     let least = args.min_certainty.as_deref().and_then(Certainty::named).unwrap_or(Certainty::Name);
     let found = sources.mentions(&target);
     let mut counts: BTreeMap<&str, usize> = Certainty::ALL.iter().map(|certainty| (certainty.word(), 0)).collect();
-
     found.iter().for_each(|one| *counts.entry(one.mention.certainty.word()).or_default() += 1);
     let shown = found.iter().filter(|one| one.mention.certainty >= least);
     let mut out = Out::stdout();
     if place.json {
         let shown: Vec<Value> = shown.map(mention_json).collect();
-        out.json(&json!({"refs": shown, "counts": counts}))?;
+        out.json(&with_notes(json!({"refs": shown, "counts": counts}), &sources.notes()))?;
     } else {
         for one in shown {
             let (place, certainty) = (format!("{}:{}", one.place(), one.column()), one.mention.certainty.word());
@@ -38,6 +38,8 @@ pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<u8, Failed> {
         }
     }
     out.flush()?;
+    drop(out);
+    tell_notes(&sources.notes(), "mentions may be missing or another's");
     Ok(DONE)
 }
 

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
-use super::write::{Change, carry_out};
+use super::read::skipped_json;
+use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
 use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
 use crate::definitions::SourceFiles;
@@ -23,10 +24,13 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
     let edits = resolved(&target, &sources)?;
+    all_read(&target, &sources)?;
     free(&target, &sources, &args.new_name, &edits)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
+    let mut errors: Vec<Value> = Vec::new();
     for (path, (file, ranges)) in &edits {
         let new = renamed(file, ranges, &args.new_name)?;
+        errors.extend(diagnostics(&new));
         changed.push(json!({"path": path, "count": ranges.len()}));
         if *path == target.file.path {
             now = new.nodes.get(target.at).map(|_| (new.called(target.at), new.id(target.at)));
@@ -35,9 +39,9 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
         changes.push(FileChange::new(path, before, State::file(new.text.into_bytes()), "code", &[]));
     }
     let (now, id) = now.ok_or_else(|| Failed::new("usage", USAGE, format!("{} is no name", args.new_name)))?;
-    let answer = json!({"id": id, "changed": changed, "skipped": []});
+    let answer = json!({"id": id, "changed": changed, "diagnostics": errors});
     let title = format!("code: rename {old} to {now}");
-    carry_out(place, files, Change { changes, title, answer, piped: false }, &args.ask)
+    carry_out(place, files, Change { changes, title, answer, piped: false, sources: Some(&sources) }, &args.ask)
 }
 
 /// The files of a change, each with the places of the name.
@@ -77,6 +81,18 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlac
         ranges.push(one.mention.at);
     }
     Ok(edits)
+}
+
+/// Refuses if a file that may mention the definition is not read.
+fn all_read(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<(), Failed> {
+    let notes = sources.notes();
+    let Some((_, why)) = notes.skipped.first() else { return Ok(()) };
+    let more = match notes.skipped.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let why = format!("cannot rename {}: what is not read may mention it: {why}{more}", target.file.id(target.at));
+    Err(Failed::new("unread", REFUSED, why).with(json!({"skipped": skipped_json(&notes)})))
 }
 
 /// Refuses a new name that is in use in a file that would change, or beside the definition.

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::args::{AskCode, RemoveCode, ReplaceCode};
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
+use super::read::{skipped_json, tell_notes};
 use super::refs::unmentioned;
 use crate::cli::diff::unified;
 use crate::cli::files::{ArchiveCommands, DONE};
 use crate::code::{self, LARGEST, SourceFile};
 use crate::definitions::SourceFiles;
 use crate::disk;
-use crate::proposal::{Decision, FileChange, Proposal, ProposalId, State};
+use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 use crate::text::number::plural;
 
 pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &ReplaceCode) -> Result<u8, Failed> {
@@ -23,11 +24,12 @@ pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: 
     let text = text(files, &args.file)?;
     let new = code::replace(&file.source, at, &text)?;
     let mut answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
-    answer["diagnostics"] = diagnostics(&new.file);
+    answer["diagnostics"] = diagnostics(&new.file).into();
     let title = code::cause(&[code::replacement(&file.source, at, &new)]);
     let path = file.source.path;
     let change = FileChange::new(&path, file.state, State::file(new.file.text.into_bytes()), "code", &[]);
-    carry_out(place, files, Change { changes: vec![change], title, answer, piped: args.file == "-" }, &args.ask)
+    let (changes, piped) = (vec![change], args.file == "-");
+    carry_out(place, files, Change { changes, title, answer, piped, sources: None }, &args.ask)
 }
 
 pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RemoveCode) -> Result<u8, Failed> {
@@ -38,13 +40,20 @@ pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let (new, state) = (code::remove(&file.source, at)?, file.state.clone());
     let (path, title) = (file.source.path.clone(), format!("code: remove {}", file.source.called(at)));
     let mut answer = json!({"id": file.source.id(at), "path": path});
-    answer["diagnostics"] = diagnostics(&new);
-    if !args.force {
-        let sources = SourceFiles::new(&place.finder, file)?;
-        unmentioned(&sources.target(&path, at)?, &sources)?;
+    answer["diagnostics"] = diagnostics(&new).into();
+    let sources = if args.force { None } else { Some(SourceFiles::new(&place.finder, file)?) };
+    if let Some(sources) = &sources {
+        unmentioned(&sources.target(&path, at)?, sources)?;
+        answer["skipped"] = skipped_json(&sources.notes());
+        tell_notes(&sources.notes(), "mentions may be missing");
     }
     let change = FileChange::new(&path, state, State::file(new.text.into_bytes()), "code", &[]);
-    carry_out(place, files, Change { changes: vec![change], title, answer, piped: false }, &args.ask)
+    carry_out(
+        place,
+        files,
+        Change { changes: vec![change], title, answer, piped: false, sources: sources.as_ref() },
+        &args.ask,
+    )
 }
 
 /// Reads the new text.
@@ -64,7 +73,7 @@ fn text(files: &mut ArchiveCommands<'_>, file: &str) -> Result<String, Failed> {
 }
 
 /// A change that was found possible.
-pub(super) struct Change {
+pub(super) struct Change<'a> {
     /// The files.
     pub changes: Vec<FileChange>,
     /// The cause of the changeset.
@@ -73,16 +82,18 @@ pub(super) struct Change {
     pub answer: Value,
     /// True if standard input held the text, so that nobody can be asked.
     pub piped: bool,
+    /// The files that it was told from, which must not be others when it is written.
+    pub sources: Option<&'a SourceFiles<'a>>,
 }
 
 /// Asks, archives and writes.
 pub(super) fn carry_out(
     place: &Place<'_>,
     files: &mut ArchiveCommands<'_>,
-    change: Change,
+    change: Change<'_>,
     ask: &AskCode,
 ) -> Result<u8, Failed> {
-    let Change { mut changes, title, mut answer, piped } = change;
+    let Change { mut changes, title, mut answer, piped, sources } = change;
     changes.retain(|change| change.before.bytes() != change.after.bytes());
     let diff: Vec<u8> = changes.iter().flat_map(|change| unified(change, false)).collect();
     answer["diff"] = String::from_utf8_lossy(&diff).into();
@@ -98,7 +109,13 @@ pub(super) fn carry_out(
         files.complain("the files have this text already: nothing to change")?;
     } else if !ask.dry_run {
         let proposal = Proposal { id: ProposalId(0), title, files: changes };
-        answer["op-id"] = written(place, files, &proposal, ask, piped)?.into();
+        let consent = files.consent_to(&proposal, ask.yes, !piped)?;
+        let consent = consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
+        if let Some(path) = sources.map(SourceFiles::changed).transpose()?.flatten() {
+            let why = format!("{path} changed on disk meanwhile: nothing was written; run it again");
+            return Err(Failed::new("stale", REFUSED, why));
+        }
+        answer["op-id"] = written(place, files, &proposal, consent)?.into();
         if let (false, Some(hash)) = (place.json, answer["hash"].as_str()) {
             writeln!(files.err, "its hash now: {hash}")?;
         }
@@ -115,14 +132,11 @@ fn written(
     place: &Place<'_>,
     files: &mut ArchiveCommands<'_>,
     proposal: &Proposal,
-    ask: &AskCode,
-    piped: bool,
+    consent: Consent,
 ) -> Result<Option<String>, Failed> {
-    let consent = files.consent_to(proposal, ask.yes, !piped)?;
-    let consent = consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
     let decided = proposal.decide(&Decision::accept(proposal, consent)).map_err(anyhow::Error::from)?;
     let Some(decided) = decided else { return Ok(None) };
-    let applied = files.execute(&decided, "code", &proposal.title)?;
+    let applied = files.execute_exactly(&decided, "code", &proposal.title)?;
     let id = applied.changeset.map(|id| id.to_string());
     if !place.json {
         let archived = id.as_ref().map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
@@ -132,7 +146,7 @@ fn written(
 }
 
 /// Returns the syntax errors of a file for a program: those that were there before.
-fn diagnostics(file: &SourceFile) -> Value {
+pub(super) fn diagnostics(file: &SourceFile) -> Vec<Value> {
     let one = |at: &usize| json!({"path": file.path, "line": file.line(*at), "message": "syntax error"});
     file.errors.iter().map(one).collect()
 }

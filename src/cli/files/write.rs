@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::ArchiveCommands;
-use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, sweep};
+use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, execute_exactly, sweep};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, FileChange, HunkKind, Proposal};
 use crate::text::clean::clean_line;
@@ -17,9 +17,20 @@ impl ArchiveCommands<'_> {
         Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
     }
 
-    /// Writes the decided changes. A file system error changes nothing.
+    /// Writes the decided changes, merged into files that changed meanwhile. A file system error changes nothing.
     pub(in crate::cli) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
         let applied = execute_reported(decided, kind, title, self.stores())?;
+        self.tell(decided, applied)
+    }
+
+    /// Writes the decided changes to files that are as they were known; else nothing is written.
+    pub(in crate::cli) fn execute_exactly(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
+        let applied = reported(execute_exactly, decided, kind, title, self.stores())?;
+        self.tell(decided, applied)
+    }
+
+    /// Tells what became of the files beside what was decided.
+    fn tell(&mut self, decided: &Decided, applied: Applied) -> Result<Applied> {
         for file in &applied.not_kept {
             writeln!(self.err, "not kept: {file}")?;
         }
@@ -59,6 +70,16 @@ impl ArchiveCommands<'_> {
 /// # Errors
 /// When nothing was written.
 pub(in crate::cli) fn execute_reported(
+    decided: &Decided,
+    kind: &str,
+    title: &str,
+    stores: Stores<'_>,
+) -> Result<Applied, ApplyError> {
+    reported(execute, decided, kind, title, stores)
+}
+
+fn reported(
+    execute: impl FnOnce(&Decided, ChangesetCause, Stores<'_>) -> Executed,
     decided: &Decided,
     kind: &str,
     title: &str,

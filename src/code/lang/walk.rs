@@ -38,7 +38,7 @@ struct Walk<'t> {
     /// The nodes that precede each of them and may belong to it.
     leads: Vec<Option<Lead>>,
     holders: Vec<Holder>,
-    /// What ends before this byte is body.
+    /// The end of a definition whose text is body alone.
     closed: usize,
     found: Vec<CodeNode>,
 }

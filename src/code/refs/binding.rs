@@ -41,8 +41,8 @@ const NAMES: &[&str] = &[
     "package_identifier",
 ];
 
-/// Where a name stands deeper in the syntax than this, or more often, its identifiers are not told apart: what is around
-/// each would be looked at from the root of the file on.
+/// The depth in the syntax, and the number in a file, up to which the identifiers of a name are told apart: what is around
+/// each is looked at from the root of the file on.
 const DEEPEST: usize = 256;
 const MOST: usize = 4_000;
 
@@ -51,6 +51,18 @@ pub(super) struct Leaves<'t> {
     pub nodes: Vec<Node<'t>>,
     /// False if they are not told apart.
     pub legible: bool,
+}
+
+impl<'t> Leaves<'t> {
+    /// Returns those that are told apart.
+    pub fn told(self) -> Vec<Node<'t>> {
+        if self.legible { self.nodes } else { Vec::new() }
+    }
+
+    /// Returns whether something holds of one of them, or cannot be told.
+    pub fn any(self, holds: impl FnMut(Node<'t>) -> bool) -> bool {
+        !self.legible || self.nodes.into_iter().any(holds)
+    }
 }
 
 /// Returns the identifiers of a name in a file.
@@ -87,6 +99,7 @@ pub(super) fn bindings(file: &SourceFile, name: &str) -> Vec<Binding> {
     let mut found = Vec::new();
     let leaves = leaves(file, name);
     if !leaves.legible {
+        // The only one then.
         return vec![Binding { scope: 0..usize::MAX, bound: Bound::Untold }];
     }
     for leaf in leaves.nodes {

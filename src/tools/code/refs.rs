@@ -9,6 +9,9 @@ use crate::text::number::plural;
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolOutput};
 
+/// Files of each kind whose mentions may be missing that an answer names.
+const NAMED: usize = 3;
+
 /// The tool.
 pub const TOOL: Builtin = Builtin::of_code(
     "codeRefs",
@@ -47,6 +50,13 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         format!("{} {count}", certainty.word())
     });
     let mut text = format!("{}: {}\n", target.file.id(at), counts.collect::<Vec<_>>().join(", "));
+    let notes = sources.notes();
+    for (_, why) in notes.skipped.iter().take(NAMED) {
+        text.push_str(&format!("(not read: {why})\n"));
+    }
+    for (path, line) in notes.errors.iter().take(NAMED) {
+        text.push_str(&format!("({path}:{line} has a syntax error: mentions may be missing or another's)\n"));
+    }
     for (shown, one) in found.iter().filter(|one| one.mention.certainty >= least).enumerate() {
         if text.len() > CAP {
             text.push_str(&format!("(the first {shown}; ask with minCertainty for fewer)\n"));

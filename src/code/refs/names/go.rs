@@ -53,7 +53,7 @@ pub(in super::super) fn is_embedded(names: &dyn Names, target: &CodeTarget) -> b
     types.contains(&target.node().kind)
         && files.any(|path| {
             let file = names.tree().source(path);
-            file.is_some_and(|file| leaves(&file, name).nodes.into_iter().any(is_field_of))
+            file.is_some_and(|file| leaves(&file, name).any(is_field_of))
         })
 }
 

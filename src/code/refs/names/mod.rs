@@ -67,9 +67,12 @@ impl Names for Lookup<'_> {
         let all = self.bindings(file, name);
         let is_rust = file.language == SourceLanguage::Rust;
         let may_mean = |binding: &&Binding| !is_rust || rust::may_mean(file, name, at, &binding.bound);
+        if let [Binding { bound: Bound::Untold, .. }] = all.as_slice() {
+            return Meaning::Unknown;
+        }
         match innermost(all.iter().filter(may_mean), at, barrier).map(|binding| &binding.bound) {
-            Some(Bound::Variable) => Meaning::Variable,
             Some(Bound::Untold) => Meaning::Unknown,
+            Some(Bound::Variable) => Meaning::Variable,
             Some(Bound::Node(at)) => Meaning::Node { file: file.clone(), at: *at, scoped: false },
             Some(Bound::Import(import)) => self.import(file, import, hops + 1),
             None => match file.language {

@@ -57,7 +57,7 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
         _ => None,
     });
     let handed_on = || {
-        leaves(file, name).nodes.into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
+        leaves(file, name).told().into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
             Role::Import(import) => Some(import),
             _ => None,
         })
@@ -159,15 +159,15 @@ fn spaces(file: &SourceFile) -> Vec<String> {
             continue;
         }
         let name = space.named_child(0).map_or("", |name| &file.text[name.byte_range()]);
-        let is_held = |leaf: &Node<'_>| match role(*leaf, file.syntax()) {
+        let is_held = |leaf: Node<'_>| match role(leaf, file.syntax()) {
             Role::Plain => {
-                !["member_expression", "nested_identifier", "nested_type_identifier"].contains(&above(*leaf, 1))
+                !["member_expression", "nested_identifier", "nested_type_identifier"].contains(&above(leaf, 1))
             }
-            Role::Import(_) => is_field(*leaf, "alias") && above(*leaf, 1) == "export_specifier",
+            Role::Import(_) => is_field(leaf, "alias") && above(leaf, 1) == "export_specifier",
             Role::Shorthand => true,
             _ => false,
         };
-        let held = space.kind() == "namespace_export" || leaves(file, name).nodes.iter().any(is_held);
+        let held = space.kind() == "namespace_export" || leaves(file, name).any(is_held);
         let source = around(space, &["import_statement", "export_statement"])
             .filter(|_| held)
             .and_then(|statement| statement.child_by_field_name("source"));
