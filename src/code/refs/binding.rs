@@ -55,7 +55,7 @@ pub(super) struct Leaves<'t> {
 
 impl<'t> Leaves<'t> {
     /// Returns those that are told apart.
-    pub fn told(self) -> Vec<Node<'t>> {
+    pub fn apart(self) -> Vec<Node<'t>> {
         if self.legible { self.nodes } else { Vec::new() }
     }
 

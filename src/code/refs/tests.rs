@@ -399,5 +399,8 @@ fn identifiers_that_are_too_deep_or_too_many_are_names() {
         let there =
             Project::of(&[("src/lib.rs", "mod a;\npub fn g() {}\n"), ("src/a.rs", &format!("use super::g;\n{text}"))]);
         assert_eq!(there.mentions("src/lib.rs::g").len(), count + 1);
+        // A path that begins with it.
+        let head = format!("mod g {{ pub fn x() {{}} }}\nmod b {{ {text} fn y() {{ g::x(); }} }}\n");
+        assert_eq!(Project::of(&[("src/lib.rs", &head)]).mentions("src/lib.rs::g.x"), ["src/lib.rs:3 name"]);
     }
 }

@@ -57,7 +57,7 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
         _ => None,
     });
     let handed_on = || {
-        leaves(file, name).told().into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
+        leaves(file, name).apart().into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
             Role::Import(import) => Some(import),
             _ => None,
         })
