@@ -423,7 +423,7 @@ fn foreign(
         Some(bytes) => count_changed(&State::File { bytes: bytes.clone(), mode: None }, &now),
         None => Counts::default(),
     };
-    let merged = wrote.and_then(|wrote| merge::three_way(&wrote, &old, &now));
+    let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
     let change = match (choice, merged) {
         (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),

@@ -28,7 +28,7 @@ messages! {
     with_open(said, open, all): "{said} {open} of {all} undecided.", "{said}{all}件中{open}件が未決定。";
     undecided(open, all): "{open} of {all} undecided", "{all}件中{open}件が未決定";
     written(n, hunks, lines): "{n} of {hunks} written, {lines}", "{hunks}中{n}件を書き込みました（{lines}）";
-    merged: ", merged: lines", "、マージ: 行単位";
+    merged(how): ", {how}", "、{how}";
     changeset(id): ": changeset {id}", ": チェンジセット{id}";
     nothing_accepted: "nothing was accepted, nothing was written", "何も承認されず、何も書き込まれませんでした";
     conflict(path): "not written: {path} was changed outside nebula", "未書き込み: {path}がnebula外で変更されました";

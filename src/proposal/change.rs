@@ -220,17 +220,28 @@ pub struct FileChange {
 }
 
 /// The way two versions of a file were joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MergeRung {
     /// Line by line.
     Lines,
+    /// Definition by definition: changed lines lay side by side.
+    Definitions,
 }
 
 impl MergeRung {
-    /// Returns the word for it on the screen after `merged:` and in memory.
+    /// Returns the word for it in memory and for programs.
     pub fn word(self) -> &'static str {
         match self {
             MergeRung::Lines => "lines",
+            MergeRung::Definitions => "definitions",
+        }
+    }
+
+    /// Returns what is said of a file that was merged so.
+    pub fn said(self) -> &'static str {
+        match self {
+            MergeRung::Lines => "merged: lines",
+            MergeRung::Definitions => "merged: definitions",
         }
     }
 }

@@ -161,7 +161,7 @@ impl Decided {
 
     /// Returns how it was joined with what someone else had changed, when it was proposed or when it is written.
     pub fn merge_rung(&self) -> Option<MergeRung> {
-        self.files.iter().find_map(|file| file.merged)
+        self.files.iter().filter_map(|file| file.merged).max()
     }
 
     /// Returns who accepted it.

@@ -1,4 +1,5 @@
-//! Three-way merge of lines: what was decided of one state of a file goes into the file as it is now.
+//! Three-way merge: what was decided of one state of a file goes into the file as it is now, by lines, or else, in a
+//! source file of a known language, by definitions.
 //!
 //! Two ways lead from a common ground: ours, a decided change or a restore, and theirs, what someone else did to the
 //! file meanwhile. Changes with an unchanged line between them are joined. Where both touched the same lines, or lines
@@ -25,8 +26,36 @@ pub struct Merged {
     pub conflicts: Vec<Placed>,
 }
 
-/// Merges the way from `base` to `ours` into `theirs`. `None` when one of the three is no UTF-8 text.
-pub fn three_way(base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
+/// Merges the way from `base` to `ours` into `theirs`, three states of the file at `path`. `None` when one of the three is
+/// no UTF-8 text. Parses whole files: for blocking code alone.
+pub fn three_way(path: &str, base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
+    let merged = by_lines(base, ours, theirs)?;
+    if merged.conflicts.is_empty() {
+        return Some(merged);
+    }
+    let after = by_definitions(path, [base, ours.bytes()?, theirs.bytes()?]);
+    let joined = |after| Merged {
+        after: State::file(String::into_bytes(after)),
+        rung: MergeRung::Definitions,
+        conflicts: Vec::new(),
+    };
+    Some(after.map_or(merged, joined))
+}
+
+#[cfg(feature = "code")]
+fn by_definitions(path: &str, texts: [&[u8]; 3]) -> Option<String> {
+    crate::code::merge(path, texts, &|base, ours, theirs| {
+        let merged = by_lines(base.as_bytes(), &State::file(ours.as_bytes()), &State::file(theirs.as_bytes()))?;
+        merged.after.text().filter(|_| merged.conflicts.is_empty()).map(str::to_owned)
+    })
+}
+
+#[cfg(not(feature = "code"))]
+fn by_definitions(_: &str, _: [&[u8]; 3]) -> Option<String> {
+    None
+}
+
+fn by_lines(base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
     let text = |bytes| std::str::from_utf8(bytes).ok().and_then(|text: &str| lines(text.as_bytes()));
     let (base, ours, theirs) = (text(base)?, text(ours.bytes()?)?, text(theirs.bytes()?)?);
     let sides = [Side::new(&base, &ours), Side::new(&base, &theirs)];
@@ -168,7 +197,7 @@ impl FileChange {
 impl Decided {
     /// Returns the same decision for files that someone else changed since the proposal was made: the accepted hunks go
     /// into each file as `now` gives it, and everything else in it stays. What is there already is not written again.
-    /// `None` where that cannot be told line by line: a conflict, a restore, a file that is made, deleted, moved, no
+    /// `None` where that cannot be told: a conflict, a restore, a file that is made, deleted, moved, no
     /// UTF-8 text or of another mode.
     pub fn merged_into(&self, now: impl Fn(&DecidedFile) -> Option<State>) -> Option<Decided> {
         let mut merged = Decided { files: Vec::new(), merged: Vec::new(), consent: self.consent };
@@ -192,7 +221,7 @@ impl Decided {
 fn merged_file(file: &DecidedFile, now: &State) -> Option<Merged> {
     let same_mode = |state: &State| state.mode().is_none() || state.mode() == now.mode();
     let is_text_alone = !file.restores && same_mode(&file.before) && same_mode(&file.after);
-    let merged = three_way(file.before.bytes().filter(|_| is_text_alone)?, &file.after, now)?;
+    let merged = three_way(&file.path, file.before.bytes().filter(|_| is_text_alone)?, &file.after, now)?;
     merged.conflicts.is_empty().then_some(merged)
 }
 
@@ -208,7 +237,7 @@ mod tests {
     }
 
     fn merge(base: &str, ours: &str, theirs: &str) -> (String, usize) {
-        let merged = three_way(base.as_bytes(), &state(ours), &state(theirs)).expect("texts");
+        let merged = three_way("a", base.as_bytes(), &state(ours), &state(theirs)).expect("texts");
         (merged.after.text().expect("text").to_string(), merged.conflicts.len())
     }
 
@@ -282,12 +311,23 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_not_merged() {
         let three = |base: &[u8], ours: &[u8], theirs: &[u8]| {
-            three_way(base, &State::file(ours), &State::file(theirs)).is_some()
+            three_way("a", base, &State::file(ours), &State::file(theirs)).is_some()
         };
         assert!(three(b"a\nb\nc\n", b"a\nb\nC\n", b"A\nb\nc\n"));
         assert!(!three(b"\xff\nb\nc\n", b"\xff\nb\nC\n", b"A\nb\nc\n"));
         assert!(!three(b"a\nb\nc\n", b"a\nb\n\0\n", b"A\nb\nc\n"));
-        assert_eq!(three_way(b"a", &State::Absent, &state("b")), None);
+        assert_eq!(three_way("a", b"a", &State::Absent, &state("b")), None);
+    }
+
+    #[cfg(feature = "code")]
+    #[test]
+    fn functions_that_two_add_at_one_place_are_joined_in_source_alone() {
+        let [base, ours, theirs] = ["", "fn b() {}\n", "fn c() {}\n"].map(|more| format!("fn a() {{}}\n{more}"));
+        let merged = |path| three_way(path, base.as_bytes(), &state(&ours), &state(&theirs)).expect("texts");
+        let joined = merged("a.rs");
+        assert_eq!((joined.rung, joined.conflicts.len()), (MergeRung::Definitions, 0));
+        assert_eq!(joined.after, state("fn a() {}\nfn b() {}\nfn c() {}\n"));
+        assert_eq!((merged("a.txt").rung, merged("a.txt").conflicts.len()), (MergeRung::Lines, 1));
     }
 
     #[test]

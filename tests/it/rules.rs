@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("messages", &[]),
     ("git", &[]),
-    ("proposal", &[]),
+    ("proposal", &["code"]),
     ("edit", &["code", "proposal"]),
     ("code", &[]),
     ("definitions", &["code", "proposal", "workspace"]),

@@ -296,8 +296,9 @@ impl Printer {
             Outcome::Applied { hunks, changeset, merged } => {
                 let all = hunks.accepted + hunks.rejected;
                 let named = changeset.as_deref().map(|id| say::changeset(&short_changeset(id))).unwrap_or_default();
-                let merged = if merged.is_empty() { "" } else { say::merged() };
-                say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + merged + &named
+                let rung = merged.iter().map(|file| file.rung).max();
+                let merged = rung.map(|rung| say::merged(&records::localized(rung.said()))).unwrap_or_default();
+                say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + &merged + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
             Outcome::Conflict { path, .. } => say::conflict(path),

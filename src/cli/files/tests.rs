@@ -282,6 +282,19 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     assert_eq!(w.read("a"), "theirs\n");
 }
 
+#[cfg(feature = "code")]
+#[test]
+fn an_undo_beside_someone_elses_function_is_merged_by_definitions() {
+    let w = World::new();
+    w.write("a.rs", "fn a() { 1 }\nfn b() { 2 }\n");
+    w.edit("a.rs", "fn a() { 10 }\nfn b() { 2 }\n");
+    w.write("a.rs", "fn a() { 10 }\nfn b() { 20 }\n");
+    let ran = w.run(&["undo"], Some("m\ny\n"));
+    assert_eq!((ran.code, w.read("a.rs").as_str()), (DONE, "fn a() { 1 }\nfn b() { 20 }\n"), "{ran:?}");
+    assert!(ran.err.contains("a.rs: merged: definitions\n"), "{}", ran.err);
+    assert_eq!(w.json(&["history", "a.rs", "--json"])[0]["merged"], "definitions");
+}
+
 #[test]
 fn a_command_then_an_edit_by_hand_then_an_undo() {
     let w = World::new();

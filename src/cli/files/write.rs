@@ -1,6 +1,6 @@
 //! Chooses hunks, and writes the decided changes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::ArchiveCommands;
 use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, execute_exactly, sweep};
 use crate::memory::ChangesetCause;
-use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, FileChange, HunkKind, Proposal};
+use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, MergeRung, Proposal};
 use crate::text::clean::clean_line;
 
 impl ArchiveCommands<'_> {
@@ -34,10 +34,11 @@ impl ArchiveCommands<'_> {
         for file in &applied.not_kept {
             writeln!(self.err, "not kept: {file}")?;
         }
-        let merged = decided.files().iter().filter(|file| file.merged().is_some()).map(DecidedFile::path);
-        let merged: BTreeSet<&str> = merged.chain(applied.merged.iter().map(|file| file.path.as_str())).collect();
-        for path in merged {
-            writeln!(self.err, "{}: merged: lines", clean_line(path))?;
+        let merged = decided.files().iter().filter_map(|file| Some((file.path(), file.merged()?)));
+        let merged: BTreeMap<&str, MergeRung> =
+            merged.chain(applied.merged.iter().map(|file| (file.path.as_str(), file.rung))).collect();
+        for (path, rung) in merged {
+            writeln!(self.err, "{}: {}", clean_line(path), rung.said())?;
         }
         if applied.unguarded {
             self.complain(UNGUARDED)?;

@@ -22,8 +22,7 @@ messages! {
     written: "written", "書き込み済み";
     of_all(n, all): "{n} of {all}", "{all}中{n}";
     written_of(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込み済み";
-    merged(outcome): "{outcome}, merged: lines", "{outcome}、マージ: 行単位";
-    merged_lines: "merged: lines", "マージ: 行単位";
+    merged(outcome, how): "{outcome}, {how}", "{outcome}、{how}";
     not_written_changed: "not written: changed on disk", "未書き込み: ディスク上で変更されました";
     not_written: "not written", "未書き込み";
     withdrawn: "withdrawn", "取り下げ";

@@ -93,8 +93,8 @@ fn with_merged(
     // What was rejected was merged into nothing.
     let merged = merged.iter().filter(|_| verdict.state == CallState::Done);
     for file in merged.filter(|file| results.iter().any(|result| result.path == file.path)) {
-        let how = format!("merged: {}", file.rung.word());
-        if !verdict.summary.contains(&how) {
+        let how = file.rung.said();
+        if !verdict.summary.contains(how) {
             let gap = if verdict.summary.is_empty() { "" } else { ", " };
             verdict.summary.push_str(&format!("{gap}{how}"));
         }

@@ -122,9 +122,11 @@ impl Diff {
         }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
-            Outcome::Applied { hunks, merged, .. } if !merged.is_empty() => Settled::Merged(*hunks),
-            Outcome::Applied { hunks, .. } if hunks.rejected > 0 => Settled::Part(*hunks),
-            Outcome::Applied { .. } => Settled::Said(say::written()),
+            Outcome::Applied { hunks, merged, .. } => match merged.iter().map(|file| file.rung).max() {
+                Some(rung) => Settled::Merged(*hunks, rung),
+                None if hunks.rejected > 0 => Settled::Part(*hunks),
+                None => Settled::Said(say::written()),
+            },
             Outcome::Refused => Settled::Part(HunkCount { accepted: 0, rejected: page.choices.total() }),
             Outcome::Conflict { .. } => Settled::Said(say::not_written_changed()),
             Outcome::Failed(_) => Settled::Said(say::not_written()),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::choices::{Choices, Standing, is_same};
 use super::rows::Heads;
 use super::view::View;
-use crate::messages::{count, diff as say};
-use crate::proposal::{Choice, FileChange, HunkCount, Proposal, State};
+use crate::messages::{count, diff as say, records};
+use crate::proposal::{Choice, FileChange, HunkCount, MergeRung, Proposal, State};
 use crate::protocol::{Command, Comment, ProposalTest, RestoreRequest, TestState, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
@@ -66,7 +66,7 @@ pub(in crate::tui) enum Settled {
     /// A part of its hunks was written.
     Part(HunkCount),
     /// Its hunks, or a part of them, were written into a file that someone else had changed.
-    Merged(HunkCount),
+    Merged(HunkCount, MergeRung),
 }
 
 impl Settled {
@@ -76,8 +76,10 @@ impl Settled {
             Settled::Said(words) => words.to_string(),
             Settled::Part(HunkCount { accepted: 0, rejected: 1 }) => say::not_written().into(),
             Settled::Part(n) => say::written_of(&n.accepted, &count::hunks(n.accepted + n.rejected)),
-            Settled::Merged(HunkCount { rejected: 0, .. }) => say::merged(&say::written()),
-            Settled::Merged(n) => say::merged(&Settled::Part(n).words()),
+            Settled::Merged(HunkCount { rejected: 0, .. }, rung) => {
+                say::merged(&say::written(), &records::localized(rung.said()))
+            }
+            Settled::Merged(n, rung) => say::merged(&Settled::Part(n).words(), &records::localized(rung.said())),
         }
     }
 }

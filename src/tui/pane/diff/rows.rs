@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::align::{self, HunkPart};
 use super::lines::{Ending, Lines, text_id};
 use crate::messages::{diff as say, records, verbs};
-use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, State};
+use crate::proposal::{Counts, FileChange, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
 use crate::tui::pane::paint::found_word;
 
@@ -140,7 +140,7 @@ pub struct FileView {
     /// Its content acts later.
     pub later: bool,
     /// A merge: what someone else changed in it stays.
-    pub merged: bool,
+    pub merged: Option<MergeRung>,
     /// It is restored although it was changed outside nebula.
     pub foreign: bool,
 }
@@ -188,7 +188,7 @@ impl FileView {
             usual,
             stale: false,
             later: change.acts_later(),
-            merged: change.merged.is_some(),
+            merged: change.merged,
             foreign: change.foreign,
         };
         for hunk in &change.hunks {

@@ -7,7 +7,7 @@ use super::draw::standing_mark;
 use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
-use crate::messages::{archive, count, diff as say};
+use crate::messages::{archive, count, diff as say, records};
 use crate::proposal::Rung;
 use crate::protocol::TestState;
 use crate::tui::action::{Action, Context};
@@ -86,7 +86,7 @@ fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
     }
     let later = file.later.then(|| mark(look.glyphs.later, say::acts_later()));
     let foreign = file.foreign.then(|| mark(look.glyphs.foreign, archive::foreign()));
-    let merged = file.merged.then(|| span(say::merged_lines(), dim));
+    let merged = file.merged.map(|rung| span(records::localized(rung.said()), dim));
     let never = (wide && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
     match worst(file).filter(|_| !file.later && !file.foreign) {
         Some(rung) => {

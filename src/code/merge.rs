@@ -1,0 +1,280 @@
+//! Three-way merge by definitions: two versions of a file that changed different definitions are joined, also where the
+//! changed lines lie side by side, as where both add a function at the same place.
+//!
+//! A text is cut into units, each a definition with the text between it and the one before; a class, a trait or a module
+//! is cut further, into its members. A unit that one side alone changed is taken from that side. The text between
+//! definitions is merged by lines, and imports as sets.
+
+use std::collections::HashMap;
+
+use super::file::SourceFile;
+use super::lang::{NodeKind, SourceLanguage};
+
+/// Merges three texts line by line; `None`: both changed the same lines.
+pub type LineMerge<'a> = &'a dyn Fn(&str, &str, &str) -> Option<String>;
+
+/// A definition and the text between it and the unit before. The last unit of a file is the text behind its last
+/// definition.
+#[derive(Clone, Copy)]
+struct Unit<'a> {
+    key: &'a str,
+    gap: &'a str,
+    text: &'a str,
+}
+
+/// The beginning of a file, up to its first definition.
+const HEAD: &str = "\0head";
+/// The rest, behind its last definition.
+const TAIL: &str = "\0tail";
+
+/// Merges the ways from `base` to `ours` and to `theirs`. `None` where both changed one definition in different ways, or
+/// its place, or a text is no source file without syntax errors, or the result would not hold just the definitions that
+/// both sides leave.
+pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>) -> Option<String> {
+    let read = |bytes| SourceFile::read(path, bytes).ok().filter(|file| file.errors.is_empty());
+    let files = [read(base)?, read(ours)?, read(theirs)?];
+    let keys = files.each_ref().map(keys);
+    let [base, ours, theirs] = [0, 1, 2].map(|side| units(&files[side], &keys[side]));
+    let language = files[0].language;
+    let merged = Merge { base: by_key(&base), lines, language }.joined(&base, &ours, &theirs)?;
+    let text: String = merged.iter().flat_map(|(_, gap, text)| [gap.as_str(), text.as_str()]).collect();
+    let result = SourceFile::of_text(path, language, text).filter(|file| file.errors.is_empty())?;
+    let keys = self::keys(&result);
+    let found = units(&result, &keys).into_iter().map(|unit| (unit.key, unit.text));
+    found.eq(merged.iter().map(|(key, _, text)| (key.as_str(), text.as_str()))).then_some(result.text)
+}
+
+/// Returns whether a definition is cut into those that it holds.
+fn is_cut(kind: NodeKind) -> bool {
+    use NodeKind::{Class, Enum, Interface, Mod, Struct, Trait};
+    matches!(kind, Class | Enum | Interface | Mod | Struct | Trait)
+}
+
+/// Returns the names of a file's definitions, which tell those of one name apart.
+fn keys(file: &SourceFile) -> Vec<String> {
+    (0..file.nodes.len()).map(|at| format!("{} {}", file.called(at), file.nodes[at].number)).collect()
+}
+
+/// Cuts a text into units.
+fn units<'a>(file: &'a SourceFile, keys: &'a [String]) -> Vec<Unit<'a>> {
+    let holds = |at: usize| {
+        let range = &file.nodes[at].range;
+        file.nodes.get(at + 1).is_some_and(|next| next.range.start < range.end)
+    };
+    let mut places: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for (at, node) in file.nodes.iter().enumerate() {
+        if node.range.start >= end && !(is_cut(node.kind) && holds(at)) {
+            places.push(at);
+            end = node.range.end;
+        }
+    }
+    let text = |from: usize, to: usize| file.text.get(from..to).unwrap_or_default();
+    let head = places.first().map_or(file.text.len(), |first| file.nodes[*first].range.start);
+    let mut units = vec![Unit { key: HEAD, gap: "", text: text(0, head) }];
+    let mut end = head;
+    for at in places {
+        let range = &file.nodes[at].range;
+        units.push(Unit { key: &keys[at], gap: text(end, range.start), text: text(range.start, range.end) });
+        end = range.end;
+    }
+    units.push(Unit { key: TAIL, gap: text(end, file.text.len()), text: "" });
+    units
+}
+
+fn by_key<'a>(units: &[Unit<'a>]) -> HashMap<&'a str, Unit<'a>> {
+    units.iter().map(|unit| (unit.key, *unit)).collect()
+}
+
+/// Returns the keys that are in another version too, in their order.
+fn shared<'a>(units: &[Unit<'a>], other: &HashMap<&str, Unit<'_>>) -> Vec<&'a str> {
+    units.iter().map(|unit| unit.key).filter(|key| other.contains_key(key)).collect()
+}
+
+struct Merge<'a> {
+    base: HashMap<&'a str, Unit<'a>>,
+    lines: LineMerge<'a>,
+    language: SourceLanguage,
+}
+
+impl<'a> Merge<'a> {
+    /// Returns the units of the result: key, gap and text.
+    fn joined(
+        &self,
+        base: &[Unit<'a>],
+        ours: &[Unit<'a>],
+        theirs: &[Unit<'a>],
+    ) -> Option<Vec<(String, String, String)>> {
+        let (of_ours, of_theirs) = (by_key(ours), by_key(theirs));
+        let moves =
+            |side: &[Unit<'a>], units: &HashMap<&str, Unit<'_>>| shared(base, units) != shared(side, &self.base);
+        // The order is that of the side that moved definitions; not both may.
+        let (lead, follow, of_follow) = match (moves(ours, &of_ours), moves(theirs, &of_theirs)) {
+            (true, true) => return None,
+            (false, true) => (theirs, ours, &of_ours),
+            _ => (ours, theirs, &of_theirs),
+        };
+        let of_lead = by_key(lead);
+        let is_changed = |unit: &Unit<'_>| of_follow.get(unit.key).is_some_and(|follow| follow.text != unit.text);
+        if base.iter().any(|unit| !of_lead.contains_key(unit.key) && is_changed(unit)) {
+            // What one removed the other changed.
+            return None;
+        }
+        let mut order: Vec<&str> = lead.iter().map(|unit| unit.key).collect();
+        for (at, unit) in follow.iter().enumerate() {
+            if !of_lead.contains_key(unit.key) && !self.base.contains_key(unit.key) {
+                // Behind what precedes it, and what the other side put there.
+                let before = follow[..at].iter().rev().find_map(|unit| order.iter().position(|key| *key == unit.key));
+                let after = order.iter().skip(before? + 1);
+                let added = after.take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key));
+                let place = before? + 1 + added.count();
+                order.insert(place, unit.key);
+            }
+        }
+        let mut result = Vec::new();
+        for key in order {
+            let sides = [self.base.get(key), of_ours.get(key), of_theirs.get(key)];
+            let text = self.three(sides.map(|unit| unit.map(|unit| unit.text)), |texts| {
+                (key == HEAD).then(|| self.between(texts)).flatten()
+            })?;
+            let gap = self.three(sides.map(|unit| unit.map(|unit| unit.gap)), |gaps| self.between(gaps))?;
+            if let (Some(gap), Some(text)) = (gap, text) {
+                result.push((key.to_owned(), gap, text));
+            }
+        }
+        part(&mut result);
+        Some(result)
+    }
+
+    /// Merges one text; `Some(None)`: it goes. `both` merges what both sides changed.
+    fn three(
+        &self,
+        [base, ours, theirs]: [Option<&str>; 3],
+        both: impl FnOnce([&str; 3]) -> Option<String>,
+    ) -> Option<Option<String>> {
+        if ours == theirs || theirs == base {
+            return Some(ours.map(str::to_owned));
+        }
+        if ours == base {
+            return Some(theirs.map(str::to_owned));
+        }
+        both([base?, ours?, theirs?]).map(Some)
+    }
+
+    /// Merges text between definitions: by lines, or else imports as sets.
+    fn between(&self, texts: [&str; 3]) -> Option<String> {
+        let [base, ours, theirs] = texts;
+        (self.lines)(base, ours, theirs).or_else(|| self.imports(texts))
+    }
+
+    /// Merges text in which both sides changed imports: those of both are there, and none that a side took away. `None`
+    /// where both changed something else too.
+    fn imports(&self, [base, ours, theirs]: [&str; 3]) -> Option<String> {
+        let is_import = |line: &&str| is_import(self.language, line);
+        let rest = |text| lines_of(text).filter(|line| !is_import(line)).collect::<String>();
+        let (lead, other) = match () {
+            () if rest(theirs) == rest(base) || rest(theirs) == rest(ours) => (ours, theirs),
+            () if rest(ours) == rest(base) => (theirs, ours),
+            () => return None,
+        };
+        let set = |text| -> Vec<&str> { lines_of(text).filter(is_import).collect() };
+        let (before, other) = (set(base), set(other));
+        let goes = |line: &&str| is_import(line) && before.contains(line) && !other.contains(line);
+        let mut lines: Vec<&str> = lines_of(lead).filter(|line| !goes(line)).collect();
+        let last = lines.iter().rposition(is_import)?;
+        let new: Vec<&str> = other.into_iter().filter(|line| !before.contains(line) && !lines.contains(line)).collect();
+        lines.splice(last + 1..last + 1, new);
+        Some(lines.concat())
+    }
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n')
+}
+
+/// Sets apart what came to stand behind something else without a line break between.
+fn part(units: &mut [(String, String, String)]) {
+    for (key, gap, _) in units.iter_mut().skip(2) {
+        if gap.is_empty() && key != TAIL {
+            "\n\n".clone_into(gap);
+        }
+    }
+}
+
+/// Returns whether a line is an import, whole.
+fn is_import(language: SourceLanguage, line: &str) -> bool {
+    let line = line.trim();
+    let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    match language {
+        SourceLanguage::Rust => begins(&["use ", "pub use ", "pub(crate) use "]) && line.ends_with(';'),
+        SourceLanguage::Python => begins(&["import ", "from "]) && !line.ends_with(['(', '\\']),
+        SourceLanguage::TypeScript | SourceLanguage::Tsx => begins(&["import "]) && line.ends_with([';', '"', '\'']),
+        SourceLanguage::Go => begins(&["import \"", "\""]) && line.ends_with('"'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines that never merge, so that what is merged is merged by definitions.
+    fn merged(path: &str, base: &str, ours: &str, theirs: &str) -> Option<String> {
+        let never = |_: &str, _: &str, _: &str| None;
+        let one = merge(path, [base, ours, theirs].map(str::as_bytes), &never);
+        let other = merge(path, [base, theirs, ours].map(str::as_bytes), &never);
+        assert_eq!(one.is_some(), other.is_some(), "which side is ours decides nothing but an order");
+        one
+    }
+
+    #[test]
+    fn what_both_add_at_one_place_is_there_once_each() {
+        let base = "fn a() {}\n";
+        let text = merged("a.rs", base, "fn a() {}\n\nfn b() {}\n", "fn a() {}\n\n/// C.\nfn c() {}\n");
+        assert_eq!(text.as_deref(), Some("fn a() {}\n\nfn b() {}\n\n/// C.\nfn c() {}\n"));
+        let text = merged("a.rs", base, "fn b() {}\n\nfn a() {}\n", "fn c() {}\n\nfn a() {}\n");
+        assert_eq!(text.as_deref(), Some("fn b() {}\n\nfn c() {}\n\nfn a() {}\n"));
+        let base = "class A:\n    def a(self):\n        pass\n";
+        let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n    def {name}(self):\n        pass\n"));
+        let text = merged("a.py", base, &ours, &theirs).expect("merged");
+        assert_eq!(text, format!("{ours}\n    def c(self):\n        pass\n"));
+    }
+
+    #[test]
+    fn neighbours_that_each_side_changed_are_joined() {
+        let base = "fn a() { 1 }\nfn b() { 2 }\n";
+        let text = merged("a.rs", base, "fn a() { 10 }\nfn b() { 2 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+        assert_eq!(text.as_deref(), Some("fn a() { 10 }\nfn b() { 20 }\n"));
+        let text = merged("a.rs", base, "fn b() { 2 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+        assert_eq!(text.as_deref(), Some("fn b() { 20 }\n"), "one goes, the other changes");
+        let text = merged("a.rs", base, "fn b() { 2 }\nfn a() { 1 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+        assert_eq!(text.as_deref(), Some("fn b() { 20 }\nfn a() { 1 }\n"), "one side moved them");
+    }
+
+    #[test]
+    fn imports_are_sets() {
+        let base = "use a;\n\nfn f() {}\n";
+        let text = merged("a.rs", base, "use a;\nuse b;\n\nfn f() {}\n", "use c;\n\nfn f() { 1 }\n");
+        assert_eq!(text.as_deref(), Some("use b;\nuse c;\n\nfn f() { 1 }\n"));
+    }
+
+    #[test]
+    fn one_definition_that_both_changed_is_no_merge() {
+        let base = "fn a() { 1 }\n";
+        assert_eq!(merged("a.rs", base, "fn a() { 2 }\n", "fn a() { 3 }\n"), None);
+        assert_eq!(merged("a.rs", base, "", "fn a() { 3 }\n"), None, "one removed it");
+        let [ours, theirs] = ["2", "3"].map(|n| format!("{base}\nfn b() {{ {n} }}\n"));
+        assert_eq!(merged("a.rs", base, &ours, &theirs), None, "both made one of that name");
+        assert_eq!(merged("a.rs", base, &ours, &ours).as_ref(), Some(&ours), "the same one");
+        assert_eq!(merged("a.rs", base, "// x\nfn a() { 1 }\n", "// y\nfn a() { 1 }\n"), None);
+    }
+
+    #[test]
+    fn what_is_no_source_or_would_not_be_is_no_merge() {
+        assert_eq!(merged("a.txt", "a\n", "b\n", "a\nc\n"), None);
+        assert_eq!(merged("a.rs", "fn a() {}\n", "fn a() {}\nfn b( {}\n", "fn a() {}\nfn c() {}\n"), None);
+        let base = "impl A {\n    fn a() {}\n    fn b() {}\n}\n";
+        let head_gone = "fn a() {}\nfn b() {}\n";
+        let text = merged("a.rs", base, head_gone, "impl A {\n    fn c() {}\n    fn a() {}\n    fn b() {}\n}\n");
+        assert_eq!(text, None, "{text:?}");
+    }
+}
