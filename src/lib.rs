@@ -80,23 +80,3 @@ pub mod text;
 pub mod tools;
 pub mod tui;
 pub mod workspace;
-
-/// Serves a Strand store to an agent. Returns the exit code.
-#[cfg(all(feature = "strand", feature = "mcp"))]
-pub use mcp::serve_store as serve_strand;
-
-/// Works on definitions of ordinary source files, for `strand code`. Returns the exit code.
-#[cfg(all(feature = "strand", feature = "code"))]
-pub use cli::run_code;
-
-/// Says that this program reads no source files. Returns the exit code.
-#[cfg(all(feature = "strand", not(feature = "code")))]
-pub fn run_code(_: Vec<std::ffi::OsString>, _: bool) -> u8 {
-    strand::cli::unable("this program was built without definitions of source files (feature code)")
-}
-
-/// Says that this program cannot serve. Returns the exit code.
-#[cfg(all(feature = "strand", not(feature = "mcp")))]
-pub fn serve_strand(_: strand::cli::Opening) -> u8 {
-    strand::cli::unable("this program was built without the Model Context Protocol (feature mcp)")
-}

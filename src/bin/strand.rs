@@ -1,5 +1,5 @@
 //! The `strand` program.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::from(nebula::strand::cli::main(std::env::args_os(), nebula::serve_strand, nebula::run_code))
+    std::process::ExitCode::from(nebula::cli::strand(std::env::args_os()))
 }

@@ -18,6 +18,8 @@ mod served;
 mod sessions;
 mod settings;
 mod shell;
+#[cfg(feature = "strand")]
+mod strand;
 mod task;
 mod usage;
 
@@ -26,12 +28,12 @@ use std::io::{self, Read};
 use anyhow::{Context as _, Result, bail};
 
 pub use args::{Cli, Cmd, Global};
-#[cfg(all(feature = "strand", feature = "code"))]
-pub use code::run as run_code;
 pub use context::Context;
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 pub use parse::parse;
 pub use print::{USAGE, UsageError, report};
+#[cfg(feature = "strand")]
+pub use strand::strand;
 
 use out::Out;
 
@@ -55,11 +57,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     }
     #[cfg(feature = "strand")]
     if let Cmd::Strand { args } = command {
-        return Ok(i32::from(crate::strand::cli::main(
-            std::iter::once("strand".into()).chain(args),
-            crate::serve_strand,
-            crate::run_code,
-        )));
+        return Ok(i32::from(strand(std::iter::once("strand".into()).chain(args))));
     }
     if let Cmd::Mcp { what: args::McpCmd::Serve(args) } = command {
         return Ok(served::serve(args, global));

@@ -1,4 +1,4 @@
-//! Every call of git. A folder that is opened is material: nothing that it names is run by looking at it.
+//! Every call of git. Looking at a folder runs nothing that the folder names.
 //!
 //! What a repository's own configuration can name as a program, and what keeps it from being run:
 //!

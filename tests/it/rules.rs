@@ -114,6 +114,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "shell",
             "strand::cli::Opening",
             "strand::cli::main",
+            "strand::cli::unable",
             "tools",
             "workspace",
         ],

@@ -50,7 +50,7 @@ async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
 
 /// Returns the new changeset, unless watching the archive has told it already.
 fn archived(services: &Services, id: Id) -> Option<Changeset> {
-    let is_new = lock(&services.watched.told).add(id);
+    let is_new = lock(&services.watched.reported).add(id);
     is_new.then(|| changesets(services, &[id]).pop()).flatten()
 }
 

@@ -33,7 +33,7 @@ pub fn begin(services: &Arc<Services>) {
         let watching = tokio::task::spawn_blocking(move || {
             let there = services2.record_error(services2.archive.list()).unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
-            lock(&services2.watched.told).all_to(newest);
+            lock(&services2.watched.reported).all_to(newest);
             services2.workspace.watch(services2.archive.folder(), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);
@@ -147,20 +147,20 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 fn archived(services: &Services, waits: bool) -> (Vec<Changeset>, bool) {
     let Some(ids) = services.record_error(services.archive.list()) else { return (Vec::new(), false) };
     let mut new: Vec<Id> = {
-        let told = lock(&services.watched.told);
-        ids.iter().copied().filter(|id| !told.has(*id)).collect()
+        let reported = lock(&services.watched.reported);
+        ids.iter().copied().filter(|id| !reported.has(*id)).collect()
     };
     let on_its_way = waits && new.first().is_some_and(|id| !is_recorded(services, *id));
     if on_its_way {
         new.remove(0);
     }
-    let mut told = lock(&services.watched.told);
+    let mut reported = lock(&services.watched.reported);
     // What its maker has told meanwhile is told.
-    new.retain(|id| told.add(*id));
+    new.retain(|id| reported.add(*id));
     if let Some(newest) = ids.first().filter(|_| !on_its_way) {
-        told.all_to(*newest);
+        reported.all_to(*newest);
     }
-    drop(told);
+    drop(reported);
     (changesets(services, &new.iter().rev().copied().collect::<Vec<_>>()), on_its_way)
 }
 

@@ -18,7 +18,7 @@ pub struct WatchedFiles {
     /// The SHA-256 of each file as the sessions know it, to recognise changes by others.
     pub known: Mutex<HashMap<String, ContentHash>>,
     /// The changesets that the front end received.
-    pub told: Mutex<ToldChangesets>,
+    pub reported: Mutex<ReportedChangesets>,
     /// Keeps the watch on the workspace and the archive alive.
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
@@ -32,36 +32,36 @@ impl WatchedFiles {
     }
 }
 
-/// The changesets that the front end received. They are not told in the order in which they were made: one that another
+/// The changesets that the front end received. They are not reported in the order in which they were made: one that another
 /// program made may be seen after a later one of this nebula.
-pub struct ToldChangesets {
-    /// Up to this one all are told.
+pub struct ReportedChangesets {
+    /// Up to this one all are reported.
     newest: Id,
-    /// The changesets after it that are told.
+    /// The changesets after it that are reported.
     above: BTreeSet<Id>,
 }
 
-impl Default for ToldChangesets {
+impl Default for ReportedChangesets {
     fn default() -> Self {
-        ToldChangesets { newest: Id::MIN, above: BTreeSet::new() }
+        ReportedChangesets { newest: Id::MIN, above: BTreeSet::new() }
     }
 }
 
-impl ToldChangesets {
-    /// Returns whether one is told.
+impl ReportedChangesets {
+    /// Returns whether one is reported.
     pub fn has(&self, id: Id) -> bool {
         id <= self.newest || self.above.contains(&id)
     }
 
-    /// Adds one that is being told. Returns whether it was not told before.
+    /// Adds one that is being reported. Returns whether it was not reported before.
     pub fn add(&mut self, id: Id) -> bool {
         !self.has(id) && self.above.insert(id)
     }
 
-    /// Takes all up to this one as told.
+    /// Takes all up to this one as reported.
     pub fn all_to(&mut self, id: Id) {
         self.newest = self.newest.max(id);
-        self.above.retain(|told| *told > self.newest);
+        self.above.retain(|reported| *reported > self.newest);
     }
 }
 
@@ -73,10 +73,10 @@ mod tests {
     fn one_that_is_told_hides_none_before_it() {
         let first = Id::after(Id::MIN);
         let second = Id::after(first);
-        let mut told = ToldChangesets::default();
-        assert!(told.add(second) && !told.add(second));
-        assert!(!told.has(first) && told.add(first));
-        told.all_to(second);
-        assert!(told.has(first) && !told.add(second) && told.add(Id::after(second)));
+        let mut reported = ReportedChangesets::default();
+        assert!(reported.add(second) && !reported.add(second));
+        assert!(!reported.has(first) && reported.add(first));
+        reported.all_to(second);
+        assert!(reported.has(first) && !reported.add(second) && reported.add(Id::after(second)));
     }
 }
