@@ -35,7 +35,10 @@ def run(task, options, home):
         own = files_of(task)
         for path in own:
             shutil.copy(path, work)
-        mentions = " ".join("@" + path.name for path in own)
+        mentions = " ".join("@" + path.name for path in own) if options.mention else ""
+        if options.config:
+            (work / ".nebula").mkdir()
+            (work / ".nebula/config.json").write_text(json.dumps(options.config))
         words = [options.binary, "task", "--json", "--approve", "edits", "--expect-change"]
         words += ["--model", options.model] if options.model else []
         words += ["--format", options.format] if options.format else []
@@ -74,6 +77,7 @@ def main():
     parser.add_argument("--only", help="only tasks with this in their name")
     parser.add_argument("--keep", help="the folder that the changed files and the events are copied to")
     options = parser.parse_args()
+    options.mention, options.config = True, None
     # A task runs in a folder of its own.
     options.binary = str(Path(options.binary).resolve())
     if not os.access(options.binary, os.X_OK):
