@@ -5,8 +5,10 @@
 
 mod fault;
 mod find;
+mod label;
 mod sources;
 
 pub use fault::FindFault;
 pub use find::{DefinitionFinder, FindNotes, FoundFile};
+pub use label::label;
 pub use sources::{FoundMention, SourceFiles};

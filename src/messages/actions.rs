@@ -47,6 +47,7 @@ messages! {
     previous_item: "previous entry", "前の項目";
     again: "ask again", "もう一度依頼";
     accept: "accept this hunk, go to the next", "このハンクを承認して次へ";
+    accept_definition: "accept all of this definition", "この定義をすべて承認";
     reject: "reject it, go to the next", "このハンクを却下して次へ";
     toggle: "toggle the decision", "決定を切り替え";
     accept_all: "accept all that is undecided", "未決定をすべて承認";

@@ -144,6 +144,7 @@ messages! {
     this_pane_lower_higher: "this pane: lower, higher", "このペインを低く、高く";
     open_close_first_action: "open, close; first action", "開閉、または最初の操作";
     fold: "fold", "折りたたみ";
+    heads_alone: "heads of hunks alone, or all", "ハンクの見出しのみ／すべて";
     its_fold_a_notice_file: "its fold; a notice's file", "折りたたみ、通知のファイル";
     ask_again: "ask again", "再依頼";
     undo_since_here: "undo since here", "ここ以降を元に戻す";

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::text::definition::DefinitionChange;
+
 /// The state of a path on disk, now or as proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
@@ -189,6 +191,17 @@ pub struct Hunk {
     pub edits: Vec<usize>,
     /// The number of characters in its added lines that hide what the text says: see [`super::hidden()`].
     pub hidden: usize,
+    /// The definitions that it touches, where the file was parsed.
+    pub definitions: Vec<HunkDefinition>,
+}
+
+/// A definition that a hunk touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HunkDefinition {
+    /// The kind and name, one of its kind in its file: `fn total`, `method Cart.total`.
+    pub name: String,
+    /// The effect of the whole change of its file on it.
+    pub change: DefinitionChange,
 }
 
 /// The change of one file.

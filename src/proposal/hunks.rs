@@ -97,7 +97,7 @@ impl Wide {
 pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk>, Counts) {
     let whole = |kind, before, after| {
         let (found, edits) = made_by(placed, None);
-        Hunk { kind, before: 0..before, after: 0..after, found, edits, hidden: 0 }
+        Hunk { kind, before: 0..before, after: 0..after, found, edits, hidden: 0, definitions: Vec::new() }
     };
     match (before, after) {
         (State::File { bytes: old, mode: old_mode }, State::File { bytes: new, mode: new_mode }) => {
@@ -116,6 +116,7 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
                     found: None,
                     edits: Vec::new(),
                     hidden: 0,
+                    definitions: Vec::new(),
                 });
             }
             (hunks, counts)
@@ -173,7 +174,15 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
                 last.before.end = before.end;
                 last.after.end = after.end;
             }
-            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None, edits: Vec::new(), hidden: 0 }),
+            _ => hunks.push(Hunk {
+                kind: HunkKind::Lines,
+                before,
+                after,
+                found: None,
+                edits: Vec::new(),
+                hidden: 0,
+                definitions: Vec::new(),
+            }),
         }
     }
     if !placed.is_empty() {

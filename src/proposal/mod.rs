@@ -18,7 +18,8 @@ mod restore_preview;
 use std::fmt;
 
 pub use change::{
-    Counts, FileChange, Hunk, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch, Placed, Rung, State,
+    Counts, FileChange, Hunk, HunkDefinition, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch, Placed, Rung,
+    State,
 };
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};

@@ -112,6 +112,10 @@ pub enum DefinitionChange {
     Removed,
     /// It is there before and after.
     Changed,
+    /// It is there under another name.
+    Renamed,
+    /// It stands elsewhere, as it was.
+    Moved,
 }
 
 /// Returns the innermost definition around line `at`, named by its first words; empty when there is none in reach.

@@ -160,6 +160,7 @@ each_pane! { actions
     PreviousItem "previous-item" previous_item
     Again "again" again
     Accept "accept" accept
+    AcceptDefinition "accept-definition" accept_definition
     Reject "reject" reject
     Toggle "toggle" toggle
     AcceptAll "accept-all" accept_all

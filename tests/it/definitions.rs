@@ -100,6 +100,8 @@ async fn a_definition_is_replaced_as_a_proposal_and_undone() {
     live.submit("one more");
     let proposal = live.decide(Choice::Accept).await;
     assert_eq!((proposal.title.as_str(), proposal.files.len()), ("code: replace method.Cart.total", 1));
+    let labels = proposal.files[0].hunks.iter().flat_map(|hunk| &hunk.definitions);
+    assert_eq!(labels.map(|label| label.name.as_str()).collect::<Vec<_>>(), ["method Cart.total"]);
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("src/cart.rs"), CART.replace("sum()", "sum::<u64>() + 1"));
     assert_eq!(results(&live), ["src/cart.rs: written (+1 −1)"]);

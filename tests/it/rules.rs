@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "code",
             "config",
             "context",
+            "definitions",
             "edit",
             "execute",
             "git",

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::agent::background::labels;
 use crate::agent::services::Services;
 use crate::archive::Id;
 use crate::memory::ReviewDecision;
@@ -76,8 +77,9 @@ pub fn count(services: &Services) -> bool {
 /// When one is gone, or archive or workspace cannot be read, in words.
 pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result<ReviewChange, String> {
     let ids: Vec<Id> = ids.iter().filter_map(|id| Id::parse(id)).collect();
-    let changed =
+    let mut changed =
         review::changes(&ids, scope == ReviewScope::Single, services.stores()).map_err(|error| error.to_string())?;
+    labels::label(&mut changed.files);
     let mut later = Vec::new();
     for file in &changed.files {
         let now = services.workspace.read_whole(&file.path).map_err(|error| error.to_string())?.state;

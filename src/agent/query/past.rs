@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::agent::background::labels;
 use crate::agent::services::Services;
 use crate::archive::Id;
 use crate::git;
@@ -69,6 +70,7 @@ pub fn between(services: &Services, then: Option<&str>, until: Option<&str>) -> 
         files.push(PastFile { version, outside: file.outside, is_left: file.is_left, unsure: file.unsure });
         changes.push(file.change);
     }
+    labels::label(&mut changes);
     let change = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changes };
     Ok(PastChange { change: Arc::new(change), files, unreadable })
 }

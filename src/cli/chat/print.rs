@@ -395,6 +395,9 @@ fn about(file: &FileChange, hunk: &Hunk) -> String {
 
 /// Returns the definition that a hunk changes, and what becomes of it.
 fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChange)> {
+    if let Some(first) = hunk.definitions.first() {
+        return Some((first.name.clone(), first.change));
+    }
     fn lines(state: &State) -> Vec<&str> {
         state.text().map(|text| text.lines().collect()).unwrap_or_default()
     }

@@ -8,6 +8,8 @@ pub fn definition_change(change: DefinitionChange) -> &'static str {
         DefinitionChange::New => definition_new(),
         DefinitionChange::Removed => definition_removed(),
         DefinitionChange::Changed => definition_changed(),
+        DefinitionChange::Renamed => definition_renamed(),
+        DefinitionChange::Moved => definition_moved(),
     }
 }
 
@@ -60,6 +62,8 @@ messages! {
     hunk_of(n, all): "hunk {n} of {all}  ", "ハンク {n}/{all}  ";
     definition_changed: "changed", "変更";
     definition_new: "new", "新規";
+    definition_renamed: "renamed", "改名";
+    definition_moved: "moved", "移動";
     definition_removed: "removed", "削除";
     inside(item): "  in {item}", "  {item}内";
     found_wide: "   found: ", "   一致: ";

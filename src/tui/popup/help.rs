@@ -67,8 +67,8 @@ fn reaches(inner: Context, action: Action) -> bool {
         Context::Line | Context::List | Context::Form | Context::Viewer => {
             matches!(action, Action::Cancel | Action::Suspend | Action::Redraw)
         }
-        // What fills the body has no column beside it, and no folds of its own.
-        Context::Diff => !matches!(action, Action::FoldAll | Action::Narrower | Action::Wider),
+        // What fills the body has no column beside it.
+        Context::Diff => !matches!(action, Action::Narrower | Action::Wider),
         Context::Archive => {
             !matches!(action, Action::FoldAll | Action::Copy | Action::NextMatch | Action::PreviousMatch)
         }

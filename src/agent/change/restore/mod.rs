@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::labels;
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::events::Events;
@@ -166,9 +167,13 @@ async fn part_of(
     stop: &CancellationToken,
 ) -> Result<Option<Proposal>, String> {
     let (context, stop) = (Arc::clone(context), stop.clone());
-    let planned = tokio::task::spawn_blocking(move || match request {
-        RestoreRequest::State { path, now, then } => Ok(Some(part::to_state(&context, &path, *now, *then))),
-        request => part::without(&context, &wanted(&context, request, None)?, &stop),
+    let planned = tokio::task::spawn_blocking(move || {
+        let mut planned = match request {
+            RestoreRequest::State { path, now, then } => Some(part::to_state(&context, &path, *now, *then)),
+            request => part::without(&context, &wanted(&context, request, None)?, &stop)?,
+        };
+        planned.iter_mut().for_each(|proposal| labels::label(&mut proposal.files));
+        Ok(planned)
     });
     planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
 }
@@ -191,7 +196,8 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
     let Restoration { proposal, .. } = restoration.map_err(|e| e.to_string())?;
     // From now to then, the other way round.
     let turned = |file: FileChange| FileChange::new(file.path, file.after, file.before, "", &[]);
-    let files: Vec<FileChange> = proposal.files.into_iter().map(turned).collect();
+    let mut files: Vec<FileChange> = proposal.files.into_iter().map(turned).collect();
+    labels::label(&mut files);
     Ok((!files.is_empty()).then_some(Proposal { files, ..proposal }))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::labels;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
 use crate::agent::services::events::Events;
 use crate::agent::session::call_preview;
@@ -235,6 +236,7 @@ async fn place(
         };
         let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned) };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
+        labels::label(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)
     });

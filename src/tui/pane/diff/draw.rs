@@ -90,6 +90,13 @@ impl View {
                 pen.put(x, y, &cut::words(note, room, look.glyphs.cut), room, look.theme.style(Role::Text));
                 self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
             }
+            (Row::Shut { hunk }, Ok(y)) => {
+                let x = self.indent(columns);
+                let mut spans = vec![span(format!("{} ", look.glyphs.more), dim)];
+                spans.extend(paint::counts(file.hunk_counts(hunk), look));
+                pen.spans(x, y, &spans, usize::from(columns.width.saturating_sub(x + 1)));
+                self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
+            }
             (Row::Talk { hunk, part }, _) => {
                 let rows = self.draw_talk(pen, y, (f, hunk, part), columns.width, look);
                 self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
@@ -218,8 +225,13 @@ impl View {
     /// Returns the definition that a hunk changes, with a gap behind it: `fn total · changed   `. Empty: none is known.
     fn definition(&self, f: usize, h: usize, dot: &str) -> String {
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
-        let named = match hunk.kind {
-            HunkKind::Lines => {
+        let named = match (hunk.kind, hunk.definitions.as_slice()) {
+            (_, [first, more @ ..]) => {
+                let more = if more.is_empty() { String::new() } else { format!(" +{}", more.len()) };
+                let (name, change) = (&first.name, say::definition_change(first.change));
+                return format!("{name} {dot} {change}{more}   ");
+            }
+            (HunkKind::Lines, []) => {
                 definition::of_change(&file.path, (&file.before, &hunk.before), (&file.after, &hunk.after))
             }
             _ => None,

@@ -1,8 +1,12 @@
-//! Searching a diff, and copying the hunk in focus.
+//! Searching a diff, folding its hunks, and copying the one in focus.
 
-use super::rows::{Heads, Layout, Row, Show};
+use std::collections::BTreeSet;
+
+use super::folds::Folds;
+use super::rows::{Heads, HunkView, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
 use crate::messages::count;
+use crate::proposal::HunkKind;
 use crate::text::number::thousands;
 
 impl View {
@@ -10,6 +14,7 @@ impl View {
     /// they are anywhere.
     pub fn search(&mut self, words: &str) -> bool {
         self.words = words.to_string();
+        self.show_shut();
         self.find_hits();
         self.hit = self.next_hit();
         words.is_empty() || self.show_hit()
@@ -88,7 +93,7 @@ impl View {
         let mut out = format!("--- a/{0}\n+++ b/{0}\n", file.path);
         let (mut body, mut counts) = (String::new(), (0usize, 0usize));
         let mut rows = Vec::new();
-        file.rows(Layout::Unified, CONTEXT, |_| false, true, &mut rows);
+        file.rows(Layout::Unified, CONTEXT, &Folds::default().of(f), true, &mut rows);
         let (mut first, mut push) = (None, |sign: char, line: &[u8]| {
             body.push(sign);
             body.push_str(&String::from_utf8_lossy(line));
@@ -121,6 +126,45 @@ impl View {
         let start = |at: usize, n: usize| if n == 0 { at } else { at + 1 };
         out.push_str(&format!("@@ -{},{} +{},{} @@\n", start(b, counts.0), counts.0, start(a, counts.1), counts.1));
         Some(out + &body)
+    }
+
+    /// Opens the folds around the hunk in focus, or closes them; one that is shut is opened with all of its definition.
+    pub fn switch_folds(&mut self) {
+        let Some((f, h)) = self.focus else { return };
+        let around = [(f, h), (f, h + 1)];
+        if self.folds.shut.contains(&(f, h)) {
+            let own = self.same_definition((f, h));
+            self.folds.shut.retain(|at| !own.contains(at));
+        } else if around.iter().any(|slot| self.folds.open.contains(slot)) {
+            self.folds.open.retain(|slot| !around.contains(slot));
+        } else {
+            self.folds.open.extend(around);
+        }
+        self.lay();
+        self.show_focus();
+    }
+
+    /// Leaves the heads of the hunks alone, each with its definition, or shows all of them again.
+    pub fn switch_shut(&mut self) {
+        let all = self.hunks().filter(|(f, h)| self.files[*f].hunks[*h].kind == HunkKind::Lines).collect();
+        self.folds.shut = if self.folds.shut.is_empty() { all } else { BTreeSet::new() };
+        self.lay();
+        self.show_focus();
+    }
+
+    /// Shows the lines of all hunks: what is looked for may be among them.
+    pub(super) fn show_shut(&mut self) {
+        if !std::mem::take(&mut self.folds.shut).is_empty() {
+            self.lay();
+        }
+    }
+
+    /// Returns the hunks of the same file that touch a definition that this one touches, itself among them.
+    pub fn same_definition(&self, (f, h): (usize, usize)) -> Vec<(usize, usize)> {
+        let Some(file) = self.files.get(f) else { return Vec::new() };
+        let own = file.hunks.get(h).map_or(&[][..], |hunk| &hunk.definitions);
+        let shares = |hunk: &HunkView| hunk.definitions.iter().any(|one| own.iter().any(|own| own.name == one.name));
+        (0..file.hunks.len()).filter(|other| *other == h || shares(&file.hunks[*other])).map(|h| (f, h)).collect()
     }
 }
 

@@ -11,6 +11,7 @@ mod choices;
 mod code;
 mod draw;
 mod find;
+mod folds;
 mod lines;
 mod page;
 mod rows;
@@ -297,7 +298,9 @@ impl Diff {
         let Some(page) = &self.page else { return false };
         let open = self.is_waiting();
         match action {
-            Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
+            Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle => {
+                open && page.view.focus().is_some()
+            }
             Action::AcceptSession => open && !page.is_restore(),
             Action::AcceptAll | Action::RejectAll | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
@@ -311,7 +314,7 @@ impl Diff {
             Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
             Action::First | Action::Last | Action::Search | Action::Copy => true,
-            Action::Layout | Action::Fold | Action::WrapLines | Action::Blame => true,
+            Action::Layout | Action::Fold | Action::FoldAll | Action::WrapLines | Action::Blame => true,
             _ => false,
         }
     }

@@ -185,6 +185,17 @@ impl DiffPage {
         }
     }
 
+    /// Accepts all hunks of the definitions that the hunk in focus touches, and goes on to what is left.
+    fn accept_definition(&mut self) {
+        let Some((f, h)) = self.view.focus() else { return };
+        for (f, h) in self.view.same_definition((f, h)) {
+            self.set(f, h, Choice::Accept);
+        }
+        if let Some(next) = self.choices.next_undecided(f, h) {
+            self.view.set_focus(next);
+        }
+    }
+
     fn set(&mut self, f: usize, h: usize, choice: Choice) {
         self.choices.set(f, h, choice);
     }
@@ -329,6 +340,14 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Restore(request))]
     }
 
+    /// Opens what the file in focus would become in an editor.
+    fn edit_result(&self) -> Option<Vec<PaneEffect>> {
+        let (file, text) = self.result()?;
+        let purpose = EditFor::Result(self.proposal.id, file);
+        let name = self.edited.files[file].path.clone();
+        Some(vec![PaneEffect::Run(Effect::Edit { purpose, text: text.to_vec(), name })])
+    }
+
     /// Returns the text that `e` opens: what the file in focus would become.
     pub fn result(&self) -> Option<(usize, Arc<[u8]>)> {
         let (f, _) = self.view.focus()?;
@@ -339,7 +358,15 @@ impl DiffPage {
 /// Handles the keys that decide; `None`: it is none of them.
 pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffect>> {
     let armed = std::mem::take(&mut page.armed);
-    if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::AcceptAll | Action::RejectAll) {
+    if matches!(
+        action,
+        Action::Accept
+            | Action::AcceptDefinition
+            | Action::Reject
+            | Action::Toggle
+            | Action::AcceptAll
+            | Action::RejectAll
+    ) {
         page.remember();
     }
     match action {
@@ -350,6 +377,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
                 return Some(page.finish_with_it());
             }
         }
+        Action::AcceptDefinition => page.accept_definition(),
         Action::Reject => page.decide(Choice::Reject),
         Action::Toggle => page.toggle(),
         Action::AcceptAll => {
@@ -383,12 +411,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Later => {
             return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(page.left_open())]);
         }
-        Action::EditResult => {
-            let (file, text) = page.result()?;
-            let purpose = EditFor::Result(page.proposal.id, file);
-            let name = page.edited.files[file].path.clone();
-            return Some(vec![PaneEffect::Run(Effect::Edit { purpose, text: text.to_vec(), name })]);
-        }
+        Action::EditResult => return page.edit_result(),
         _ => return None,
     }
     Some(Vec::new())
@@ -435,6 +458,7 @@ pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEf
             return file.map(|file| PaneEffect::Blame(file.path.clone())).into_iter().collect();
         }
         Action::Fold => view.switch_folds(),
+        Action::FoldAll => view.switch_shut(),
         Action::WrapLines => view.switch_wrap(),
         Action::Search => {
             let text = view.words.clone();

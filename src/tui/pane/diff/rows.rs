@@ -1,13 +1,13 @@
 //! The rows of a diff, before anything is laid out: heads, folds, hunk lines and lines of code. Made once for a
 //! proposal and again when a fold is opened; drawing looks only at the rows that are seen.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::align::{self, HunkPart};
+use super::folds::{FileFolds, Folds};
 use super::lines::{Ending, Lines, text_id};
 use crate::messages::{diff as say, records, verbs};
-use crate::proposal::{Counts, FileChange, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, State};
+use crate::proposal::{Counts, FileChange, HunkDefinition, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
 use crate::tui::pane::paint::found_word;
 
@@ -44,6 +44,11 @@ pub enum Row {
     /// The line that heads a hunk.
     Hunk {
         /// The hunk's number in the file.
+        hunk: usize,
+    },
+    /// The lines of a hunk that is shut.
+    Shut {
+        /// The hunk.
         hunk: usize,
     },
     /// A line that stays.
@@ -101,6 +106,8 @@ pub struct HunkView {
     pub rung: Option<Rung>,
     /// Characters in its added lines that hide what the text says.
     pub hidden: usize,
+    /// The definitions that it touches, where they are known.
+    pub definitions: Vec<HunkDefinition>,
     /// Questions of the person about it and answers of the model, in turns; the last may be open.
     pub talk: Vec<Talk>,
     parts: Vec<HunkPart>,
@@ -201,6 +208,7 @@ impl FileView {
                 found: hunk.found.as_ref().filter(|f| f.rung != Rung::Exact).map(found).unwrap_or_default(),
                 rung: hunk.found.as_ref().map(|f| f.rung).filter(|rung| *rung != Rung::Exact),
                 hidden: hunk.hidden,
+                definitions: hunk.definitions.clone(),
                 talk: Vec::new(),
                 parts: Vec::new(),
                 note: None,
@@ -264,6 +272,18 @@ impl FileView {
         }
     }
 
+    /// Returns the lines that a hunk adds and removes.
+    pub fn hunk_counts(&self, hunk: usize) -> Counts {
+        let mut counts = Counts::default();
+        for part in self.hunks.get(hunk).map_or(&[][..], |hunk| &hunk.parts) {
+            if let HunkPart::Pair(left, right) = part {
+                counts.removed += usize::from(left.is_some());
+                counts.added += usize::from(right.is_some());
+            }
+        }
+        counts
+    }
+
     /// Returns what the note of a hunk says.
     pub fn note(&self, hunk: usize) -> Option<&str> {
         self.hunks.get(hunk)?.note.as_deref()
@@ -284,11 +304,15 @@ impl FileView {
         Gap { lines: from..end.max(from), after, prev, next }
     }
 
-    /// Adds the rows of the file with this many lines of context; `open`: the folds that are opened.
-    pub fn rows(&self, layout: Layout, context: usize, open: impl Fn(usize) -> bool, heads: bool, out: &mut Vec<Row>) {
+    /// Adds the rows of the file with this many lines of context; `folds`: the state of its folds.
+    pub fn rows(&self, layout: Layout, context: usize, folds: &FileFolds<'_>, heads: bool, out: &mut Vec<Row>) {
         for slot in 0..=self.hunks.len() {
             let gap = self.gap(slot);
-            let (tail, lead) = gap.context(context);
+            let (mut tail, mut lead) = gap.context(context);
+            let prev_shut = gap.prev.is_some_and(|hunk| folds.is_shut(hunk));
+            let next_shut = gap.next && folds.is_shut(slot);
+            tail *= usize::from(!prev_shut);
+            lead *= usize::from(!next_shut);
             let hidden = gap.lines.len() - tail - lead;
             let same = |hunk: Option<usize>, lines: Range<usize>, out: &mut Vec<Row>| {
                 out.extend(lines.map(|i| Row::Same { hunk, before: i, after: gap.after + i - gap.lines.start }));
@@ -300,9 +324,11 @@ impl FileView {
             }
             let inner = gap.lines.start + tail..gap.lines.end - lead;
             // A fold of one line would take as much room as the line.
-            if open(slot) || hidden == 1 {
+            // Between shut hunks nothing is looked at.
+            let is_aside = (prev_shut || gap.prev.is_none()) && (next_shut || !gap.next) && (prev_shut || next_shut);
+            if folds.is_open(slot) || hidden == 1 && !is_aside {
                 same(None, inner, out);
-            } else if hidden > 1 {
+            } else if hidden > 1 && !is_aside {
                 out.push(Row::Fold { slot, from: inner.start, len: hidden });
             }
             if slot == self.hunks.len() {
@@ -310,6 +336,10 @@ impl FileView {
             }
             if heads {
                 out.push(Row::Hunk { hunk: slot });
+            }
+            if folds.is_shut(slot) {
+                out.push(Row::Shut { hunk: slot });
+                continue;
             }
             if self.hunks[slot].note.is_some() {
                 out.push(Row::Note { hunk: slot });
@@ -360,20 +390,14 @@ impl FileView {
 }
 
 /// Returns the rows of all files, with the file each belongs to.
-pub fn all(
-    files: &[FileView],
-    layout: Layout,
-    context: usize,
-    open: &BTreeSet<(usize, usize)>,
-    heads: Heads,
-) -> Vec<(u32, Row)> {
+pub fn all(files: &[FileView], layout: Layout, context: usize, folds: &Folds, heads: Heads) -> Vec<(u32, Row)> {
     let (mut out, mut rows) = (Vec::new(), Vec::new());
     for (f, file) in files.iter().enumerate() {
         if heads == Heads::All {
             rows.extend((f > 0).then_some(Row::Blank));
             rows.push(Row::Head);
         }
-        file.rows(layout, context, |slot| open.contains(&(f, slot)), heads == Heads::All, &mut rows);
+        file.rows(layout, context, &folds.of(f), heads == Heads::All, &mut rows);
         out.extend(rows.drain(..).map(|r| (f as u32, r)));
     }
     out

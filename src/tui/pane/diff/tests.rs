@@ -365,7 +365,9 @@ fn every_size_is_drawn() {
 /// The numbers of changed lines in the rows of a file, in order of the rows.
 fn changed_rows(file: &FileView, layout: Layout, context: usize, open: bool) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     let mut rows = Vec::new();
-    file.rows(layout, context, |_| open, true, &mut rows);
+    let mut folds = folds::Folds::default();
+    folds.open.extend((0..=file.hunks.len()).filter(|_| open).map(|slot| (0, slot)));
+    file.rows(layout, context, &folds.of(0), true, &mut rows);
     let (mut left, mut right, mut same) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         match row {
@@ -688,4 +690,64 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     // What was there is only further down.
     let first = before.lines().next().expect("a row").trim_end();
     assert_eq!(text.lines().nth(9).map(str::trim_end), Some(first));
+}
+
+/// A file with two definitions, the first of them changed in two places.
+fn labelled() -> Proposal {
+    use crate::proposal::HunkDefinition;
+    use crate::text::definition::DefinitionChange;
+    let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let mut after = before.clone();
+    for n in [3, 12, 30] {
+        after = after.replace(&format!("line {n}\n"), &format!("LINE {n}\nmore\n"));
+    }
+    let mut file = change("src/cart.rs", &before, &after, "edit", Rung::Exact, None);
+    let names = [
+        ("fn total", DefinitionChange::Changed),
+        ("fn total", DefinitionChange::Changed),
+        ("fn sum", DefinitionChange::Renamed),
+    ];
+    for (hunk, (name, change)) in file.hunks.iter_mut().zip(names) {
+        hunk.definitions.push(HunkDefinition { name: name.into(), change });
+    }
+    file.hunks[2].definitions.push(HunkDefinition { name: "fn new".into(), change: DefinitionChange::New });
+    proposal(vec![file])
+}
+
+#[test]
+fn all_hunks_of_a_definition_are_accepted_at_once() {
+    let mut diff = pane(140, 35, labelled());
+    act(&mut diff, &[Action::NextHunk, Action::AcceptDefinition]);
+    let standings = |diff: &Diff| {
+        let page = diff.page.as_ref().expect("a page");
+        [0, 1, 2].map(|h| page.choices.standing(0, h))
+    };
+    assert_eq!(standings(&diff), [Standing::Accepted, Standing::Accepted, Standing::Undecided]);
+    assert_eq!(diff.page.as_ref().and_then(|page| page.view.focus()), Some((0, 2)));
+    act(&mut diff, &[Action::UndoDecision]);
+    assert_eq!(standings(&diff), [Standing::Undecided; 3]);
+    // Where no definition is known, the hunk alone.
+    let mut diff = pane(140, 35, shop());
+    act(&mut diff, &[Action::AcceptDefinition]);
+    assert_eq!(diff.undecided(), Some((2, 3)));
+}
+
+#[test]
+fn the_heads_alone_say_what_happens_to_each_definition() {
+    let mut diff = pane(100, 30, labelled());
+    let whole = drawn(&diff, "dark").text();
+    act(&mut diff, &[Action::FoldAll]);
+    insta::assert_snapshot!(drawn(&diff, "dark").text());
+    // The one in focus is opened with all of its definition.
+    act(&mut diff, &[Action::Fold]);
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains("LINE 3") && text.contains("LINE 12") && !text.contains("LINE 30"), "{text}");
+    // A search looks into all.
+    act(&mut diff, &[Action::FoldAll, Action::FoldAll]);
+    assert!(!drawn(&diff, "dark").text().contains("LINE"));
+    diff.line(LineFor::Search, LineInput::Now("line 30"), 0);
+    assert!(drawn(&diff, "dark").text().contains("LINE 30"));
+    diff.line(LineFor::Search, LineInput::Now(""), 0);
+    act(&mut diff, &[Action::PreviousHunk, Action::PreviousHunk]);
+    assert_eq!(drawn(&diff, "dark").text(), whole);
 }

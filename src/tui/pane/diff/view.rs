@@ -1,11 +1,11 @@
 //! A diff that can be scrolled: files, their rows, and where each row begins at the present width. The pane of
 //! proposals and the archive's comparison both show one.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::align;
 use super::cells;
+use super::folds::Folds;
 use super::lines::Ending;
 use super::rows::{self, FileView, Heads, Layout, Row, Show, Talk};
 use crate::proposal::{Counts, Proposal};
@@ -27,7 +27,7 @@ pub struct View {
     pub(super) heads: Heads,
     chosen: Option<Layout>,
     wrap: bool,
-    open: BTreeSet<(usize, usize)>,
+    pub(super) folds: Folds,
     pub(super) laid: PageRows,
     pub(super) top: usize,
     /// A key moved it.
@@ -93,7 +93,7 @@ impl View {
             heads,
             chosen: None,
             wrap: false,
-            open: BTreeSet::new(),
+            folds: Folds::default(),
             laid: PageRows::default(),
             top: 0,
             moved: false,
@@ -128,7 +128,8 @@ impl View {
             file.take_talk(old);
             *old = file;
         }
-        self.open.retain(|(f, _)| *f != file);
+        self.folds.open.retain(|(f, _)| *f != file);
+        self.folds.shut.retain(|(f, _)| *f != file);
         if self.focus.is_some_and(|(f, h)| self.files.get(f).is_none_or(|v| h >= v.hunks.len())) {
             let near = self.hunks().find(|(f, _)| *f >= file).or(self.hunks().next());
             self.focus = near;
@@ -217,21 +218,6 @@ impl View {
         self.wrap
     }
 
-    /// Opens the folds around the hunk in focus, or closes them.
-    pub fn switch_folds(&mut self) {
-        let Some((f, h)) = self.focus else { return };
-        let around = [(f, h), (f, h + 1)];
-        if around.iter().any(|slot| self.open.contains(slot)) {
-            around.iter().for_each(|slot| {
-                self.open.remove(slot);
-            });
-        } else {
-            self.open.extend(around);
-        }
-        self.lay();
-        self.show_focus();
-    }
-
     /// Lays out for this size, if it is another one. `height` counts the rows of the diff alone.
     pub fn measure(&mut self, width: u16, height: u16) {
         if self.laid.layout.is_some() && (self.laid.width, self.laid.height) == (width, height) {
@@ -252,7 +238,7 @@ impl View {
         }
     }
 
-    fn lay(&mut self) {
+    pub(super) fn lay(&mut self) {
         let top = self.laid.rows.get(self.laid.at(self.top)).copied();
         let layout = self.layout();
         let height = self.height();
@@ -275,7 +261,7 @@ impl View {
     }
 
     fn lay_with(&mut self, layout: Layout, context: usize) {
-        let rows = rows::all(&self.files, layout, context, &self.open, self.heads);
+        let rows = rows::all(&self.files, layout, context, &self.folds, self.heads);
         let columns = self.columns_for(layout);
         let mut tops = Vec::with_capacity(rows.len() + 1);
         let mut y = 0;
@@ -443,7 +429,7 @@ impl View {
     }
 
     /// Scrolls as little as shows the whole hunk in focus; one that is too long, from its beginning.
-    fn show_focus(&mut self) {
+    pub(super) fn show_focus(&mut self) {
         let Some(mut extent) = self.focus.and_then(|at| self.extent(at)) else { return };
         // The fold that follows is part of the picture.
         if matches!(self.laid.rows.get(self.laid.at(extent.end)), Some((_, Row::Fold { .. }))) {
@@ -483,7 +469,11 @@ impl View {
 /// Returns the hunk that a row belongs to.
 pub(super) fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
     let hunk = match row {
-        Row::Hunk { hunk } | Row::Note { hunk } | Row::Talk { hunk, .. } | Row::Pair { hunk, .. } => Some(*hunk),
+        Row::Hunk { hunk }
+        | Row::Shut { hunk }
+        | Row::Note { hunk }
+        | Row::Talk { hunk, .. }
+        | Row::Pair { hunk, .. } => Some(*hunk),
         Row::Same { hunk, .. } => *hunk,
         _ => None,
     };

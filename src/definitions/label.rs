@@ -1,0 +1,275 @@
+//! The definitions that each hunk of a change touches: for the head of the hunk, and to fold or decide a definition as a
+//! whole.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::code::{NodeKind, SourceFile};
+use crate::proposal::{FileChange, HunkDefinition, HunkKind, State};
+use crate::text::definition::DefinitionChange;
+
+/// The bytes of all texts that are parsed for one proposal at most: it waits for that.
+const MOST: usize = 2 << 20;
+/// Pairs of definitions that are compared at most to find renamed ones.
+const PAIRS: usize = 4_000;
+
+/// Names the definitions that each hunk of some changes touches, where the files are ones that definitions are read from.
+pub fn label(changes: &mut [FileChange]) {
+    let mut left = MOST;
+    for change in changes {
+        let size = |state: &State| state.bytes().map_or(0, |bytes| bytes.len());
+        let parsed = size(&change.before) + size(&change.after);
+        if parsed <= left && label_file(change) {
+            left -= parsed;
+        }
+    }
+}
+
+/// Returns whether the texts were parsed.
+fn label_file(change: &mut FileChange) -> bool {
+    let read = |state: &State| SourceFile::read(&change.path, state.bytes()?).ok().map(Side::new);
+    if !change.hunks.iter().any(|hunk| hunk.kind == HunkKind::Lines) {
+        return false;
+    }
+    let (Some(before), Some(after)) = (read(&change.before), read(&change.after)) else { return false };
+    let versions = Versions::new(before, after);
+    for hunk in change.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Lines) {
+        hunk.definitions = versions.touched(&hunk.before, &hunk.after);
+    }
+    true
+}
+
+/// A text, and the innermost definition of each of its lines.
+struct Side {
+    file: SourceFile,
+    innermost: Vec<Option<usize>>,
+}
+
+impl Side {
+    fn new(file: SourceFile) -> Side {
+        let mut innermost = vec![None; file.text.lines().count()];
+        // One that stands in another comes after it. A field is a part of its type.
+        for at in (0..file.nodes.len()).filter(|at| file.nodes[*at].kind != NodeKind::Field) {
+            let (first, last) = file.lines(at);
+            innermost[first - 1..last].fill(Some(at));
+        }
+        Side { file, innermost }
+    }
+
+    /// Returns the lines of a definition, from 0.
+    fn lines(&self, at: usize) -> Range<usize> {
+        let (first, last) = self.file.lines(at);
+        first - 1..last
+    }
+
+    fn text(&self, at: usize) -> &str {
+        &self.file.text[self.file.nodes[at].range.clone()]
+    }
+
+    fn label(&self, at: usize) -> String {
+        format!("{} {}", self.file.nodes[at].kind.word(), self.file.name(at))
+    }
+
+    /// Returns the outermost of a definition and those around it that lie wholly in some lines and are new or gone.
+    fn outermost(&self, at: usize, lines: &Range<usize>, other: &[Option<usize>]) -> usize {
+        let around = std::iter::successors(Some(at), |at| self.file.nodes[*at].parent);
+        around.take_while(|at| within(&self.lines(*at), lines) && other[*at].is_none()).last().unwrap_or(at)
+    }
+}
+
+/// A file before and after a change, with the definitions that are the same in both.
+struct Versions {
+    before: Side,
+    after: Side,
+    /// For each definition before the one after, and the other way round.
+    later: Vec<Option<usize>>,
+    earlier: Vec<Option<usize>>,
+    /// The definition before that was renamed to one after.
+    renamed: HashMap<usize, usize>,
+}
+
+impl Versions {
+    fn new(before: Side, after: Side) -> Versions {
+        let key = |side: &Side, at: usize| {
+            (side.file.nodes[at].kind.word(), side.file.nodes[at].dotted.clone(), side.file.nodes[at].number)
+        };
+        let at: HashMap<_, usize> = (0..after.file.nodes.len()).map(|at| (key(&after, at), at)).collect();
+        let later: Vec<Option<usize>> =
+            (0..before.file.nodes.len()).map(|b| at.get(&key(&before, b)).copied()).collect();
+        let mut earlier = vec![None; after.file.nodes.len()];
+        for (b, a) in later.iter().enumerate().filter_map(|(b, a)| Some((b, (*a)?))) {
+            earlier[a] = Some(b);
+        }
+        let mut versions = Versions { before, after, later, earlier, renamed: HashMap::new() };
+        versions.find_renamed();
+        versions
+    }
+
+    /// Finds those of the definitions that came and went of which only the name differs.
+    fn find_renamed(&mut self) {
+        let gone: Vec<usize> = (0..self.later.len()).filter(|b| self.later[*b].is_none()).collect();
+        let new: Vec<usize> = (0..self.earlier.len()).filter(|a| self.earlier[*a].is_none()).collect();
+        let pairs = new.iter().flat_map(|a| gone.iter().map(move |b| (*a, *b)));
+        for (a, b) in pairs.take(PAIRS) {
+            let (old, now) = (&self.before.file.nodes[b], &self.after.file.nodes[a]);
+            let is_free = !self.renamed.contains_key(&a) && !self.renamed.values().any(|taken| *taken == b);
+            if is_free
+                && old.kind == now.kind
+                && old.name != now.name
+                && with_name(self.before.text(b), &old.name, &now.name) == self.after.text(a)
+            {
+                self.renamed.insert(a, b);
+            }
+        }
+    }
+
+    /// Returns the definitions that a hunk with these lines before and after touches.
+    fn touched(&self, before: &Range<usize>, after: &Range<usize>) -> Vec<HunkDefinition> {
+        let mut found: Vec<HunkDefinition> = Vec::new();
+        let mut add = |name: String, change: DefinitionChange| {
+            if !found.iter().any(|one| one.name == name) {
+                found.push(HunkDefinition { name, change });
+            }
+        };
+        for at in innermost(&self.after, after) {
+            let at = self.after.outermost(at, after, &self.earlier);
+            let name = self.after.label(at);
+            match (self.earlier[at], self.renamed.get(&at)) {
+                (None, Some(_)) => add(name, DefinitionChange::Renamed),
+                (None, None) if within(&self.after.lines(at), after) => add(name, DefinitionChange::New),
+                (None, None) => add(name, DefinitionChange::Changed),
+                (Some(b), _) if self.after.text(at) != self.before.text(b) => add(name, DefinitionChange::Changed),
+                (Some(b), _) if !meet(&self.before.lines(b), before) => add(name, DefinitionChange::Moved),
+                _ => {}
+            }
+        }
+        for at in innermost(&self.before, before) {
+            let at = self.before.outermost(at, before, &self.later);
+            match self.later[at] {
+                None if self.renamed.values().any(|renamed| *renamed == at) => {}
+                None if within(&self.before.lines(at), before) => add(self.before.label(at), DefinitionChange::Removed),
+                None => {}
+                Some(a) if self.after.text(a) != self.before.text(at) => {
+                    add(self.after.label(a), DefinitionChange::Changed);
+                }
+                Some(a) if !meet(&self.after.lines(a), after) => add(self.after.label(a), DefinitionChange::Moved),
+                Some(_) => {}
+            }
+        }
+        found
+    }
+}
+
+/// Returns the innermost definitions of some lines, each once.
+fn innermost(side: &Side, lines: &Range<usize>) -> Vec<usize> {
+    let end = lines.end.min(side.innermost.len());
+    let mut found: Vec<usize> = side.innermost[lines.start.min(end)..end].iter().flatten().copied().collect();
+    found.dedup();
+    found
+}
+
+fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// Returns a text with another name wherever this one stands as a word.
+fn with_name(text: &str, old: &str, new: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(old) {
+        let (before, after) = (&rest[..at], &rest[at + old.len()..]);
+        let is_whole = !before.chars().next_back().is_some_and(is_word) && !after.chars().next().is_some_and(is_word);
+        out.push_str(before);
+        out.push_str(if is_whole { new } else { old });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "\
+use a;
+
+fn total() {
+    1
+}
+
+fn keep() {
+    2
+}
+
+struct Cart {
+    items: u8,
+    name: u8,
+}
+
+fn gone() {
+    let far = 3;
+    far
+}
+
+mod b {
+    fn deep() {
+        total();
+    }
+}
+";
+
+    /// The labels of each hunk of a change of a file.
+    fn labels(path: &str, before: &str, after: &str) -> Vec<String> {
+        let mut change = FileChange::new(path, State::file(before.as_bytes()), State::file(after.as_bytes()), "", &[]);
+        label(std::slice::from_mut(&mut change));
+        let one = |d: &HunkDefinition| format!("{} {:?}", d.name, d.change);
+        let hunks = change.hunks.iter();
+        hunks.map(|hunk| hunk.definitions.iter().map(one).collect::<Vec<_>>().join(", ")).collect()
+    }
+
+    #[track_caller]
+    fn check(replace: &[(&str, &str)], want: &[&str]) {
+        let after = replace.iter().fold(BEFORE.to_string(), |text, (old, new)| {
+            assert!(text.contains(old), "{old}");
+            text.replace(old, new)
+        });
+        assert_eq!(labels("a.rs", BEFORE, &after), want);
+    }
+
+    #[test]
+    fn a_hunk_bears_what_it_does_to_which_definition() {
+        check(&[("    1\n", "    7\n")], &["fn total Changed"]);
+        check(&[("use a;", "use b;")], &[""]);
+        check(&[("        total();\n", "        total(1);\n")], &["fn b.deep Changed"]);
+        check(&[("    name: u8,\n", "    name: u16,\n    more: u8,\n")], &["struct Cart Changed"]);
+        check(&[("fn keep() {", "fn kept() {")], &["fn kept Renamed"]);
+        check(&[("fn gone() {\n    let far = 3;\n    far\n}\n\n", "")], &["fn gone Removed"]);
+        check(&[("mod b {\n", "mod c {\n    fn new() {\n        0\n    }\n}\n\nmod b {\n")], &["mod c New"]);
+        // One hunk over two definitions, with an unchanged line between.
+        check(&[("    1\n", "    7\n"), ("    2\n", "    8\n")], &["fn total Changed, fn keep Changed"]);
+        // The definition goes from one place to another: two hunks, one label.
+        let gone = "fn gone() {\n    let far = 3;\n    far\n}\n\n";
+        check(
+            &[(gone, ""), ("use a;\n", &format!("use a;\n\n{}", gone.trim_end()))],
+            &["fn gone Moved", "fn gone Moved"],
+        );
+    }
+
+    #[test]
+    fn what_is_no_source_has_no_label() {
+        assert_eq!(labels("a.md", "fn a() {}\n\nfn b() {}\n", "fn a() {}\n\nfn c() {}\n"), [""]);
+        assert_eq!(labels("a.rs", "", "fn a() {}\n"), ["fn a New"]);
+        let large = format!("fn a() {{}}\n{}", "// x\n".repeat(MOST / 5));
+        assert_eq!(labels("a.rs", &large, &large.replace("a()", "b()")), [""]);
+    }
+
+    #[test]
+    fn a_name_is_replaced_as_a_word() {
+        assert_eq!(with_name("fn a() { a(ba, a_, a) }", "a", "sum"), "fn sum() { sum(ba, a_, sum) }");
+    }
+}
