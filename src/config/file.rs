@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use super::key_use::keep_key_variables;
 use super::keys::{KEYS, Key, Shape, key, unknown};
 use crate::disk::{self, Links};
 use crate::text::distance::nearest;
-use crate::text::size;
+use crate::text::{size, time};
 
 /// A configuration could not be read or changed; the file is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,10 +82,20 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
             if workspace {
                 keep_key_variables(&mut keys, &mut complain);
             }
-            // An editor may be about to fill it.
-            Read { keys, complaints, is_unreadable: text.trim().is_empty() }
+            Read { keys, complaints, is_unreadable: text.trim().is_empty() && is_fresh(path) }
         }
     }
+}
+
+/// Milliseconds after which an editor that emptied a file has filled it.
+const FILLING: u64 = 10_000;
+
+/// Returns whether a file was written just now: an editor may be about to fill it.
+fn is_fresh(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let at = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+    at.is_some_and(|at| time::now().abs_diff(at) < FILLING)
 }
 
 /// A file as it is: its text, without the mark some editors begin a file with, and its object.
@@ -351,6 +362,15 @@ mod tests {
         let path = folder.path().join("config.json");
         fs::write(&path, text).unwrap();
         (folder, path)
+    }
+
+    #[test]
+    fn an_empty_file_counts_as_it_is_once_nobody_is_filling_it() {
+        let (_folder, path) = file(" \n");
+        assert!(read(&path, false).is_unreadable);
+        let then = UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+        assert!(!read(&path, false).is_unreadable);
     }
 
     #[test]

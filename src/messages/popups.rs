@@ -79,7 +79,6 @@ messages! {
     nothing_found: "nothing found", "見つかりません";
     on_disk_since: "on disk since then", "その後のディスク";
     changed_outside_at(time): "changed outside nebula, {time}", "nebula外で変更、{time}";
-    changed_outside: "changed outside nebula", "nebula外で変更";
     outside: "outside nebula", "nebula外";
     outside_at(time): "outside nebula, {time}", "nebula外、{time}";
     as_left: "as nebula left it", "nebulaの変更時のまま";

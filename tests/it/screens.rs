@@ -81,6 +81,17 @@ fn what_is_looked_at_before_the_session_is_open_stays_and_esc_leads_back() {
 }
 
 #[test]
+fn the_ledger_tells_what_a_command_of_the_persons_changed_before_any_message() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    assert!(!stage.text().contains("changed nothing"), "{}", stage.text());
+    let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
+    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, files: Vec::new() }));
+    stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
+    assert!(stage.text().contains("changed 2 files"), "{}", stage.text());
+}
+
+#[test]
 fn the_list_of_sessions_over_an_open_one() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{select, thumb};
-use crate::messages::{count, popups as say, times};
+use crate::messages::{archive, count, popups as say, times};
 use crate::proposal::Counts;
 use crate::protocol::{
     Command, ExportFormat, Listing, OnDisk, Query, SessionChange, SessionChoice, SessionPreview, SessionRow,
@@ -389,7 +389,7 @@ impl Sessions {
                 let is_changed = *on_disk != OnDisk::AsLeft;
                 let all = match at {
                     Some(at) => [say::changed_outside_at(&at), say::outside_at(&at), at],
-                    None if is_changed => [say::changed_outside().into(), say::outside().into(), String::new()],
+                    None if is_changed => [archive::foreign().into(), say::outside().into(), String::new()],
                     None => [say::as_left().into(), String::new(), String::new()],
                 };
                 let (mark, role) =
