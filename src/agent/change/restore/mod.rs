@@ -204,7 +204,8 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
 /// Returns a message of the person in the open session by its number, from 0: its row in memory, and how it begins.
 fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)> {
     let session = context.id()?;
-    let messages = context.services.memory.ask_blocking(move |memory| memory.load(&session)).ok()?;
+    let services = &context.services;
+    let messages = services.record_error(services.memory.ask_blocking(move |memory| memory.load(&session)))?;
     let row = messages.iter().filter(|row| transcript::typed(row).is_some()).nth(number)?;
     Some((row.id, first_words(transcript::typed(row)?, 40)))
 }
