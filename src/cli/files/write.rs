@@ -6,7 +6,9 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::ArchiveCommands;
-use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, execute_exactly, sweep};
+#[cfg(all(feature = "strand", feature = "code"))]
+use crate::execute::execute_exactly;
+use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, MergeRung, Proposal};
 use crate::text::clean::clean_line;
@@ -24,6 +26,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Writes the decided changes to files that are as they were known; else nothing is written.
+    #[cfg(all(feature = "strand", feature = "code"))]
     pub(in crate::cli) fn execute_exactly(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
         let applied = reported(execute_exactly, decided, kind, title, self.stores())?;
         self.tell(decided, applied)
