@@ -1,7 +1,10 @@
 //! Finds the definitions that a selector means: in the files it names, else in all that git would find.
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +18,8 @@ use crate::workspace::{Access, ReadError, Workspace};
 const OFFERED: usize = 3;
 /// Files in which a name is looked for that may have been meant.
 const LOOKED_IN: usize = 2_000;
+/// Files that are read at once, on all processors.
+const AT_ONCE: usize = 32;
 
 /// Finds definitions in the files of a workspace.
 pub struct DefinitionFinder<'a> {
@@ -73,16 +78,19 @@ impl DefinitionFinder<'_> {
     ) -> Result<FindNotes, E> {
         let mut notes = FindNotes::default();
         let mut found = false;
-        for path in self.paths(selector, &mut notes)? {
+        let paths: Vec<String> = self.paths(selector, &mut notes)?.into_iter().collect();
+        for some in paths.chunks(AT_ONCE) {
             if self.stop.is_cancelled() {
                 return Ok(notes);
             }
-            let Some(file) = self.read(&path, selector, &mut notes)? else { continue };
-            let at = selector.of(&file.source);
-            notes.errors.extend(file.source.errors.first().map(|error| (path, file.source.line(*error))));
-            if !at.is_empty() {
-                found = true;
-                see(file, at)?;
+            for (path, read) in some.iter().zip(self.read_all(some, selector)) {
+                let Some(file) = noted(path, read, selector, &mut notes)? else { continue };
+                let at = selector.of(&file.source);
+                notes.errors.extend(file.source.errors.first().map(|error| (path.clone(), file.source.line(*error))));
+                if !at.is_empty() {
+                    found = true;
+                    see(file, at)?;
+                }
             }
         }
         match found {
@@ -157,17 +165,21 @@ impl DefinitionFinder<'_> {
         }
     }
 
-    /// Reads a file. None: it holds nothing that the selector means, or its definitions are not read.
-    fn read(&self, path: &str, selector: &NodeSelector, notes: &mut FindNotes) -> Result<Option<FoundFile>, FindFault> {
-        let named = selector.named_paths().is_some_and(|named| named.iter().any(|named| named == path));
-        match self.read_file(path, |bytes| selector.may_name(path, bytes)) {
-            Ok(read) => Ok(read),
-            Err(failed) if named => Err(failed),
-            Err(failed) => {
-                notes.skipped.push((path.to_owned(), failed.to_string()));
-                Ok(None)
-            }
+    /// Reads files, in their order. None: one holds nothing that the selector means.
+    fn read_all(&self, paths: &[String], selector: &NodeSelector) -> Vec<Result<Option<FoundFile>, FindFault>> {
+        let read = |path: &String| self.read_file(path, |bytes| selector.may_name(path, bytes));
+        if let [only] = paths {
+            return vec![read(only)];
         }
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        thread::scope(|scope| {
+            let parts: Vec<_> = paths
+                .chunks(paths.len().div_ceil(threads))
+                .map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>()))
+                .collect();
+            let join = |part: thread::ScopedJoinHandle<'_, _>| part.join().unwrap_or_else(|panic| resume_unwind(panic));
+            parts.into_iter().flat_map(join).collect()
+        })
     }
 
     /// Reads a file that is worth it, by its bytes.
@@ -218,5 +230,22 @@ impl DefinitionFinder<'_> {
             Some((path, why)) => FindFault::Unread { fault, path, why },
             None => fault.into(),
         }
+    }
+}
+
+/// Returns a file that was read; notes one that was not, unless the selector names it.
+fn noted(
+    path: &str,
+    read: Result<Option<FoundFile>, FindFault>,
+    selector: &NodeSelector,
+    notes: &mut FindNotes,
+) -> Result<Option<FoundFile>, FindFault> {
+    let named = selector.named_paths().is_some_and(|named| named.iter().any(|named| named == path));
+    match read {
+        Err(failed) if !named => {
+            notes.skipped.push((path.to_owned(), failed.to_string()));
+            Ok(None)
+        }
+        read => read,
     }
 }
