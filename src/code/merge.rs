@@ -3,7 +3,8 @@
 //!
 //! A text is cut into units, each a definition with the text between it and the one before; a class, a trait or a module
 //! is cut further, into its members. A unit that one side alone changed is taken from that side. The text between
-//! definitions is merged by lines, and imports as sets.
+//! definitions is changed by one side alone, so that none of it comes twice or is lost; before the first definition it is
+//! merged by lines, and imports as sets.
 
 use std::collections::HashMap;
 
@@ -33,15 +34,46 @@ const TAIL: &str = "\0tail";
 pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>) -> Option<String> {
     let read = |bytes| SourceFile::read(path, bytes).ok().filter(|file| file.errors.is_empty());
     let files = [read(base)?, read(ours)?, read(theirs)?];
+    if !are_numbered_alike(&files) {
+        return None;
+    }
     let keys = files.each_ref().map(keys);
     let [base, ours, theirs] = [0, 1, 2].map(|side| units(&files[side], &keys[side]));
     let language = files[0].language;
+    let between = [&base, &ours, &theirs].map(|units| between(units.iter().map(|unit| unit.gap)));
     let merged = Merge { base: by_key(&base), lines, language }.joined(&base, &ours, &theirs)?;
+    if self::between(merged.iter().map(|(_, gap, _)| gap.as_str())) != *one_sided(&between)? {
+        return None;
+    }
     let text: String = merged.iter().flat_map(|(_, gap, text)| [gap.as_str(), text.as_str()]).collect();
     let result = SourceFile::of_text(path, language, text).filter(|file| file.errors.is_empty())?;
     let keys = self::keys(&result);
     let found = units(&result, &keys).into_iter().map(|unit| (unit.key, unit.text));
     found.eq(merged.iter().map(|(key, _, text)| (key.as_str(), text.as_str()))).then_some(result.text)
+}
+
+/// Returns whether three versions have equally many definitions of each name that several share: else the numbers that
+/// tell them apart would mean another one each.
+fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
+    let count = |file: &SourceFile, name: &str| (0..file.nodes.len()).filter(|at| file.called(*at) == name).count();
+    let mut shared = files
+        .iter()
+        .flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
+    shared.all(|name| files.iter().all(|file| count(file, &name) == count(&files[0], &name)))
+}
+
+/// Returns the lines between definitions, in their order, without white space and what separates members.
+fn between<'a>(gaps: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    gaps.flat_map(str::lines).map(str::trim).filter(|line| !matches!(*line, "" | "," | ";")).collect()
+}
+
+/// Returns the one of three versions that the other side left as it was.
+fn one_sided<T: PartialEq>([base, ours, theirs]: &[T; 3]) -> Option<&T> {
+    match () {
+        () if ours == theirs || theirs == base => Some(ours),
+        () if ours == base => Some(theirs),
+        () => None,
+    }
 }
 
 /// Returns whether a definition is cut into those that it holds.
@@ -120,13 +152,23 @@ impl<'a> Merge<'a> {
             // What one removed the other changed.
             return None;
         }
+        let is_new = |unit: &Unit<'_>| !self.base.contains_key(unit.key);
+        let is_gone = |unit: &Unit<'_>| !of_lead.contains_key(unit.key) && !of_follow.contains_key(unit.key);
+        if base.iter().any(is_gone) && lead.iter().chain(follow).any(is_new) {
+            // It may have another name now, which the other side does not know.
+            return None;
+        }
         let mut order: Vec<&str> = lead.iter().map(|unit| unit.key).collect();
         for (at, unit) in follow.iter().enumerate() {
             if !of_lead.contains_key(unit.key) && !self.base.contains_key(unit.key) {
-                // Behind what precedes it, and what the other side put there.
+                // Behind what precedes it, and what the other side put there, as far as nothing else is between: the
+                // head of a class, say.
                 let before = follow[..at].iter().rev().find_map(|unit| order.iter().position(|key| *key == unit.key));
                 let after = order.iter().skip(before? + 1);
-                let added = after.take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key));
+                let is_beside =
+                    |key: &&str| of_lead.get(*key).is_some_and(|unit| between([unit.gap].into_iter()).is_empty());
+                let added = after
+                    .take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key) && is_beside(key));
                 let place = before? + 1 + added.count();
                 order.insert(place, unit.key);
             }
@@ -168,7 +210,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges text in which both sides changed imports: those of both are there, and none that a side took away. `None`
-    /// where both changed something else too.
+    /// where both changed something else too, or one import.
     fn imports(&self, [base, ours, theirs]: [&str; 3]) -> Option<String> {
         let is_import = |line: &&str| is_import(self.language, line);
         let rest = |text| lines_of(text).filter(|line| !is_import(line)).collect::<String>();
@@ -178,7 +220,10 @@ impl<'a> Merge<'a> {
             () => return None,
         };
         let set = |text| -> Vec<&str> { lines_of(text).filter(is_import).collect() };
-        let (before, other) = (set(base), set(other));
+        let (before, of_lead, other) = (set(base), set(lead), set(other));
+        if before.iter().any(|line| !of_lead.contains(line) && !other.contains(line)) {
+            return None;
+        }
         let goes = |line: &&str| is_import(line) && before.contains(line) && !other.contains(line);
         let mut lines: Vec<&str> = lines_of(lead).filter(|line| !goes(line)).collect();
         let last = lines.iter().rposition(is_import)?;
@@ -222,7 +267,12 @@ mod tests {
         let never = |_: &str, _: &str, _: &str| None;
         let one = merge(path, [base, ours, theirs].map(str::as_bytes), &never);
         let other = merge(path, [base, theirs, ours].map(str::as_bytes), &never);
-        assert_eq!(one.is_some(), other.is_some(), "which side is ours decides nothing but an order");
+        let lines = |text: &Option<String>| {
+            let mut lines: Vec<String> = text.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+            lines.sort();
+            text.as_ref().map(|_| lines)
+        };
+        assert_eq!(lines(&one), lines(&other), "which side is ours decides nothing but an order");
         one
     }
 
@@ -266,6 +316,39 @@ mod tests {
         assert_eq!(merged("a.rs", base, &ours, &theirs), None, "both made one of that name");
         assert_eq!(merged("a.rs", base, &ours, &ours).as_ref(), Some(&ours), "the same one");
         assert_eq!(merged("a.rs", base, "// x\nfn a() { 1 }\n", "// y\nfn a() { 1 }\n"), None);
+    }
+
+    #[test]
+    fn what_stands_between_definitions_comes_neither_twice_nor_goes() {
+        let base = "def a():\n    pass\n\nregister(a)\n";
+        let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n\ndef {name}():\n    pass\n"));
+        assert_eq!(merged("a.py", base, &ours, &theirs), None);
+        let base = "class B:\n    def b(self):\n        pass\n";
+        let [ours, theirs] =
+            ["x", "y"].map(|name| base.replace("B:\n", &format!("B:\n    def {name}(self):\n        pass\n\n")));
+        let text = merged("a.py", base, &ours, &theirs);
+        assert_eq!(text.map_or(1, |text| text.matches("class B").count()), 1);
+        let base = "def a():\n    pass\nregister(a)\ndef b():\n    pass\ndef c():\n    pass\n";
+        let ours = base.replace("def b():\n    pass\n", "");
+        let theirs = base.replace("register(a)", "register(a, 1)");
+        assert_eq!(merged("a.py", base, &ours, &theirs), None);
+        let base = "impl X {\n    fn a() {}\n}\nimpl D for X {\n    fn f() {}\n}\n";
+        let ours = base.replace("    fn f", "    fn bar() {}\n    fn f");
+        let theirs = base.replace("a() {}\n", "a() {}\n    fn foo() {}\n");
+        let both = ours.replace("a() {}\n", "a() {}\n    fn foo() {}\n");
+        assert_eq!(merged("a.rs", base, &ours, &theirs), Some(both), "each in its own block");
+    }
+
+    #[test]
+    fn one_thing_that_both_named_anew_or_took_away_is_no_merge() {
+        let base = "fn a() {}\nfn z() {}\n";
+        assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn y() {}\nfn z() {}\n"), None);
+        assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn z() {}\n"), None);
+        let base = "use f::{a};\n\nfn z() {}\n";
+        let [ours, theirs] = ["b", "c"].map(|name| base.replace("{a}", &format!("{{a, {name}}}")));
+        assert_eq!(merged("a.rs", base, &ours, &theirs), None);
+        let [unix, windows] = ["unix", "windows"].map(|name| format!("#[cfg({name})]\nfn f() {{}}\n"));
+        assert_eq!(merged("a.rs", &format!("{unix}{windows}"), &unix, &windows), None);
     }
 
     #[test]
