@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -57,6 +58,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(20);
 /// The interval at which the processes are counted.
 const COUNT: Duration = Duration::from_secs(1);
+/// The interval at which it is looked whether the machine has many more of them than before.
+const GLANCE: Duration = Duration::from_millis(250);
 /// The number of processes above which the command is ended.
 const MOST_PROCESSES: usize = 4_096;
 
@@ -101,6 +104,12 @@ struct Helper {
     over: Option<Instant>,
     told_still: bool,
     told_stopped: bool,
+    /// The processes and threads that the machine had when it began.
+    tasks: usize,
+    /// The time at which the command's own processes were counted.
+    counted: Instant,
+    /// One of them was of the shell's group then: the number of the group is still its own.
+    has_group: bool,
     /// It runs in a view, which ends with its shell.
     in_view: bool,
     /// Everything is being ended: when SIGKILL is due.
@@ -143,9 +152,24 @@ fn run() -> io::Result<()> {
     let waiting = to.clone();
     thread::spawn(move || wait_for_all(&waiting));
     let in_view = start.view.is_some();
-    let (over, told_still, told_stopped, ending) = (None, false, false, None);
-    Helper { nebula, events, to, shell, left, serving, control, over, told_still, told_stopped, in_view, ending }
-        .serve()
+    let helper = Helper {
+        nebula,
+        events,
+        to,
+        shell,
+        left,
+        serving,
+        control,
+        over: None,
+        told_still: false,
+        told_stopped: false,
+        tasks: tree::all_tasks(),
+        counted: Instant::now(),
+        has_group: true,
+        in_view,
+        ending: None,
+    };
+    helper.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -186,7 +210,7 @@ fn pid(child: &Child) -> io::Result<Pid> {
 /// Returns the shell itself.
 fn plain(start: &Start) -> io::Result<Child> {
     let mut command = Command::new(&start.shell);
-    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null());
+    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null()).process_group(0);
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
     command.spawn()
 }
@@ -204,7 +228,7 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         let serving = serving(start, events)?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
         let child = command.spawn()?;
         drop(command);
         let staged = confine::take_over(&ours, start)?;
@@ -309,7 +333,7 @@ impl Helper {
         }
         match self.over {
             Some(over) if !self.told_still => Some(until(over + LINGER)),
-            _ => Some(COUNT),
+            _ => Some(GLANCE),
         }
     }
 
@@ -321,12 +345,40 @@ impl Helper {
             }
             return;
         }
+        let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
+        let is_due = self.over.is_some() && !self.told_still || self.counted.elapsed() >= COUNT;
+        if !has_grown && !is_due {
+            return;
+        }
+        self.count(has_grown);
+    }
+
+    /// Counts the processes of the command. Where the machine has many more than before, those of its group stand still
+    /// until they are counted: they would not leave the time for it.
+    fn count(&mut self, has_grown: bool) {
+        self.counted = Instant::now();
         let is_stopped = self.over.is_none() && tree::is_stopped(self.shell);
         if !std::mem::replace(&mut self.told_stopped, is_stopped) && is_stopped {
             let words = "it has stopped itself (SIGSTOP), and waits until it is continued or ended";
             self.tell(&HelperReport::Notice(words.into()));
         }
-        let running = tree::descendants().len();
+        let group = self.shell;
+        // One that has ended needs no signal.
+        let to_group = |signal| rustix::process::kill_process_group(group, signal).unwrap_or_default();
+        let holds = has_grown && self.has_group;
+        if holds {
+            to_group(Signal::STOP);
+        }
+        let all = tree::descendants();
+        let running = all.len();
+        self.has_group = all.iter().any(|pid| rustix::process::getpgid(Some(*pid)) == Ok(group));
+        if holds && running <= MOST_PROCESSES && !is_stopped {
+            to_group(Signal::CONT);
+        }
+        if has_grown {
+            // What other programs have started meanwhile is no sign any more.
+            self.tasks = tree::all_tasks().saturating_sub(running);
+        }
         if running > MOST_PROCESSES {
             self.tell(&HelperReport::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
             self.ending = Some(Instant::now());

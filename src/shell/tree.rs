@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::process::{Pid, Signal, getpgid, getpid, kill_process, kill_process_group};
 
 use super::message::HELPER;
 
@@ -79,9 +79,25 @@ fn parent_of(pid: i32) -> Option<i32> {
     (state != "Z").then_some(parent)
 }
 
+/// Returns the number of processes and threads of the whole machine, which is told at once however many there are.
+pub fn all_tasks() -> usize {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = load.split(' ').nth(3).and_then(|tasks| tasks.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
 /// Sends a signal to every descendant of this process; how many there were.
 pub fn signal_all(signal: Signal) -> usize {
     let all = descendants();
+    if signal == Signal::KILL {
+        // A group ends at once, with what it is just making; one after the other, they could make more than end.
+        let own = rustix::process::getpgrp();
+        let groups: HashSet<Pid> = all.iter().filter_map(|pid| getpgid(Some(*pid)).ok()).collect();
+        for group in groups.into_iter().filter(|group| *group != own) {
+            // One that has ended needs no signal.
+            let _ = kill_process_group(group, signal);
+        }
+    }
     for pid in &all {
         // A process that has ended needs no signal.
         let _ = kill_process(*pid, signal);
