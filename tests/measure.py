@@ -790,18 +790,111 @@ def commands():
     for name, bare in ("true, bare", True), ("true, guarded", False):
         found = [guarded(world, "true", bare=bare) for _ in range(20)]
         print(f"{name:30}{statistics.median(w for _, w in found) * 1000:8.1f} ms  {statistics.median(c for c, _ in found) * 1000:.1f} CPU-ms (reach: 8 ms a call)")
-    make = "rm -rf f && mkdir f && cd f && for i in $(seq 10000); do echo $i > $i; done"
-    for name, text in ("append to 10,000 files", "cd f; for i in $(seq 10000); do echo x >> $i; done"), ("rm -rf of 10,000 files", "rm -rf f"):
-        bare = min(guarded(world, text, make, bare=True)[0] for _ in range(2))
-        kept = [guarded(world, text, make) for _ in range(2)]
-        cpu, wall = min(kept)
+    # A folder of its own each: where many files have just been removed, the file system is slower to make others.
+    made = iter(f"f{n}" for n in range(100))
+    for name, text in ("append to 10,000 files", "for i in $(seq 10000); do echo x >> $i; done"), ("rm of 10,000 files", "find . -type f -delete"):
+        costs = []
+        for bare in True, True, False, False:
+            folder = next(made)
+            make = f"mkdir {folder} && cd {folder} && for i in $(seq 10000); do echo $i > $i; done"
+            costs.append((bare, *guarded(world, f"cd {folder}; {text}", make, bare)))
+        bare = min(cpu for is_bare, cpu, _ in costs if is_bare)
+        cpu, wall = min((cpu, wall) for is_bare, cpu, wall in costs if not is_bare)
         print(f"{name:30}{(cpu - bare) / 10_000 * 1e6:8.1f} CPU-us a file, kept and sealed  {wall * 1000:.0f} ms (reach: 40, sealing 1 s)")
+    few = "for i in 1 2 3 4 5 6 7 8 9 10; do echo x >> few$i; done"
+    guarded(world, few, bare=True)
+    nothing = statistics.median(guarded(world, few.replace(">>", "<"))[1] for _ in range(10))
+    kept = statistics.median(guarded(world, few)[1] for _ in range(10))
+    print(f"{'10 files kept and sealed':30}{(kept - nothing) * 1000:8.1f} ms (reach: sealing 5 ms)")
     later = "for i in $(seq 20000); do echo x >> one; done"
     bare, kept = min(guarded(world, later, bare=True)[0] for _ in range(2)), min(guarded(world, later)[0] for _ in range(2))
     print(f"{'a later call on a kept file':30}{(kept - bare) / 20_000 * 1e6:8.1f} CPU-us (reach: 12)")
     much = "head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99"
     bare, kept = min(guarded(world, much, bare=True)[0] for _ in range(2)), min(guarded(world, much)[0] for _ in range(2))
     print(f"{'100 MB of output':30}{kept - bare:8.2f} CPU-s (reach: 1)")
+    little, most = peak(world, "run", "--", "true"), peak(world, "run", "--", much)
+    print(f"{'memory for it':30}{(most - little) / 1024:8.1f} MiB more than for none (reach: 8)")
+    world.close()
+
+
+def peak(world, *args):
+    """The most memory of a run in KiB."""
+    child = subprocess.Popen([BINARY, *args], cwd=world.work, env=world.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    most = 0
+    while child.poll() is None:
+        try:
+            with open(f"/proc/{child.pid}/status") as f:
+                most = max([most] + [int(line.split()[1]) for line in f if line.startswith("VmHWM:")])
+        except OSError:
+            pass
+        time.sleep(0.001)
+    return most
+
+
+def below(process):
+    """The processes below one."""
+    found, left = [], [process]
+    while left:
+        try:
+            with open(f"/proc/{left[0]}/task/{left[0]}/children") as f:
+                left += [int(word) for word in f.read().split()]
+        except OSError:
+            pass
+        found.append(left.pop(0))
+    return found[1:]
+
+
+def runs(process):
+    """Whether a process is there and not over."""
+    try:
+        with open(f"/proc/{process}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def stopped():
+    """an interrupt to no process of a command left"""
+    world = World()
+    guarded(world, "true")
+    times = []
+    for _ in range(20):
+        child = subprocess.Popen([BINARY, "run", "--", "sleep 600 & sleep 600 | sleep 600"], cwd=world.work, env=world.env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while len(below(child.pid)) < 5:
+            time.sleep(0.001)
+        processes = below(child.pid)
+        begun = time.perf_counter()
+        child.send_signal(signal.SIGINT)
+        while any(runs(process) for process in processes):
+            time.sleep(0.0005)
+        times.append(time.perf_counter() - begun)
+        child.wait()
+    print(f"{'interrupt to none left':30}{statistics.median(times) * 1000:8.1f} ms  p95 {percentile(times, 0.95) * 1000:.1f} (reach: 100)")
+    world.close()
+
+
+def lines():
+    """blame of 2,000 lines with 200 versions, the timeline of 100,000 versions, 1,000 entries of the review queue"""
+    world = World()
+    world.archive(10_000, 10_000, 10)
+    folder = os.path.join(world.work, ".shaft", "archives")
+    path, begun, text = "long.rs", int(time.time() * 1000) - 20_000_000, [f"line {n}\n" for n in range(2_000)]
+    of_path = os.path.join(folder, hashlib.sha256(path.encode()).hexdigest())
+    os.makedirs(of_path)
+    for n in range(200):
+        with open(os.path.join(of_path, f"{uuid7(begun + n * 1000, 0)}.rs"), "w") as out:
+            out.writelines(text)
+        with open(os.path.join(folder, f"{uuid7(begun + n * 1000, 1)}.txt"), "w") as out:
+            out.write(path + "\n")
+        text[n * 7 % 2_000] = f"changed {n}\n"
+    world.write(path, "".join(text))
+    with world.database() as db:
+        db.execute("UPDATE changesets SET approved = 'policy review' WHERE n > 9000")
+    for name, args in ("blame, first", ["blame", path]), ("blame, again", ["blame", path]), ("timeline", ["timeline", "--json"]), ("review", ["review"]):
+        begun = time.perf_counter()
+        done = world.run(*args)
+        print(f"{name:30}{(time.perf_counter() - begun) * 1000:8.1f} ms the whole command, exit {done.returncode}, {len(done.stdout):,} bytes")
     world.close()
 
 
@@ -820,6 +913,17 @@ def build():
     for name, bare in ("cargo build, bare", True), ("cargo build, guarded", False):
         cpu = min(guarded(world, "cargo build --offline -q", "rm -rf target", bare)[0] for _ in range(3))
         print(f"{name:30}{cpu:8.2f} CPU-s best of 3 (reach: +2 %)")
+    world.write("package.json", json.dumps({"name": "measured", "scripts": {"test": "node --test js"}}))
+    for i in range(20):
+        world.write(f"js/{i}.test.js", f"require('node:test').test('{i}', () => {{ let n = 0; for (let i = 0; i < 1e7; i++) n += i; }});\n")
+        world.write(f"py/test_{i}.py", "def test_sum():\n    assert sum(range(1_000_000)) > 0\n")
+    for name, text, program in ("npm test", "npm test --offline", "npm"), ("pytest", "pytest -q py", "pytest"):
+        if not shutil.which(program):
+            print(f"{name:30}     not installed")
+            continue
+        for words, bare in ("bare", True), ("guarded", False):
+            cpu = min(guarded(world, text, bare=bare)[0] for _ in range(3))
+            print(f"{f'{name}, {words}':30}{cpu:8.2f} CPU-s best of 3 (reach: +2 %)")
     world.close()
 
 
@@ -899,7 +1003,7 @@ def served():
     world.close()
 
 
-ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag, commands, build, past, served]
+ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag, commands, stopped, build, past, lines, served]
 
 
 def main():

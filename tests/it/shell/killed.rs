@@ -36,10 +36,10 @@ const STEPS: &[&str] = &[
 /// The longest that a command is left alone.
 const SPAN: u64 = 250;
 
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
     }
@@ -145,7 +145,7 @@ fn campaign(rounds: usize, seed: u64) {
     }
 }
 
-fn number(name: &str, usual: u64) -> u64 {
+pub fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 

@@ -4,6 +4,7 @@ mod classes;
 mod forms;
 mod holds;
 mod hostile;
+mod inverse;
 mod killed;
 mod model;
 mod outsiders;
