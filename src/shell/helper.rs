@@ -347,14 +347,12 @@ impl Helper {
         }
         let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
         let is_due = self.over.is_some() && !self.told_still || self.counted.elapsed() >= COUNT;
-        if !has_grown && !is_due {
-            return;
+        if has_grown || is_due {
+            self.count(has_grown);
         }
-        self.count(has_grown);
     }
 
-    /// Counts the processes of the command. Where the machine has many more than before, those of its group stand still
-    /// until they are counted: they would not leave the time for it.
+    /// Counts the command's processes. Where the machine has many more than before, its group stands still meanwhile.
     fn count(&mut self, has_grown: bool) {
         self.counted = Instant::now();
         let is_stopped = self.over.is_none() && tree::is_stopped(self.shell);
@@ -363,7 +361,6 @@ impl Helper {
             self.tell(&HelperReport::Notice(words.into()));
         }
         let group = self.shell;
-        // One that has ended needs no signal.
         let to_group = |signal| rustix::process::kill_process_group(group, signal).unwrap_or_default();
         let holds = has_grown && self.has_group;
         if holds {
@@ -376,7 +373,6 @@ impl Helper {
             to_group(Signal::CONT);
         }
         if has_grown {
-            // What other programs have started meanwhile is no sign any more.
             self.tasks = tree::all_tasks().saturating_sub(running);
         }
         if running > MOST_PROCESSES {
