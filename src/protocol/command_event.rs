@@ -48,7 +48,7 @@ pub struct CommandHold {
     pub call: String,
     /// The path, or the port.
     pub path: String,
-    /// The decision: `allowed`, `all`, `unkept`, `refused`, `stopped`; `gone`: its process ended before.
+    /// The decision: `allowed`, `all`, `unkept`, `refused`, `unanswered`, `stopped`; `gone`: its process ended before.
     pub decision: &'static str,
 }
 

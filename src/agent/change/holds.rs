@@ -33,7 +33,8 @@ impl HoldChoice {
             HoldChoice::Give(HoldAnswer::Allow) => "allowed",
             HoldChoice::Give(HoldAnswer::AllowAll) => "all",
             HoldChoice::Give(HoldAnswer::Unkept) => "unkept",
-            HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => "refused",
+            HoldChoice::Give(HoldAnswer::Refuse) => "refused",
+            HoldChoice::Give(HoldAnswer::Nobody) => "unanswered",
             HoldChoice::Stop => "stopped",
         }
     }

@@ -10,9 +10,9 @@ const CHANGE: &str = "\
     mkfifo link symlink sponge vi vim nano awk gawk python python3 node";
 /// Programs that unpack or fetch into a folder that an option names.
 const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
-/// ValuedOptions whose value is the file that a program writes.
+/// Options whose value is the file that a program writes.
 const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
-/// ValuedOptions whose value is the folder that it writes into.
+/// Options whose value is the folder that it writes into.
 const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
 const SED: ValuedOptions =
     ValuedOptions { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
@@ -34,7 +34,7 @@ const PATCH: ValuedOptions = ValuedOptions {
     ends: None,
 };
 
-/// ValuedOptions of `git config` that only read.
+/// Options of `git config` that only read.
 const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
 /// Returns the paths that a simple command may change, as far as its text shows them.

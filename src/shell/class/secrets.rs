@@ -46,7 +46,8 @@ const RG: ValuedOptions = ValuedOptions {
         ('E', "encoding"),
         ('M', "max-columns"),
         ('T', "type-not"),
-        ('\0', "max-depth"),
+        ('d', "max-depth"),
+        ('\0', "maxdepth"),
         ('g', "glob"),
         ('\0', "iglob"),
         ('j', "threads"),
@@ -150,8 +151,12 @@ fn searched(part: &ClassifiedCommand, around: &Around) -> Vec<PathBuf> {
     // The first operand of the others is what they search for, where no option says that.
     let is_given = values.iter().any(|(letter, _)| matches!(letter, 'e' | 'f'));
     let patterns = usize::from(!name.ends_with("diff") && !is_given);
-    let folders: Vec<_> = operands.iter().skip(patterns).map(|at| folder.join(arguments[*at])).collect();
-    if folders.is_empty() { vec![folder] } else { folders }
+    let mut folders: Vec<_> = operands.iter().skip(patterns).map(|at| folder.join(arguments[*at])).collect();
+    if !folders.iter().any(|at| at.exists()) {
+        // None is named, or what was taken for one is the value of an option that is not known here.
+        folders.push(folder);
+    }
+    folders
 }
 
 /// Returns whether such a file may lie in a folder or below it: also where there was no time to look at all of it. What

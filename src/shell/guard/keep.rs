@@ -421,11 +421,14 @@ impl Keeping {
         }
         let linked = Linked { staged: staged.clone(), path: path.to_path_buf() };
         self.linked.entry(inode(meta)).or_default().push(linked);
-        let mode = meta.mode() & 0o7777;
+        self.add_linked(name, staged, meta)
+    }
+
+    fn add_linked(&mut self, name: String, staged: String, meta: &Metadata) -> Verdict {
         self.add(JournalLine {
             path: name,
             kind: StagedKind::File,
-            mode,
+            mode: meta.mode() & 0o7777,
             staged: Some(staged),
             inode: inode(meta),
             kept: 0,

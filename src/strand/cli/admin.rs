@@ -159,7 +159,7 @@ fn watch(s: &mut Session, out: &mut Writer, options: &sync::Options, issuer: &Is
     const PAUSE: Duration = Duration::from_millis(200);
     let mut first = true;
     loop {
-        // Reissued before the sync: a file written meanwhile is another change.
+        // Taken before the sync: a file written meanwhile is another change.
         let seen = sync::stamp(&s.store);
         match sync::sync(&mut s.store, options, issuer) {
             Ok(done) => {

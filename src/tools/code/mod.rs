@@ -5,6 +5,8 @@ mod refs;
 mod replace;
 mod view;
 
+use std::borrow::Cow;
+
 use super::base::Run;
 use crate::definitions::{DefinitionFinder, FindFault, FindNotes};
 
@@ -15,6 +17,8 @@ pub use view::TOOL as VIEW;
 
 /// The largest answer, in bytes.
 const CAP: usize = 64 << 10;
+/// The most bytes of a line of code.
+const LINE: usize = 400;
 /// Files that a remark names.
 const NAMED: usize = 3;
 
@@ -25,6 +29,14 @@ const SELECTOR: &str = "An id, path:LINE, a path, or kind.name (fn.main, class.F
 fn finder(run: &Run) -> DefinitionFinder<'_> {
     let workspace = &*run.context.workspace;
     DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: run.stop.clone() }
+}
+
+/// Returns a text, cut to so many bytes, with `…` where something is missing.
+fn clip(text: &str, most: usize) -> Cow<'_, str> {
+    match text.len() > most {
+        true => format!("{}…", &text[..text.floor_char_boundary(most)]).into(),
+        false => text.into(),
+    }
 }
 
 /// The reason why a visit of definitions ended early.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, Ended, finder};
+use super::{CAP, DefinitionList, Ended, LINE, clip, finder};
 use crate::definitions::FoundFile;
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolOutput};
@@ -31,7 +31,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
                 return Err(Ended::Full);
             }
             let (line, _) = source.lines(at);
-            answer.text.push_str(&format!("{line:>5} {}  {}\n", source.name(at), source.signature(at)));
+            answer.text.push_str(&format!("{line:>5} {}  {}\n", source.name(at), clip(&source.signature(at), LINE)));
             answer.shown += 1;
         }
         Ok(())

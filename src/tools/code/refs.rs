@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CAP, finder};
+use super::{CAP, LINE, clip, finder};
 use crate::code::Certainty;
 use crate::definitions::SourceFiles;
 use crate::text::number::plural;
@@ -62,7 +62,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
             text.push_str(&format!("(the first {shown}; ask with minCertainty for fewer)\n"));
             break;
         }
-        text.push_str(&format!("{}  {}  {}\n", one.place(), one.mention.certainty.word(), one.text()));
+        text.push_str(&format!("{}  {}  {}\n", one.place(), one.mention.certainty.word(), clip(one.text(), LINE)));
     }
     let preview = text.lines().skip(1).take(8).map(str::to_string).collect();
     Ok(RunResult::Output(ToolOutput { text, preview, summary: plural(found.len(), "place"), ..ToolOutput::default() }))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, Ended, SELECTOR, finder};
+use super::{CAP, DefinitionList, Ended, SELECTOR, clip, finder};
 use crate::code::short;
 use crate::definitions::FoundFile;
 use crate::tools::base::{Run, texts};
@@ -33,8 +33,11 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
             }
             let (first, last) = source.lines(at);
             let head = format!("{}  lines {first}-{last}  {}", source.id(at), short(source.hash(at)));
-            answer.text.push_str(&format!("{head}\n{text}\n"));
+            answer.text.push_str(&format!("{head}\n{}\n", clip(text, CAP)));
             answer.shown += 1;
+            if text.len() > CAP {
+                answer.text.push_str(&format!("(cut after {CAP} of {} bytes; readFile reads lines)\n", text.len()));
+            }
         }
         Ok(())
     });

@@ -160,7 +160,7 @@ async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdr
     live.submit("go");
     let question = live.question().await;
     live.send(question.answer(Reply::Nobody));
-    assert_eq!(told(&mut live).await.decision, "refused");
+    assert_eq!(told(&mut live).await.decision, "unanswered");
     let result = ended(&mut live).await.result.unwrap_or_default();
     assert!(result.contains("not allowed, as nobody answered: 1 write, first AGENTS.md"), "{result}");
     assert!(!world.has("AGENTS.md"));
@@ -301,7 +301,7 @@ async fn a_call_that_nobody_answers_is_refused_after_ten_minutes() {
             _ => assert!(asked.elapsed() < Duration::from_secs(601), "nothing was decided"),
         }
     };
-    assert_eq!((told.decision, told.path.as_str()), ("refused", "AGENTS.md"));
+    assert_eq!((told.decision, told.path.as_str()), ("unanswered", "AGENTS.md"));
     let waited = asked.elapsed();
     assert!((599..601).contains(&waited.as_secs()), "{waited:?}");
     tokio::time::resume();

@@ -220,13 +220,17 @@ fn limited(mut rows: Vec<GraphLink>) -> GraphLinks {
 /// store is damaged; nothing is written then.
 pub fn decide(root: &Path, shown: &ConflictRow, choice: ConflictChoice) -> Result<String, String> {
     let mut store = open(root)?;
-    store.sound().map_err(words)?;
     let id = &shown.id;
-    if conflict_rows(&store)?.iter().any(|row| row.id == *id && row != shown) {
-        return Err(say::conflict_changed(id));
+    match conflict_rows(&store)?.iter().find(|row| row.id == *id) {
+        Some(row) if row == shown => {}
+        Some(_) => return Err(say::conflict_changed(id)),
+        // Decided meanwhile.
+        None => return Err(words(Error::NotFound(format!("there is no conflict {id}")))),
     }
     let (issuer, _) = issuer(None, &store).map_err(words)?;
     let known = conflicts::list(&store, false).map_err(words)?;
+    // Of all that was read so far.
+    store.sound().map_err(words)?;
     let done = match choice {
         ConflictChoice::Keep => conflicts::keep(&store, &known, id).map(|()| say::conflict_kept(id)),
         ConflictChoice::Take => conflicts::take(&mut store, &known, id, &issuer).map(|taken| {

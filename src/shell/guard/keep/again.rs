@@ -4,7 +4,7 @@
 //! Not seen is what someone else writes into the same inode, as the command's own writes into it are not seen either; nor
 //! another file in the place of one that the command made, moved or removed itself.
 
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -65,11 +65,11 @@ impl Keeping {
             if there.as_ref().is_some_and(|meta| !is_another(own, inode(meta))) {
                 continue;
             }
-            // It is there to stay: what cannot be kept of it is not lost. What is too large to be copied gets one more
-            // name, and is copied when it is archived.
+            // It is there to stay: what cannot be kept of it is not lost. What is too large to be copied here gets one
+            // more name, and is copied when it is archived.
             let _ = match there {
                 Some(meta) if meta.is_file() && self.is_within_limits(&meta) => self.copy_again(&path, &name, &meta),
-                Some(meta) if meta.is_file() => self.hard_link(name.clone(), &path, &meta),
+                Some(meta) if meta.is_file() => self.link_large(&name, &path, &meta),
                 Some(meta) if meta.is_symlink() => self.link(name.clone(), &path, &meta),
                 Some(_) => Ok(()),
                 None => self.add(JournalLine {
@@ -85,6 +85,16 @@ impl Keeping {
             self.question = None;
             self.own.remove(&name);
             self.summary.add_meanwhile(name);
+        }
+    }
+
+    /// Keeps a file by one more name, which stays one of the same file until it is archived.
+    fn link_large(&mut self, name: &str, path: &Path, meta: &Metadata) -> Verdict {
+        let (to, staged) = self.staging.new_name();
+        match fs::hard_link(path, &to) {
+            Ok(()) => self.add_linked(name.into(), staged, meta),
+            // Another file system, or another owner's file: the note says that it changed meanwhile.
+            Err(_) => Ok(()),
         }
     }
 
