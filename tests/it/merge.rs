@@ -256,7 +256,7 @@ fn what_does_not_merge_cleanly_is_refused() {
     type Act = fn(&World);
     let cases: [(&str, Act); 11] = [
         ("the same line", |w| w.outside(functions("uno", "2"))),
-        ("the line beside it", |w| w.outside(functions("1", "2").replacen("}\n", "} //\n", 1))),
+        ("the line beside it", |w| w.outside(functions("1", "2").replacen("() {", "() { //", 1))),
         ("emptied", |w| w.outside("")),
         ("other line ends", |w| w.outside(functions("1", "2").replace('\n', "\r\n"))),
         ("no text any more", |w| w.outside(functions("1", "\0"))),

@@ -279,12 +279,12 @@ async fn edits_in_the_text_are_counted_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_changed_meanwhile_is_not_overwritten() {
     let world = World::new()
-        .file("a.rs", "fn a() {}\n")
-        .model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("I'll read it again.")]);
+        .file("a.txt", "fn a() {}\n")
+        .model([calls(&[replace("a.txt", "fn a()", "fn b()")]), say("I'll read it again.")]);
     let mut live = world.start();
     live.submit("rename");
     let proposal = live.proposal().await;
-    world.write("a.rs", "fn a() {}\n// someone else\n");
+    world.write("a.txt", "fn a() {}\n// someone else\n");
     live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     let outcome = live
         .until(|e| match e {
@@ -294,7 +294,7 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
         .await;
     assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
     live.end().await;
-    assert_eq!(world.read("a.rs"), "fn a() {}\n// someone else\n");
+    assert_eq!(world.read("a.txt"), "fn a() {}\n// someone else\n");
     let result_texts = &results(&live)[0];
     assert!(
         result_texts.contains("Read the file again") && result_texts.ends_with("@@ line 2 @@\n+// someone else"),

@@ -424,18 +424,6 @@ impl Keeping {
         self.add_linked(name, staged, meta)
     }
 
-    fn add_linked(&mut self, name: String, staged: String, meta: &Metadata) -> Verdict {
-        self.add(JournalLine {
-            path: name,
-            kind: StagedKind::File,
-            mode: meta.mode() & 0o7777,
-            staged: Some(staged),
-            inode: inode(meta),
-            kept: 0,
-            again: false,
-        })
-    }
-
     /// Keeps the bytes of a file that is about to be written, under every name that it has in the workspace.
     fn copy(&mut self, path: &Path, meta: &Metadata) -> Verdict {
         let own = inode(meta);

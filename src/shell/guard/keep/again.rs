@@ -88,6 +88,19 @@ impl Keeping {
         }
     }
 
+    /// Notes a file that is kept by one more name.
+    pub(super) fn add_linked(&mut self, name: String, staged: String, meta: &Metadata) -> Verdict {
+        self.add(JournalLine {
+            path: name,
+            kind: StagedKind::File,
+            mode: meta.mode() & 0o7777,
+            staged: Some(staged),
+            inode: inode(meta),
+            kept: 0,
+            again: false,
+        })
+    }
+
     /// Keeps a file by one more name, which stays one of the same file until it is archived.
     fn link_large(&mut self, name: &str, path: &Path, meta: &Metadata) -> Verdict {
         let (to, staged) = self.staging.new_name();
