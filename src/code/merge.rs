@@ -40,9 +40,9 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
     let keys = files.each_ref().map(keys);
     let [base, ours, theirs] = [0, 1, 2].map(|side| units(&files[side], &keys[side]));
     let language = files[0].language;
-    let between = [&base, &ours, &theirs].map(|units| between(units.iter().map(|unit| unit.gap)));
-    let merged = Merge { base: by_key(&base), lines, language }.joined(&base, &ours, &theirs)?;
-    if self::between(merged.iter().map(|(_, gap, _)| gap.as_str())) != *one_sided(&between)? {
+    let between = [&base, &ours, &theirs].map(|units| gap_lines(units.iter().map(|unit| unit.gap)));
+    let merged = Merge { base: by_key(&base), lines, language }.merged_units(&base, &ours, &theirs)?;
+    if gap_lines(merged.iter().map(|(_, gap, _)| gap.as_str())) != *one_sided(&between)? {
         return None;
     }
     let text: String = merged.iter().flat_map(|(_, gap, text)| [gap.as_str(), text.as_str()]).collect();
@@ -63,7 +63,7 @@ fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
 }
 
 /// Returns the lines between definitions, in their order, without white space and what separates members.
-fn between<'a>(gaps: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn gap_lines<'a>(gaps: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     gaps.flat_map(str::lines).map(str::trim).filter(|line| !matches!(*line, "" | "," | ";")).collect()
 }
 
@@ -77,7 +77,7 @@ fn one_sided<T: PartialEq>([base, ours, theirs]: &[T; 3]) -> Option<&T> {
 }
 
 /// Returns whether a definition is cut into those that it holds.
-fn is_cut(kind: NodeKind) -> bool {
+fn is_container(kind: NodeKind) -> bool {
     use NodeKind::{Class, Enum, Interface, Mod, Struct, Trait};
     matches!(kind, Class | Enum | Interface | Mod | Struct | Trait)
 }
@@ -96,7 +96,7 @@ fn units<'a>(file: &'a SourceFile, keys: &'a [String]) -> Vec<Unit<'a>> {
     let mut places: Vec<usize> = Vec::new();
     let mut end = 0;
     for (at, node) in file.nodes.iter().enumerate() {
-        if node.range.start >= end && !(is_cut(node.kind) && holds(at)) {
+        if node.range.start >= end && !(is_container(node.kind) && holds(at)) {
             places.push(at);
             end = node.range.end;
         }
@@ -131,7 +131,7 @@ struct Merge<'a> {
 
 impl<'a> Merge<'a> {
     /// Returns the units of the result: key, gap and text.
-    fn joined(
+    fn merged_units(
         &self,
         base: &[Unit<'a>],
         ours: &[Unit<'a>],
@@ -166,7 +166,7 @@ impl<'a> Merge<'a> {
                 let before = follow[..at].iter().rev().find_map(|unit| order.iter().position(|key| *key == unit.key));
                 let after = order.iter().skip(before? + 1);
                 let is_beside =
-                    |key: &&str| of_lead.get(*key).is_some_and(|unit| between([unit.gap].into_iter()).is_empty());
+                    |key: &&str| of_lead.get(*key).is_some_and(|unit| gap_lines([unit.gap].into_iter()).is_empty());
                 let added = after
                     .take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key) && is_beside(key));
                 let place = before? + 1 + added.count();
@@ -176,20 +176,20 @@ impl<'a> Merge<'a> {
         let mut result = Vec::new();
         for key in order {
             let sides = [self.base.get(key), of_ours.get(key), of_theirs.get(key)];
-            let text = self.three(sides.map(|unit| unit.map(|unit| unit.text)), |texts| {
-                (key == HEAD).then(|| self.between(texts)).flatten()
+            let text = self.merge_text(sides.map(|unit| unit.map(|unit| unit.text)), |texts| {
+                (key == HEAD).then(|| self.merge_gap(texts)).flatten()
             })?;
-            let gap = self.three(sides.map(|unit| unit.map(|unit| unit.gap)), |gaps| self.between(gaps))?;
+            let gap = self.merge_text(sides.map(|unit| unit.map(|unit| unit.gap)), |gaps| self.merge_gap(gaps))?;
             if let (Some(gap), Some(text)) = (gap, text) {
                 result.push((key.to_owned(), gap, text));
             }
         }
-        part(&mut result);
+        separate(&mut result);
         Some(result)
     }
 
     /// Merges one text; `Some(None)`: it goes. `both` merges what both sides changed.
-    fn three(
+    fn merge_text(
         &self,
         [base, ours, theirs]: [Option<&str>; 3],
         both: impl FnOnce([&str; 3]) -> Option<String>,
@@ -204,7 +204,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges text between definitions: by lines, or else imports as sets.
-    fn between(&self, texts: [&str; 3]) -> Option<String> {
+    fn merge_gap(&self, texts: [&str; 3]) -> Option<String> {
         let [base, ours, theirs] = texts;
         (self.lines)(base, ours, theirs).or_else(|| self.imports(texts))
     }
@@ -238,7 +238,7 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Sets apart what came to stand behind something else without a line break between.
-fn part(units: &mut [(String, String, String)]) {
+fn separate(units: &mut [(String, String, String)]) {
     for (key, gap, _) in units.iter_mut().skip(2) {
         if gap.is_empty() && key != TAIL {
             "\n\n".clone_into(gap);

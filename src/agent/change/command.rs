@@ -200,7 +200,7 @@ async fn seal_and_tell(services: &Arc<Services>, events: &Events, command: &Arc<
     for id in sealing.sealed.earlier.iter().chain(&sealing.sealed.changeset) {
         tell_changeset(services, events, *id).await;
     }
-    if command.is_new_failure(sealing.failure.as_ref()) {
+    if command.note_failure(sealing.failure.as_ref()) {
         let why = localized(sealing.failure.as_deref().unwrap_or_default());
         events.say(Level::Error, say::not_archived_yet(&command.id, &why), say::states_kept()).await;
     }

@@ -175,8 +175,8 @@ impl ShellCommand {
         &self.states.left_out
     }
 
-    /// Takes in the outcome of a sealing. Returns whether its failure is another one than the one before.
-    pub fn is_new_failure(&self, failure: Option<&String>) -> bool {
+    /// Notes the failure of a sealing, or that it had none. Returns whether it is another one than the one before.
+    pub fn note_failure(&self, failure: Option<&String>) -> bool {
         let mut before = self.states.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = failure.is_some() && before.as_ref() != failure;
         *before = failure.cloned();
@@ -204,7 +204,7 @@ fn seal_all(
         seal(old)?;
         let old = older.remove(0);
         older.iter_mut().chain(later.iter_mut().map(|next| &mut **next)).for_each(|next| next.follows(old.made()));
-        // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
+        // All of it is archived: what stays of the folder is removed later.
         let _ = old.remove();
     }
     Ok(())
