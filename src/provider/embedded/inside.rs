@@ -86,24 +86,27 @@ impl Provider for Inside {
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
         let folders = self.folders.clone();
-        let models = spawn_blocking(move || {
+        let read = move || {
             let models = look(&folders).iter().map(described).collect::<Vec<_>>();
             match models.is_empty() {
                 true => Err(none_found()),
                 false => Ok(models),
             }
-        });
-        async move { models.await.unwrap_or_else(|_| Err(none_found())) }.boxed()
+        };
+        // The future is made where there may be no runtime yet, and awaited in one.
+        async move { spawn_blocking(read).await.unwrap_or_else(|_| Err(none_found())) }.boxed()
     }
 }
 
 /// Returns what the header of a file says of its model. Its template tells whether it thinks, as it does where the
-/// model is asked; more or less than that is not known to it.
+/// model is asked; more or less than that is not known to it. Of a file that cannot be read nothing is known: what is
+/// wrong with it is told when it is asked.
 fn described(file: &ModelFile) -> Model {
-    let header = Header::open(&file.path, Extent::Template).unwrap_or_default();
-    let thinks = matches!(Layout::of(header.text("tokenizer.chat_template")), Ok(Layout::ChatMl { thinks: true }));
+    let header = Header::open(&file.path, Extent::Template).ok();
+    let template = header.as_ref().and_then(|header| header.text("tokenizer.chat_template"));
+    let thinks = matches!(Layout::of(template), Ok(Layout::ChatMl { thinks: true }));
     let facts = Facts {
-        window: u32::try_from(window(&header)).ok(),
+        window: header.as_ref().and_then(|header| u32::try_from(window(header)).ok()),
         thinking: Some(if thinks { Thinking::Words } else { Thinking::None }),
         efforts: thinks.then(|| vec![Effort::None, Effort::Low]),
         images: Some(false),

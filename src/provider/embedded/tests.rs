@@ -8,9 +8,9 @@ use candle_core::{Device, Tensor};
 use futures_util::StreamExt;
 use proptest::prelude::*;
 
-use super::gguf::{Extent, Header};
+use super::gguf::{Extent, Header, Weights};
 use super::inside::Inside;
-use super::network::Network;
+use super::network::{Network, Sizes};
 use super::testing::Gguf;
 use super::vocabulary::char_of_byte;
 use crate::config::ModelFolders;
@@ -222,6 +222,35 @@ async fn embedded_answers_stop_once_the_reader_is_gone() {
     assert_eq!((usage.output, end), (2, Some(EndReason::Length)));
     // The prompt of the answer that was dropped stands, less its last token.
     assert_eq!(usage.cache_read, usage.input - 1);
+}
+
+/// Weights are counted as they are held: those of some formats a second time, arranged for the processor.
+#[test]
+fn the_memory_of_embedded_weights_counts_their_arrangement() {
+    let tensor =
+        |name: &str, format: u32, bytes: u64| (name.to_string(), Weights { dims: vec![16, 256], format, at: 0, bytes });
+    let sizes =
+        Sizes { layers: 1, width: 256, heads: 4, shared: 2, head: 64, between: 256, epsilon: 1e-5, window: 512 };
+    let memory = |name: &str, format: u32, bytes: u64| {
+        sizes.memory(&Header { tensors: [tensor(name, format, bytes)].into(), ..Header::default() }).0
+    };
+    // 4,096 numbers: as 16-bit ones, in eight bits, in four, in six.
+    assert_eq!(memory("blk.0.attn_q.weight", 1, 8_192), 16_384);
+    assert_eq!(memory("blk.0.attn_q.weight", 8, 4_352), 4_352 + 4_352);
+    assert_eq!(memory("blk.0.attn_q.weight", 12, 2_304), 2_304 + 3_072);
+    assert_eq!(memory("blk.0.attn_q.weight", 14, 3_360), 3_360 + 5_120);
+    assert_eq!(memory("token_embd.weight", 14, 3_360), 3_360);
+}
+
+#[test]
+fn embedded_models_are_asked_for_where_no_runtime_runs_yet() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    for (bytes, window) in [(model("qwen2", 0).bytes(), Some(512)), (b"not at all".to_vec(), None)] {
+        let asked = inside(&put(folder.path(), "tiny.gguf", &bytes)).models();
+        let models = runtime.block_on(asked).expect("models");
+        assert_eq!(models.iter().map(|model| model.facts.window).collect::<Vec<_>>(), [window]);
+    }
 }
 
 #[tokio::test]
