@@ -1,6 +1,5 @@
 //! One source file: its text, its syntax tree, its definitions.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser, Tree};
@@ -25,7 +24,6 @@ pub struct SourceFile {
     pub errors: Vec<usize>,
     tree: Tree,
     line_starts: Vec<usize>,
-    hashes: OnceCell<Vec<String>>,
 }
 
 impl SourceFile {
@@ -56,7 +54,7 @@ impl SourceFile {
         number(&mut nodes);
         let errors = errors(language, tree.root_node());
         let path = path.to_owned();
-        Some(SourceFile { path, language, text, nodes, errors, tree, line_starts, hashes: OnceCell::new() })
+        Some(SourceFile { path, language, text, nodes, errors, tree, line_starts })
     }
 
     /// Returns its syntax tree.
@@ -96,7 +94,7 @@ impl SourceFile {
         if hash.trim_start_matches("h:").starts_with(&digits.to_ascii_lowercase()) {
             return Ok(());
         }
-        Err(CodeFault::Stale { id: self.id(at), hash: hash.to_owned(), expected: expected.to_owned() })
+        Err(CodeFault::Stale { id: self.id(at), hash, expected: expected.to_owned() })
     }
 
     /// Returns the number of the line that holds a byte, from 1.
@@ -135,9 +133,11 @@ impl SourceFile {
         words.join(" ")
     }
 
-    /// Returns the hash of a definition: BLAKE3 of its tokens, whatever its comments and white space are.
-    pub fn hash(&self, at: usize) -> &str {
-        &self.hashes.get_or_init(|| lang::hashes(self.syntax(), &self.nodes))[at]
+    /// Returns the hash of a definition: BLAKE3 of its bytes. What nobody looked at is not overwritten, so comments and
+    /// white space count.
+    pub fn hash(&self, at: usize) -> String {
+        let text = &self.text[self.nodes[at].range.clone()];
+        format!("h:{}", blake3::hash(text.as_bytes()).to_hex())
     }
 
     /// Returns the number of definitions that hold a definition.

@@ -7,7 +7,7 @@
 //! A [`SourceFile`] is one text with its definitions, the [`CodeNode`]s; a [`NodeSelector`] chooses among them. No types
 //! are inferred, no macro is expanded: what is found is what the text says.
 
-mod cause;
+mod earlier;
 mod fault;
 mod file;
 mod lang;
@@ -20,7 +20,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use cause::{cause, earlier, replacement};
+pub use earlier::{earlier, is_called, is_renamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};

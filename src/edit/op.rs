@@ -62,8 +62,6 @@ pub enum Op {
         expect: String,
         /// The replacement.
         text: String,
-        /// The change, as the cause of a changeset says it.
-        cause: String,
     },
     /// The hunks of a patch for one file.
     Hunks(Vec<PatchHunk>),
@@ -107,14 +105,6 @@ impl Edit {
     /// Returns the same edit of a file under its normalised path.
     pub fn of(self, path: &str) -> Self {
         Edit { path: Some(path.to_string()), ..self }
-    }
-
-    /// Returns the change of a definition that it is, as the cause of a changeset says it.
-    pub fn of_definition(&self) -> Option<&str> {
-        match &self.op {
-            Op::Definition { cause, .. } => Some(cause),
-            _ => None,
-        }
     }
 
     /// Returns whether it means a link itself, not the file that the link leads to.

@@ -18,7 +18,7 @@ const BYTES: usize = 4 << 20;
 const LINES: usize = 50_000;
 
 /// The most moves of a file that are followed.
-const MOVES: usize = 8;
+pub(super) const MOVES: usize = 8;
 /// The share of equal lines, in percent, that makes a file the same one under another path.
 const MOVED: usize = 60;
 
@@ -117,18 +117,18 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
 }
 
 /// The cause of a state.
-struct StateCause {
-    by: LineCause,
+pub(super) struct StateCause {
+    pub by: LineCause,
     /// An undo or a redo made it.
     restores: bool,
     /// The hash of what its changeset left; none: it is not known.
-    sha: Option<Option<Sha>>,
+    pub sha: Option<Option<Sha>>,
 }
 
 /// The states of a file in order, the last of which no version holds, and what memory knows of them.
-struct FileHistory<'a> {
-    path: &'a str,
-    versions: Vec<archive::Version>,
+pub(super) struct FileHistory<'a> {
+    pub path: &'a str,
+    pub versions: Vec<archive::Version>,
     last: State,
     /// The states that changesets left, by the version that each made old.
     left: HashMap<String, LeftState>,
@@ -140,7 +140,12 @@ struct FileHistory<'a> {
 }
 
 impl<'a> FileHistory<'a> {
-    fn new(path: &'a str, versions: Vec<archive::Version>, last: State, stores: Stores<'a>) -> Result<Self, PastError> {
+    pub fn new(
+        path: &'a str,
+        versions: Vec<archive::Version>,
+        last: State,
+        stores: Stores<'a>,
+    ) -> Result<Self, PastError> {
         let left: HashMap<_, _> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
         let changesets = made_by(path, &versions, stores)?;
         let last_restore = versions.iter().rposition(|version| is_restore(&left, version));
@@ -148,7 +153,7 @@ impl<'a> FileHistory<'a> {
     }
 
     /// Returns the history of a file up to a changeset; none: the file has none.
-    fn before(path: &'a str, after: Id, stores: Stores<'a>) -> Result<Option<Self>, PastError> {
+    pub fn before(path: &'a str, after: Id, stores: Stores<'a>) -> Result<Option<Self>, PastError> {
         let mut versions = stores.archive.versions(path)?;
         // The oldest version after the moment holds what was there then.
         let Some(at) = versions.iter().position(|version| version.id > after) else { return Ok(None) };
@@ -157,7 +162,7 @@ impl<'a> FileHistory<'a> {
         FileHistory::new(path, versions, last, stores).map(Some)
     }
 
-    fn state(&self, at: usize) -> Result<State, PastError> {
+    pub fn state(&self, at: usize) -> Result<State, PastError> {
         Ok(match self.versions.get(at) {
             Some(version) => self.stores.archive.show(version)?,
             None => self.last.clone(),
@@ -170,7 +175,7 @@ impl<'a> FileHistory<'a> {
     }
 
     /// Returns the text of a state that a changeset left, if it was kept.
-    fn left_text(&self, sha: Option<Sha>) -> Result<Option<String>, PastError> {
+    pub fn left_text(&self, sha: Option<Sha>) -> Result<Option<String>, PastError> {
         // It left nothing there.
         let Some(sha) = sha else { return Ok(Some(String::new())) };
         let bytes = self.stores.memory.bytes_left(&self.stores.project(), self.path, &sha)?;
@@ -178,7 +183,7 @@ impl<'a> FileHistory<'a> {
     }
 
     /// Returns the cause of the state that came after a version.
-    fn cause_after(&self, version: &archive::Version) -> StateCause {
+    pub fn cause_after(&self, version: &archive::Version) -> StateCause {
         let Some(id) = self.changesets.get(&version.id).copied() else {
             return StateCause { by: LineCause::Outside(None), restores: false, sha: None };
         };
@@ -195,14 +200,14 @@ fn is_restore(left: &HashMap<String, LeftState>, version: &archive::Version) -> 
 }
 
 /// A file that was moved: its path, and the newest changeset before the move.
-struct MovedFile {
-    path: String,
-    before: Id,
+pub(super) struct MovedFile {
+    pub path: String,
+    pub before: Id,
 }
 
 /// Returns the file that a changeset moved to a path where nothing was: one that it removed, of which at least 60 % of
 /// the lines are the same. What cannot be read is not it.
-fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
+pub(super) fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
     let lines = hashes(text);
     if lines.is_empty() {
         return Ok(None);

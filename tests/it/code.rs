@@ -205,11 +205,16 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let short = world.json(2, &["replace", "fn.helper", "--expect-hash", "h:12"], "fn helper() {}");
     assert_eq!(short["error"]["kind"], "usage");
     assert_eq!(world.read("src/cart.rs"), CART);
-    // A file of the text, with a beginning of the hash; white space and comments do not make it stale.
-    world.write("src/cart.rs", &CART.replace("fn helper() {}", "// Why.\nfn helper()  { /* none */ }"));
+    // A comment that was not there when it was viewed.
     world.write("new.txt", "fn helper() { 1; }\n");
+    let commented = CART.replace("fn helper() {}", "fn helper() { /* Not yet. */ }");
+    world.write("src/cart.rs", &commented);
+    let stale = world.json(3, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &hash], "");
+    assert_eq!((stale["error"]["kind"].as_str(), world.read("src/cart.rs")), (Some("stale"), commented));
+    // A file of the text, with a beginning of the hash; what is beside it does not make it stale.
+    world.write("src/cart.rs", &CART.replace("fn helper() {}", "// Why.\n\nfn helper() {}"));
     world.code(0, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &hash[..14]], "");
-    assert_eq!(world.read("src/cart.rs"), CART.replace("fn helper() {}", "// Why.\nfn helper() { 1; }"));
+    assert_eq!(world.read("src/cart.rs"), CART.replace("fn helper() {}", "// Why.\n\nfn helper() { 1; }"));
     // The same again changes nothing, and says so.
     let (_, told) =
         world.code(0, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &world.hash("fn.helper")], "");
@@ -288,10 +293,22 @@ mod rules {
         // The history follows the name.
         let hash = world.hash("fn.aid");
         world.json(0, &["replace", "fn.aid", "--expect-hash", &hash, "--yes"], "fn aid() { 1; }");
-        let history = world.json(0, &["history", "fn.aid"], "");
-        let causes: Vec<&str> =
-            history["ops"].as_array().expect("ops").iter().filter_map(|op| op["cause"].as_str()).collect();
-        assert_eq!(causes, ["code: replace fn.aid", "code: rename fn.helper to fn.aid"]);
+        world.nebula(&["undo", "--yes"]);
+        // So it does where the name was changed outside, which is no change of nebula's.
+        world.write("src/cart.rs", &CART.replace("fn helper", "fn hand"));
+        let history = world.json(0, &["history", "fn.hand"], "");
+        let told =
+            |op: &Value| [&op["change"], &op["cause"]].map(|v| v.as_str().unwrap_or_default().to_owned()).join(": ");
+        let told: Vec<String> = history["ops"].as_array().expect("ops").iter().map(told).collect();
+        let want = [
+            "changed: undo of code: replace fn.aid",
+            "changed: code: replace fn.aid",
+            "renamed from helper: code: rename fn.helper to fn.aid",
+        ];
+        assert_eq!(told, want);
+        assert_eq!(history["ops"][0]["unsure"], false, "{history}");
+        assert_eq!(world.json(0, &["history", "src/cart.rs::Cart.total"], "")["ops"], serde_json::json!([]));
+        world.write("src/cart.rs", &CART.replace("fn helper", "fn aid"));
         // A method that another type has too.
         world.write("src/two.rs", "struct Two;\nimpl Two {\n    fn total(&self) {}\n}\n");
         let shared = &world.json(3, &["rename", "src/cart.rs::Cart.total", "all", "--yes"], "")["error"];

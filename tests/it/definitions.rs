@@ -4,7 +4,7 @@
 use std::process::Command as Process;
 
 use nebula::code::SourceFile;
-use nebula::proposal::Choice;
+use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{Command, RestoreRequest, TurnEnd};
 use serde_json::{Value, json};
 
@@ -99,14 +99,15 @@ async fn a_definition_is_replaced_as_a_proposal_and_undone() {
     let mut live = world.start();
     live.submit("one more");
     let proposal = live.decide(Choice::Accept).await;
-    assert_eq!((proposal.title.as_str(), proposal.files.len()), ("code: replace method.Cart.total", 1));
+    assert_eq!((proposal.title.as_str(), proposal.files.len()), ("one more", 1));
     let labels = proposal.files[0].hunks.iter().flat_map(|hunk| &hunk.definitions);
     assert_eq!(labels.map(|label| label.name.as_str()).collect::<Vec<_>>(), ["method Cart.total"]);
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("src/cart.rs"), CART.replace("sum()", "sum::<u64>() + 1"));
     assert_eq!(results(&live), ["src/cart.rs: written (+1 −1)"]);
     live.close().await;
-    history(&world, "src/cart.rs::Cart.total", &["code: replace method.Cart.total"]);
+    history(&world, "src/cart.rs::Cart.total", &["changed: one more"]);
+    history(&world, "src/cart.rs::show", &[]);
 
     let world = world.model([]).approve("all");
     let mut live = world.start();
@@ -114,11 +115,34 @@ async fn a_definition_is_replaced_as_a_proposal_and_undone() {
     live.decide(Choice::Accept).await;
     live.until(|_| (world.read("src/cart.rs") == CART).then_some(())).await;
     live.close().await;
+    history(&world, "src/cart.rs::Cart.total", &["changed: undo of one more", "changed: one more"]);
 }
 
-/// What `strand code history` says of a definition.
+/// What was rejected is no change of its definition; what the person left of an answer is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_history_of_a_definition_is_what_was_accepted() {
+    let (total, show) = (hash("src/cart.rs", CART, "Cart.total"), hash("src/cart.rs", CART, "show"));
+    let step = calls(&[
+        replace("src/cart.rs::Cart.total", &total, "/// Sums.\npub fn total(&self) -> u64 {\n    0\n}"),
+        replace("fn.show", &show, "fn show(cart: &Cart) -> u64 {\n    0\n}"),
+    ]);
+    let world = World::new().file("src/cart.rs", CART).model([step, say("Done.")]);
+    let mut live = world.start();
+    live.submit("nothing at all");
+    let proposal = live.proposal().await;
+    let mut choices = proposal.choices(Choice::Accept);
+    choices[0].hunks[0] = Choice::Reject;
+    live.send(Command::Decide(proposal.id, Decision::new(choices, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert!(world.read("src/cart.rs").contains("sum()"));
+    history(&world, "src/cart.rs::Cart.total", &[]);
+    history(&world, "src/cart.rs::show", &["changed: nothing at all"]);
+}
+
+/// Checks what `strand code history` says of a definition.
 #[track_caller]
-fn history(world: &World, selector: &str, causes: &[&str]) {
+fn history(world: &World, selector: &str, want: &[&str]) {
     if !cfg!(feature = "strand") {
         return;
     }
@@ -126,8 +150,10 @@ fn history(world: &World, selector: &str, causes: &[&str]) {
     strand.args(["strand", "code", "history", selector, "--json"]).current_dir(world.root());
     let out = strand.env_clear().env("HOME", world.home()).output().expect("run");
     let found: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out:?}"));
-    let ops = found["ops"].as_array().expect("a list").iter().map(|op| op["cause"].as_str().unwrap_or_default());
-    assert_eq!(ops.collect::<Vec<_>>(), causes);
+    let word = |op: &Value, key: &str| op[key].as_str().unwrap_or_default().to_owned();
+    let ops = found["ops"].as_array().expect("a list").iter();
+    let ops: Vec<String> = ops.map(|op| format!("{}: {}", word(op, "change"), word(op, "cause"))).collect();
+    assert_eq!(ops, want);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -146,9 +172,8 @@ async fn definitions_and_text_of_one_answer_are_one_proposal() {
     let want = want.replace("    /// Sums.\n", "").replace("self.items.iter().sum()", "2");
     assert_eq!(world.read("src/cart.rs"), want, "{results:?}");
     assert!(results.iter().all(|told| told == "src/cart.rs: written"), "{results:?}");
-    let cause = "code: replace fn.show by fn.sum, replace method.Cart.total, other edits";
-    history(&world, "src/cart.rs::sum", &[cause]);
-    history(&world, "src/cart.rs::Cart.total", &[cause]);
+    history(&world, "src/cart.rs::sum", &["renamed from show: do it"]);
+    history(&world, "src/cart.rs::Cart.total", &["changed: do it"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -37,7 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
-    ("past", &["execute", "archive", "memory", "proposal", "workspace"]),
+    ("past", &["code", "execute", "archive", "memory", "proposal", "workspace"]),
     ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),
@@ -47,7 +47,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "agent",
         &[
             "archive",
-            "code",
             "config",
             "context",
             "definitions",

@@ -52,7 +52,7 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
     match record.cause.kind.as_str() {
         // An earlier session's edit is the person's own past; only a session that is open now in another process counts
         // as another one.
-        "edit" | "code" if other_nebula(services, record) => "other session".into(),
+        "edit" if other_nebula(services, record) => "other session".into(),
         kind => kind.to_string(),
     }
 }

@@ -17,7 +17,7 @@ Kinds: fn method class struct enum trait interface type const var mod macro
 field. A file called like a kind is written ./mod.rs.
 
 Attributes, decorators and documentation directly above a definition belong to
-it. A hash is that of its tokens: comments and white space do not count.
+it. A hash is that of all its bytes: its comments count, what is beside it not.
 Files of Rust, Python, TypeScript and Go are read, as git would find them, up
 to 2 MiB each. No types are inferred and no macro is expanded.
 
@@ -118,12 +118,15 @@ JSON: {op-id, id, changed: [{path, count}], diff,
 Exit: 0 renamed, 2 no legal name, 3 unresolved, not read, in use, changed
       meanwhile, or not approved, 6 nothing of that name")]
     Rename(RenameCode),
-    /// List the changes of one definition that were made here, newest first
+    /// List the changes of one definition that are archived, newest first
     #[command(after_help = "\
-It is followed by its kind and name, through renames made here: several of one
-name share a history, as does one that was removed and made anew.
+They are told from the states of its file, whatever changed it: strand code, a
+model, a person's undo. It is followed through its names and moves of its file;
+one that was removed and made anew under one name has one history. Changes
+outside nebula are not listed; 'unsure': one of them may be taken for this one.
 
-JSON: {id, ops: [{op-id, time, cause, approved}]}
+JSON: {id, ops: [{op-id, time, change, cause, approved, unsure}]};
+      change is added, changed, removed or 'renamed from NAME'
 Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
     History {
         /// A selector that means one definition

@@ -1,4 +1,4 @@
-//! `history`: the changes of one definition that `strand code` made, newest first, followed through its names.
+//! `history`: the changes of one definition, newest first, followed through its names.
 
 use std::io::Write;
 
@@ -7,32 +7,50 @@ use serde_json::{Value, json};
 use super::failure::Failed;
 use super::place::Place;
 use crate::cli::files::{ArchiveCommands, DONE};
-use crate::code;
+use crate::past::{DefinitionEdit, PastError, cause, of_definition};
+use crate::text::clean::clean_line;
+use crate::text::definition::DefinitionChange;
 use crate::text::time;
 
 pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, selector: &str) -> Result<u8, Failed> {
     let (file, at) = place.finder.one(selector)?;
-    let path = &file.source.path;
-    let known = files.memory.changesets_of_path(&files.project(), path);
-    let mut known = files.memory.or_report(known);
-    known.sort_by_key(|record| std::cmp::Reverse(record.at));
-    let mut name = file.source.called(at);
+    let changes = of_definition(&file.source, at, files.stores(), &place.finder.stop)?;
     let mut ops: Vec<Value> = Vec::new();
-    for record in known.iter().filter(|record| record.cause.kind == "code") {
-        let Some(before) = code::earlier(&record.cause.title, &name) else { continue };
-        name = before;
-        let (when, title) = (time::utc_millis(record.at), &record.cause.title);
-        ops.push(json!({"op-id": record.id, "time": when, "cause": title, "approved": record.cause.approved}));
+    for change in &changes {
+        let known = files.memory.changeset(&files.project(), &change.id.to_string());
+        let record = files.memory.or_report(known);
+        let (id, title, what) = (change.id, cause(record.as_ref()).unwrap_or_default().to_owned(), words(change));
+        let (when, approved) = (time::utc_millis(id.at()), record.and_then(|record| record.cause.approved));
+        ops.push(json!({
+            "op-id": id.to_string(), "time": when, "change": what, "cause": title, "approved": approved,
+            "unsure": change.unsure,
+        }));
         if !place.json {
-            let id = record.id.as_deref().unwrap_or("-");
-            writeln!(files.out, "{}  {id}  {title}", time::local(record.at))?;
+            let maybe = if change.unsure { " (perhaps outside nebula)" } else { "" };
+            writeln!(files.out, "{}  {id}  {what}{maybe}  {}", time::local(id.at()), clean_line(&title))?;
         }
     }
     if place.json {
         files.out.json(&json!({"id": file.source.id(at), "ops": ops}))?;
     } else if ops.is_empty() {
-        files.complain("no change of it by `strand code` is known: `nebula history FILE` lists those of its file")?;
+        files.complain("no change of it is archived: `nebula history FILE` lists those of its file")?;
     }
     files.out.flush()?;
     Ok(DONE)
+}
+
+/// Returns what a change did: `changed`, `renamed from total`.
+fn words(change: &DefinitionEdit) -> String {
+    match (change.change, &change.renamed) {
+        (DefinitionChange::New, _) => "added".into(),
+        (DefinitionChange::Removed, _) => "removed".into(),
+        (DefinitionChange::Renamed, Some(before)) => format!("renamed from {before}"),
+        _ => "changed".into(),
+    }
+}
+
+impl From<PastError> for Failed {
+    fn from(error: PastError) -> Failed {
+        anyhow::Error::from(error).into()
+    }
 }

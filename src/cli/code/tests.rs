@@ -71,7 +71,7 @@ fn what_was_told_of_other_files_is_not_written() {
         fs::write(root.join("a.rs"), TEXT.replace("other() {}", "other() { helper() }")).expect("written")
     };
     let new = |root: &Path| fs::write(root.join("b.rs"), "fn third() { helper() }\n").expect("written");
-    let hash = crate::code::SourceFile::read("a.rs", TEXT.as_bytes()).expect("a source").hash(0).to_owned();
+    let hash = crate::code::SourceFile::read("a.rs", TEXT.as_bytes()).expect("a source").hash(0);
     let refused = |words: &[&str], answer: &str, meanwhile: &dyn Fn(&Path), text: &str| {
         let (ran, now) = run(words, answer, meanwhile);
         assert!(ran.as_ref().is_err_and(|failed| failed.to_string().contains("meanwhile")), "{words:?}: {ran:?}");

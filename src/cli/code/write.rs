@@ -25,7 +25,9 @@ pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: 
     let new = code::replace(&file.source, at, &text)?;
     let mut answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
     answer["diagnostics"] = diagnostics(&new.file).into();
-    let title = code::cause(&[code::replacement(&file.source, at, &new)]);
+    let (old, now) = (file.source.called(at), new.file.called(new.at));
+    let by = if old == now { String::new() } else { format!(" by {now}") };
+    let title = format!("code: replace {old}{by}");
     let path = file.source.path;
     let change = FileChange::new(&path, file.state, State::file(new.file.text.into_bytes()), "code", &[]);
     let (changes, piped) = (vec![change], args.file == "-");

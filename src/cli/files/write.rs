@@ -15,7 +15,7 @@ use crate::text::clean::clean_line;
 
 impl ArchiveCommands<'_> {
     /// Returns the stores that changes go to.
-    pub(super) fn stores(&self) -> Stores<'_> {
+    pub(in crate::cli) fn stores(&self) -> Stores<'_> {
         Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
     }
 

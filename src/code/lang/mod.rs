@@ -14,5 +14,5 @@ mod walk;
 pub use kind::NodeKind;
 pub use language::SourceLanguage;
 pub use node::CodeNode;
-pub(super) use tokens::{Syntax, code_between, hashes, multiline_strings};
+pub(super) use tokens::{Syntax, code_between, multiline_strings};
 pub(super) use walk::definitions;

@@ -28,7 +28,7 @@ pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
         Op::Replace { search, replace, shape, all } => passage::place(target, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(target, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(target, (*start, *end), expect, replace),
-        Op::Definition { name, expect, text, .. } => {
+        Op::Definition { name, expect, text } => {
             definition::place(target, edit.path.as_deref().unwrap_or_default(), name, expect, text)
         }
         Op::Write { .. }

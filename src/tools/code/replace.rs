@@ -30,10 +30,8 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let (file, at) = finder(run).one(selector).map_err(|fault| fault.to_string())?;
     let source = file.source;
     source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
-    let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
-    let cause = code::replacement(&source, at, &new);
-    let (name, expect, text) = (source.name(at), source.hash(at).to_string(), text.to_string());
-    let op = Op::Definition { name, expect, text, cause };
+    code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
+    let op = Op::Definition { name: source.name(at), expect: source.hash(at), text: text.to_string() };
     Ok(RunResult::Edits(vec![Edit::new(source.path, op, Format::TOOLS, NAME)]))
 }
 

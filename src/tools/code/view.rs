@@ -32,7 +32,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
                 return Err(Ended::Full);
             }
             let (first, last) = source.lines(at);
-            let head = format!("{}  lines {first}-{last}  {}", source.id(at), short(source.hash(at)));
+            let head = format!("{}  lines {first}-{last}  {}", source.id(at), short(&source.hash(at)));
             answer.text.push_str(&format!("{head}\n{}\n", clip(text, CAP)));
             answer.shown += 1;
             if text.len() > CAP {

@@ -128,35 +128,14 @@ pub async fn edits(
 
 /// Returns the cause of the changeset that edits may become.
 fn cause(session: &Conversation, pending: &[PendingEdits]) -> ChangesetCause {
-    let (kind, title) = match cause_of_definitions(pending) {
-        Some(title) => ("code", title),
-        None => ("edit", session.prompt_words().or_else(|| session.title.clone()).unwrap_or_default()),
-    };
     ChangesetCause {
         session: Some(session.id.clone()),
         turn: session.turn,
         tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
-        kind: kind.into(),
-        title,
+        kind: "edit".into(),
+        title: session.prompt_words().or_else(|| session.title.clone()).unwrap_or_default(),
         ..ChangesetCause::default()
     }
-}
-
-/// Returns the cause of edits among which definitions are replaced, in words that the history of each is found by.
-#[cfg(feature = "code")]
-fn cause_of_definitions(pending: &[PendingEdits]) -> Option<String> {
-    let edits = || pending.iter().flat_map(|p| &p.edits);
-    let mut changes: Vec<&str> = edits().filter_map(Edit::of_definition).collect();
-    if changes.is_empty() {
-        return None;
-    }
-    changes.extend((changes.len() < edits().count()).then_some("other edits"));
-    Some(crate::code::cause(&changes))
-}
-
-#[cfg(not(feature = "code"))]
-fn cause_of_definitions(_: &[PendingEdits]) -> Option<String> {
-    None
 }
 
 /// Keeps with the first call of a proposal what was asked about it, and what the person decided, and when.

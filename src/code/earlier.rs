@@ -1,0 +1,96 @@
+//! Follows a definition from one version of a file to the version before.
+
+use super::file::SourceFile;
+use super::lang::CodeNode;
+
+/// Returns what a definition of a file was in the version before: the one of its name and kind, else one of which only
+/// the name differs, else the only one that went, where this is the only one that came, and in the same place.
+pub fn earlier(before: &SourceFile, after: &SourceFile, at: usize) -> Option<usize> {
+    let same = |file: &SourceFile, node: &CodeNode| file.nodes.iter().position(|other| is_called(other, node));
+    let node = &after.nodes[at];
+    if let Some(found) = same(before, node) {
+        return Some(found);
+    }
+    let gone: Vec<usize> = (0..before.nodes.len()).filter(|b| same(after, &before.nodes[*b]).is_none()).collect();
+    if let Some(found) = gone.iter().find(|b| is_renamed(before, **b, after, at)) {
+        return Some(*found);
+    }
+    // What stands in one that went, or in one that came, went or came with it.
+    let outer = |file: &SourceFile, own: &[usize]| -> Vec<usize> {
+        let in_another = |at: usize| file.nodes[at].parent.is_some_and(|parent| own.contains(&parent));
+        own.iter().copied().filter(|at| !in_another(*at)).collect()
+    };
+    let came: Vec<usize> = (0..after.nodes.len()).filter(|a| same(before, &after.nodes[*a]).is_none()).collect();
+    match (outer(before, &gone).as_slice(), outer(after, &came).as_slice()) {
+        ([b], [a]) if *a == at && b == a && before.nodes[*b].kind == node.kind => Some(*b),
+        _ => None,
+    }
+}
+
+/// Returns whether two definitions of two versions of a file have one name, number and kind.
+pub fn is_called(one: &CodeNode, other: &CodeNode) -> bool {
+    (one.kind, &one.dotted, one.number) == (other.kind, &other.dotted, other.number)
+}
+
+/// Returns whether of two definitions of two versions of a file nothing but the name differs.
+pub fn is_renamed(before: &SourceFile, b: usize, after: &SourceFile, a: usize) -> bool {
+    let (old, now) = (&before.nodes[b], &after.nodes[a]);
+    old.kind == now.kind
+        && old.name != now.name
+        && with_name(&before.text[old.range.clone()], &old.name, &now.name) == after.text[now.range.clone()]
+}
+
+/// Returns a text with another name wherever this one stands as a word.
+fn with_name(text: &str, old: &str, new: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(old) {
+        let (before, after) = (&rest[..at], &rest[at + old.len()..]);
+        let is_whole = !before.chars().next_back().is_some_and(is_word) && !after.chars().next().is_some_and(is_word);
+        out.push_str(before);
+        out.push_str(if is_whole { new } else { old });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_replaced_as_a_word() {
+        assert_eq!(with_name("fn a() { a(ba, a_, a) }", "a", "sum"), "fn sum() { sum(ba, a_, sum) }");
+    }
+
+    #[test]
+    fn a_definition_is_followed_to_the_version_before() {
+        let file = |text: &str| SourceFile::read("a.rs", text.as_bytes()).unwrap();
+        let was = |before: &str, after: &str, name: &str| {
+            let (before, after) = (file(before), file(after));
+            let at = (0..after.nodes.len()).find(|at| after.name(*at) == name).unwrap();
+            earlier(&before, &after, at).map(|b| before.name(b))
+        };
+        let before = "fn a() { a(1) }\nfn b() {}\nfn c() {}\n";
+        assert_eq!(was(before, "fn c() {}\nfn b() { 2 }\n", "b").as_deref(), Some("b"));
+        // Renamed and nothing else, wherever it stands now.
+        assert_eq!(was(before, "fn b() {}\nfn d() { d(1) }\n", "d").as_deref(), Some("a"));
+        // Another name and another text, in its place.
+        assert_eq!(was(before, "fn a() { a(1) }\nfn d() { 4 }\nfn c() {}\n", "d").as_deref(), Some("b"));
+        assert_eq!(
+            was("struct A { x: u8 }\nfn b() {}\n", "struct B { y: u16 }\nfn b() {}\n", "B").as_deref(),
+            Some("A")
+        );
+        for (after, name) in [
+            // Two went.
+            ("fn d() { 4 }\nfn c() {}\n", "d"),
+            // In another place, of another kind, one that is new.
+            ("fn a() { a(1) }\nfn c() {}\nfn d() { 4 }\n", "d"),
+            ("fn a() { a(1) }\nstruct B;\nfn c() {}\n", "B"),
+            ("fn a() { a(1) }\nfn b() {}\nfn c() {}\nfn d() {}\n", "d"),
+        ] {
+            assert_eq!(was(before, after, name), None, "{after}");
+        }
+    }
+}
