@@ -14,8 +14,11 @@ const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
 const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
 /// Options whose value is the folder that it writes into.
 const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
-const SED: ValuedOptions =
-    ValuedOptions { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
+const SED: ValuedOptions = ValuedOptions {
+    valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")],
+    ends: Some('i'),
+    whole: false,
+};
 const PATCH: ValuedOptions = ValuedOptions {
     valued: &[
         ('p', "strip"),
@@ -32,6 +35,7 @@ const PATCH: ValuedOptions = ValuedOptions {
         ('g', "get"),
     ],
     ends: None,
+    whole: false,
 };
 
 /// Options of `git config` that only read.

@@ -7,6 +7,15 @@ pub struct ValuedOptions {
     pub valued: &'static [(char, &'static str)],
     /// The letter whose value stands in the same word, or is not given.
     pub ends: Option<char>,
+    /// A long name stands whole: it is not cut short.
+    pub whole: bool,
+}
+
+impl ValuedOptions {
+    /// Returns whether a long name that was given means this one.
+    pub fn means(&self, given: &str, known: &str) -> bool {
+        if self.whole { given == known } else { known.starts_with(given) }
+    }
 }
 
 /// Returns the values of a program's options, each with the option's letter, and the places of its operands.
@@ -23,7 +32,7 @@ pub fn apart(arguments: &[&str], options: ValuedOptions) -> (Vec<(char, String)>
             break;
         } else if let Some(long) = text.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            if let Some((letter, _)) = options.valued.iter().find(|(_, known)| known.starts_with(name)) {
+            if let Some((letter, _)) = options.valued.iter().find(|(_, known)| options.means(name, known)) {
                 taken(*letter, value);
             }
         } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {

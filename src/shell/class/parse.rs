@@ -411,11 +411,12 @@ impl Walk<'_> {
     }
 }
 
-/// Returns whether a node runs in a shell of its own.
+/// Returns whether a node runs in a shell of its own: so does what stands before `&`.
 fn is_apart(node: Node<'_>) -> bool {
     const APART: &[&str] = &["subshell", "pipeline", "command_substitution", "process_substitution"];
-    let above = std::iter::successors(node.parent(), Node::parent);
-    above.into_iter().any(|node| APART.contains(&node.kind()))
+    let is_behind = |node: &Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
+    let mut upward = std::iter::successors(Some(node), Node::parent);
+    upward.any(|node| APART.contains(&node.kind()) || is_behind(&node))
 }
 
 /// Returns whether arithmetic sets a variable: by `=` that compares nothing, or by counting up or down.

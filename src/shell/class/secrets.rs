@@ -34,6 +34,7 @@ const GREP: ValuedOptions = ValuedOptions {
         ('\0', "threads"),
     ],
     ends: None,
+    whole: false,
 };
 const RG: ValuedOptions = ValuedOptions {
     valued: &[
@@ -74,8 +75,9 @@ const RG: ValuedOptions = ValuedOptions {
         ('\0', "sortr"),
     ],
     ends: None,
+    whole: true,
 };
-const NONE: ValuedOptions = ValuedOptions { valued: &[], ends: None };
+const NONE: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 
 /// Returns whether a text names such a file anywhere, also in what an interpreter is given to run, and by a pattern that
 /// only such names begin like.
@@ -120,29 +122,29 @@ fn searched(part: &ClassifiedCommand, around: &Around) -> Vec<PathBuf> {
     let short = |letters: &[char]| {
         arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
     };
-    // A long option may be cut short.
-    let long = |names: &[&str]| {
-        arguments
-            .iter()
-            .any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
-    };
     let options = match name.as_str() {
         "rg" => RG,
         "diff" | "git diff" => NONE,
         _ => GREP,
     };
+    let long = |names: &[&str]| {
+        arguments.iter().filter_map(|word| word.strip_prefix("--")).any(|given| {
+            // One letter means several options.
+            given.len() > 1 && names.iter().any(|name| options.means(given, name))
+        })
+    };
     let (values, operands) = apart(arguments, options);
     let recurses = |(letter, action): &(char, String)| *letter == 'd' && "recurse".starts_with(action.as_str());
     let searches = match name.as_str() {
         name if SEARCHERS.contains(&name) => {
-            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || values.iter().any(recurses)
+            short(&['r', 'R']) || long(&["recursive", "dereference-recursive"]) || values.iter().any(recurses)
         }
-        "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
-        "diff" => short(&['r']) || long(&["--recursive"]),
+        "rg" => short(&['u', '.']) || long(&["hidden", "unrestricted"]),
+        "diff" => short(&['r']) || long(&["recursive"]),
         // What git ignores is searched like all else.
-        "git grep" => long(&["--no-index", "--no-exclude-standard"]),
+        "git grep" => long(&["no-index", "no-exclude-standard"]),
         // Outside a repository it compares what is there.
-        "git diff" => long(&["--no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
+        "git diff" => long(&["no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
         _ => false,
     };
     if !searches {
@@ -274,6 +276,7 @@ mod tests {
             "grep -r KEY --include c",
             "rg -u -A 3 KEY",
             "rg -. -g '*' KEY",
+            "rg --hidden --ignore KEY a c",
             "git -C a grep --no-index KEY",
             "git -C c -C ../a grep --no-index KEY",
             "git -c a=b diff --no-index a c",
@@ -293,6 +296,7 @@ mod tests {
             "rg -u -t a KEY c",
             "git -C c grep --no-index KEY",
             "rg KEY",
+            "rg --hid KEY",
             "grep KEY a",
             "ls -R",
             "diff a c",

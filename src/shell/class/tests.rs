@@ -564,6 +564,7 @@ fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
         ("cd a && cp b AGENTS.md", "sub/a/AGENTS.md"),
         ("cd a; cd b; touch /w/.github/x", ".github/x"),
         ("cd .github && touch x", "sub/.github/x"),
+        ("make & cd a; echo x > AGENTS.md", "sub/a/AGENTS.md"),
         // No path of the workspace: the kernel's call is asked for again.
         ("cd $x && echo x > AGENTS.md", "…/AGENTS.md"),
         ("cd && echo x > AGENTS.md", "…/AGENTS.md"),
@@ -571,6 +572,9 @@ fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
         ("pushd a && popd && echo x > AGENTS.md", "…/AGENTS.md"),
         ("(cd a && make); echo x > AGENTS.md", "…/AGENTS.md"),
         ("cd a | cat; echo x > AGENTS.md", "…/AGENTS.md"),
+        ("cd a & echo x > AGENTS.md", "…/AGENTS.md"),
+        ("cd a && make & echo x > AGENTS.md", "…/AGENTS.md"),
+        ("if true; then cd a; fi > log & echo x > AGENTS.md", "…/AGENTS.md"),
         ("bash -c 'cd a'; echo x > AGENTS.md", "…/AGENTS.md"),
         ("patch -d a AGENTS.md p", "sub/a/AGENTS.md"),
         ("patch AGENTS.md ../AGENTS.md", "sub/AGENTS.md"),
