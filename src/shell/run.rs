@@ -273,7 +273,8 @@ impl Shared {
                 Ok(read) => {
                     let mut output = lock(&self.output);
                     if self.is_closed.load(Ordering::Relaxed) {
-                        return;
+                        // Another program's: it is not kept, but who writes it goes on.
+                        continue;
                     }
                     output.take(&piece[..read]);
                     drop(output);
@@ -394,6 +395,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_holds_the_output_longer_than_the_command_goes_on_writing() {
+        let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        let shared = Arc::new(Shared::default());
+        shared.end_output();
+        let reader = Arc::clone(&shared);
+        let reading = thread::spawn(move || reader.read_output(reads, &mut None));
+        let mut other = std::fs::File::from(writes);
+        io::Write::write_all(&mut other, &vec![b'x'; 4 << 20]).expect("it is read on");
+        drop(other);
+        reading.join().expect("it ends with the last writer");
+        assert!(shared.progress.lock().expect("locked").drained);
+        assert_eq!(lock(&shared.output).byte_count(), 0, "it is none of the command's");
+    }
 
     #[test]
     fn the_time_for_which_calls_waited_is_none_of_the_commands() {

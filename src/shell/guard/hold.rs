@@ -63,8 +63,8 @@ impl Consents {
         Consents { settings, ..Consents::default() }
     }
 
-    /// Returns what holds for a call.
-    pub fn about(&self, reason: HoldReason, path: &str) -> CallConsent {
+    /// Returns what holds for a call. That nobody answered holds once: the next call is asked about again.
+    pub fn about(&mut self, reason: HoldReason, path: &str) -> CallConsent {
         let Some(settings) = &self.settings else { return CallConsent::Unasked };
         let is_later = reason == HoldReason::ActsLater;
         let is_named = match reason {
@@ -72,8 +72,13 @@ impl Consents {
             HoldReason::Socket => settings.sockets.iter().any(|named| names(named, path)),
             _ => false,
         };
-        match self.said.get(&(reason, path.to_string())) {
-            Some(answer) => CallConsent::Said(*answer),
+        let key = (reason, path.to_string());
+        let said = self.said.get(&key).copied();
+        if said == Some(HoldAnswer::Nobody) {
+            self.said.remove(&key);
+        }
+        match said {
+            Some(answer) => CallConsent::Said(answer),
             None if is_named || self.all.contains(&reason) => CallConsent::Said(HoldAnswer::Allow),
             None if is_later && !settings.later => CallConsent::Unasked,
             None => CallConsent::Ask,
@@ -150,9 +155,13 @@ impl HeldCalls {
             let at = calls.waiting.iter().position(|(hold, _)| hold.id == id)?;
             calls.waiting.remove(at)
         };
-        lock(&self.consents).take((hold.reason, hold.path), answer);
         let listener = lock(&self.listener).clone()?;
-        sys::still_waits(listener.as_fd(), call.id).then_some((call, listener))
+        let waits = sys::still_waits(listener.as_fd(), call.id);
+        // What nobody said of a call that is gone holds for no other.
+        if waits || answer != HoldAnswer::Nobody {
+            lock(&self.consents).take((hold.reason, hold.path), answer);
+        }
+        waits.then_some((call, listener))
     }
 
     /// Forgets the calls that do not wait any more, as their processes are gone. Returns their numbers.
@@ -272,6 +281,10 @@ mod tests {
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));
         consents.take((HoldReason::ActsLater, ".husky/a".into()), HoldAnswer::AllowAll);
         assert_eq!(consents.about(HoldReason::ActsLater, ".husky/b"), allowed);
+        // What nobody answered is refused once, and asked about again.
+        consents.take((HoldReason::Port, "5432".into()), HoldAnswer::Nobody);
+        let mut next = || consents.about(HoldReason::Port, "5432");
+        assert_eq!([next(), next()], [CallConsent::Said(HoldAnswer::Nobody), CallConsent::Ask]);
         // What was refused stays so, and what waits for another reason is asked about.
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));
         assert_eq!(consents.about(HoldReason::Port, "5432"), CallConsent::Ask);
@@ -280,7 +293,7 @@ mod tests {
     #[test]
     fn where_nobody_is_asked_nothing_waits() {
         assert_eq!(Consents::new(None).about(HoldReason::Port, "1"), CallConsent::Unasked);
-        let own = Consents::new(Some(HoldSettings::default()));
+        let mut own = Consents::new(Some(HoldSettings::default()));
         assert_eq!(own.about(HoldReason::ActsLater, "AGENTS.md"), CallConsent::Unasked);
         assert_eq!(own.about(HoldReason::TooLarge, "a"), CallConsent::Ask);
     }
