@@ -88,7 +88,7 @@ pub(super) fn name(id: Id, path: &str, state: &State) -> String {
         return format!("{id}.{FOLDER}");
     }
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
-    match extension.filter(|e| !e.is_empty() && e.len() <= MAX_EXTENSION) {
+    match extension.filter(|e| !e.is_empty() && e.len() <= MAX_EXTENSION && !e.contains('\0')) {
         Some(extension @ (ABSENT | FOLDER)) => format!("{id}.{extension}-file"),
         Some(extension) => format!("{id}.{extension}"),
         None => id.to_string(),

@@ -1,6 +1,7 @@
 //! Open folders. A name is looked up in the opened folder itself, even if it was moved since, and no link is followed:
 //! neither in the name nor in the folders on the way to it.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -15,6 +16,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::kind_of;
+use crate::text::name;
 
 /// An open folder.
 #[derive(Debug)]
@@ -45,10 +47,10 @@ impl Folder {
     /// When there is none, or it is a link or no folder; the message says so.
     pub fn enter(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
         let name = one_name(name.as_ref())?;
-        let path = self.path.join(name);
-        match openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+        let path = self.path.join(&name);
+        match openat(&self.fd, &*name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => Ok(Folder { fd, path }),
-            Err(Errno::NOTDIR | Errno::LOOP) => Err(self.no_folder(name)),
+            Err(Errno::NOTDIR | Errno::LOOP) => Err(self.no_folder(&name)),
             Err(error) => Err(error.into()),
         }
     }
@@ -85,7 +87,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system; what is there already is not looked at.
     pub fn make(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<bool> {
-        match mkdirat(&self.fd, one_name(name.as_ref())?, bits(mode)) {
+        match mkdirat(&self.fd, &*one_name(name.as_ref())?, bits(mode)) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => Ok(false),
             Err(error) => Err(error.into()),
@@ -97,7 +99,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stat>> {
-        match statat(&self.fd, one_name(name.as_ref())?, AtFlags::SYMLINK_NOFOLLOW) {
+        match statat(&self.fd, &*one_name(name.as_ref())?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
@@ -145,11 +147,11 @@ impl Folder {
 
     fn open_regular(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
         let name = one_name(name)?;
-        if let Some(stat) = self.stat(name)? {
+        if let Some(stat) = self.stat(&name)? {
             check_regular(&stat)?;
         }
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = File::from(openat(&self.fd, name, flags, bits(mode))?);
+        let file = File::from(openat(&self.fd, &*name, flags, bits(mode))?);
         match file.metadata()?.file_type() {
             kind if kind.is_file() => Ok(file),
             kind => Err(io::Error::other(format!("it is {}, not a regular file", kind_of(kind)))),
@@ -162,7 +164,7 @@ impl Folder {
     /// When the name is taken, by a link too, or the disk refuses.
     pub fn make_file(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(openat(&self.fd, one_name(name.as_ref())?, flags, bits(mode))?))
+        Ok(File::from(openat(&self.fd, &*one_name(name.as_ref())?, flags, bits(mode))?))
     }
 
     /// Makes a link with this text.
@@ -170,7 +172,7 @@ impl Folder {
     /// # Errors
     /// When the name is taken, or the disk refuses.
     pub fn make_link(&self, name: impl AsRef<OsStr>, target: &Path) -> io::Result<()> {
-        Ok(symlinkat(target, &self.fd, one_name(name.as_ref())?)?)
+        Ok(symlinkat(target, &self.fd, &*one_name(name.as_ref())?)?)
     }
 
     /// Returns the text of a link.
@@ -178,7 +180,7 @@ impl Folder {
     /// # Errors
     /// When it is none.
     pub fn read_link(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
-        let text = readlinkat(&self.fd, one_name(name.as_ref())?, Vec::new())?;
+        let text = readlinkat(&self.fd, &*one_name(name.as_ref())?, Vec::new())?;
         Ok(OsStr::from_bytes(text.to_bytes()).into())
     }
 
@@ -187,7 +189,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
-        Ok(renameat(&self.fd, one_name(from.as_ref())?, &self.fd, one_name(to.as_ref())?)?)
+        Ok(renameat(&self.fd, &*one_name(from.as_ref())?, &self.fd, &*one_name(to.as_ref())?)?)
     }
 
     /// Renames into another folder, over the file of the new name.
@@ -195,7 +197,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn rename_over(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
-        Ok(renameat(&self.fd, one_name(from.as_ref())?, &to.fd, one_name(name.as_ref())?)?)
+        Ok(renameat(&self.fd, &*one_name(from.as_ref())?, &to.fd, &*one_name(name.as_ref())?)?)
     }
 
     /// Renames, into another folder too, but never over something.
@@ -204,11 +206,11 @@ impl Folder {
     /// When the new name is taken, or the disk refuses.
     pub fn rename_new(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
         let (from, name) = (one_name(from.as_ref())?, one_name(name.as_ref())?);
-        match renameat_with(&self.fd, from, &to.fd, name, RenameFlags::NOREPLACE) {
+        match renameat_with(&self.fd, &*from, &to.fd, &*name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 // A file system without such renames: a hard link refuses an existing name too.
-                self.hard_link(from, to, name)?;
-                Ok(unlinkat(&self.fd, from, AtFlags::empty())?)
+                self.hard_link(&from, to, &name)?;
+                Ok(unlinkat(&self.fd, &*from, AtFlags::empty())?)
             }
             other => Ok(other?),
         }
@@ -220,7 +222,7 @@ impl Folder {
     /// When one of them is not there, or the disk refuses.
     pub fn exchange(&self, a: impl AsRef<OsStr>, b: impl AsRef<OsStr>) -> io::Result<bool> {
         let (a, b) = (one_name(a.as_ref())?, one_name(b.as_ref())?);
-        match renameat_with(&self.fd, a, &self.fd, b, RenameFlags::EXCHANGE) {
+        match renameat_with(&self.fd, &*a, &self.fd, &*b, RenameFlags::EXCHANGE) {
             Ok(()) => Ok(true),
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
             Err(error) => Err(error.into()),
@@ -233,7 +235,7 @@ impl Folder {
     /// When the new name is taken, or the file system cannot.
     pub fn hard_link(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
         let (from, name) = (one_name(from.as_ref())?, one_name(name.as_ref())?);
-        Ok(linkat(&self.fd, from, &to.fd, name, AtFlags::empty())?)
+        Ok(linkat(&self.fd, &*from, &to.fd, &*name, AtFlags::empty())?)
     }
 
     /// Removes a file or link.
@@ -241,7 +243,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
-        Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::empty())?)
+        Ok(unlinkat(&self.fd, &*one_name(name.as_ref())?, AtFlags::empty())?)
     }
 
     /// Removes an empty folder.
@@ -249,7 +251,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
-        Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
+        Ok(unlinkat(&self.fd, &*one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
     }
 
     /// Opens a regular file to read it, also where its mode keeps its owner out: it may be read for that moment.
@@ -258,17 +260,17 @@ impl Folder {
     /// As [`Folder::open_file`].
     pub fn open_unreadable(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let name = one_name(name.as_ref())?;
-        let refused = match self.open_file(name) {
+        let refused = match self.open_file(&name) {
             Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
             opened => return opened,
         };
-        let mode = self.stat(name)?.map_or(0o400, |stat| stat.st_mode & 0o7777);
+        let mode = self.stat(&name)?.map_or(0o400, |stat| stat.st_mode & 0o7777);
         if mode & 0o400 != 0 {
             return Err(refused);
         }
-        let set = |mode: u32| chmodat(&self.fd, name, Mode::from_raw_mode(mode as RawMode), AtFlags::empty());
+        let set = |mode: u32| chmodat(&self.fd, &*name, Mode::from_raw_mode(mode as RawMode), AtFlags::empty());
         set(mode | 0o400)?;
-        let opened = self.open_file(name);
+        let opened = self.open_file(&name);
         set(mode)?;
         opened
     }
@@ -286,12 +288,12 @@ impl Folder {
         let name = one_name(name.as_ref())?;
         #[cfg(target_os = "linux")]
         {
-            let found = openat(&self.fd, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+            let found = openat(&self.fd, &*name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
             let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&found));
             Ok(chmodat(CWD, path, mode, AtFlags::empty())?)
         }
         #[cfg(not(target_os = "linux"))]
-        Ok(fchmod(&self.enter(name)?.fd, mode)?)
+        Ok(fchmod(&self.enter(&name)?.fd, mode)?)
     }
 
     /// Flushes the names in it.
@@ -359,10 +361,10 @@ fn check_regular(stat: &Stat) -> io::Result<()> {
     }
 }
 
-/// Returns a single name: a path would be looked up by the system, links on the way followed.
-fn one_name(name: &OsStr) -> io::Result<&OsStr> {
+/// Returns a single name, also by its text: a path would be looked up by the system, links on the way followed.
+fn one_name(name: &OsStr) -> io::Result<Cow<'_, OsStr>> {
     let is_one = !name.is_empty() && !name.as_bytes().contains(&b'/') && name != "." && name != "..";
-    is_one.then_some(name).ok_or_else(|| io::ErrorKind::InvalidFilename.into())
+    is_one.then(|| name::name_of(name)).ok_or_else(|| io::ErrorKind::InvalidFilename.into())
 }
 
 fn bits(mode: u32) -> Mode {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::places::{PathClass, PathClasses};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
+use crate::text::name;
 use crate::text::number::thousands;
 
 /// The most files that are looked at.
@@ -122,7 +123,7 @@ impl Scan {
             if copied > MOST_BYTES {
                 return Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES))));
             }
-            match copy(&places.root().join(&entry.path), entry, &shadow) {
+            match copy(&places.root().join(name::name_of(entry.path.as_ref())), entry, &shadow) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(at(&shadow)(error)),
                 Err(error) => unread.push((entry.path.clone(), error.to_string())),
@@ -219,13 +220,10 @@ fn look(places: &PathClasses) -> Result<(BTreeMap<String, Entry>, Vec<(String, S
             if is_git_lock || places.of(&full, meta.is_dir()) != PathClass::Kept {
                 continue;
             }
-            let Some(path) = inside.to_str() else {
-                left_out.push((inside.display().to_string(), "its name is not UTF-8".into()));
-                continue;
-            };
-            match Entry::new(path.to_string(), &meta) {
+            let path = name::text_of(inside.as_os_str()).into_owned();
+            match Entry::new(path.clone(), &meta) {
                 Some(entry) => drop(found.insert(entry.path.clone(), entry)),
-                None => left_out.push((path.to_string(), "special file".into())),
+                None => left_out.push((path, "special file".into())),
             }
             if meta.is_dir() {
                 folders.push(inside);

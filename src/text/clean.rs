@@ -2,9 +2,12 @@
 //! before it reaches a terminal.
 //!
 //! Control characters are shown as the key that types them (`^[` for an escape), so that none acts on the terminal.
-//! Characters that turn the direction of text or take no cell are shown by their number (`⟨U+202E⟩`).
+//! A byte of a name that is no UTF-8 is shown as `\xe9`. Characters that turn the direction of text or take no cell are
+//! shown by their number (`⟨U+202E⟩`).
 
 use std::borrow::Cow;
+
+use super::name;
 
 /// Returns `text` as a terminal may be given it. Line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
@@ -52,6 +55,11 @@ fn escape(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
+/// Returns whether a text begins with what stands for a byte in a name that is no UTF-8.
+fn stands_for_byte(text: &str) -> bool {
+    text.as_bytes().get(1..3).and_then(name::byte_of).is_some()
+}
+
 /// Returns whether a character selects how the one before it is drawn.
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
@@ -72,7 +80,11 @@ fn cleaned(text: &str, stays: impl Fn(char) -> bool, mark: impl Fn(char) -> Stri
             }
             _ => !unseen(c),
         };
-        if ordinary { out.push(c) } else { out.push_str(&mark(c)) }
+        match c {
+            _ if ordinary => out.push(c),
+            '\0' if stands_for_byte(&text[at..]) => out.push_str("\\x"),
+            _ => out.push_str(&mark(c)),
+        }
     }
     Cow::Owned(out)
 }
@@ -81,6 +93,12 @@ fn cleaned(text: &str, stays: impl Fn(char) -> bool, mark: impl Fn(char) -> Stri
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_byte_of_a_name_is_shown_by_its_number() {
+        assert_eq!(clean_line("docs/caf\0e9\n"), "docs/caf\\xe9^J");
+        assert_eq!([clean("\0"), clean("\0e"), clean("\041"), clean("\0é")], ["^@", "^@e", "^@41", "^@é"]);
+    }
 
     #[test]
     fn what_would_act_on_a_terminal_is_shown() {

@@ -4,6 +4,7 @@ pub mod clean;
 pub mod definition;
 pub mod distance;
 pub mod id;
+pub mod name;
 pub mod number;
 pub mod quote;
 pub mod schema;

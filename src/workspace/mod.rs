@@ -25,6 +25,7 @@ use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
 use crate::disk;
+use crate::text::name;
 
 pub use alike::may_mean;
 pub use ignores::Ignores;
@@ -111,7 +112,7 @@ impl Workspace {
 
     /// Returns where a normalised path lies on disk.
     pub fn full(&self, path: &str) -> PathBuf {
-        self.root.join(path)
+        self.root.join(name::name_of(path.as_ref()))
     }
 
     /// Returns a walk over files and folders from `folder` (normalised; empty: the root): `.gitignore` honoured, hidden

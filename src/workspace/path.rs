@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Workspace;
 use crate::disk;
+use crate::text::name;
 
 /// The use that a path is resolved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,20 +127,21 @@ impl Workspace {
     /// files of the repository, folders by a path that ends in `/`, and whatever is there now.
     ///
     /// # Errors
-    /// When it leaves the workspace, points at what is protected, or its name is not UTF-8.
+    /// When it leaves the workspace, or points at what is protected.
     pub fn resolve_archived(&self, path: &str) -> Result<String, PathError> {
-        let real = follow(path, &lexical(&self.root, Path::new(path)), false)?;
+        let named = name::name_of(OsStr::new(path));
+        let real = follow(path, &lexical(&self.root, Path::new(&named)), false)?;
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
         };
         self.check_own(path, inside, &real, &[".shaft", ".nebula"])?;
         let unusable = |why| PathError::Unusable { given: path.into(), why };
-        let inside = inside.to_str().ok_or_else(|| unusable("its name is not UTF-8"))?;
+        let inside = name::text_of(inside.as_os_str());
         match path.ends_with('/') {
             true if inside.is_empty() => Ok("./".into()),
             true => Ok(format!("{inside}/")),
             false if inside.is_empty() => Err(unusable("it is the workspace itself")),
-            false => Ok(inside.to_string()),
+            false => Ok(inside.into_owned()),
         }
     }
 

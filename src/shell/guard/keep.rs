@@ -14,7 +14,6 @@ mod shared;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -25,11 +24,11 @@ use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
+use crate::text::clean::clean_line;
+use crate::text::name;
 use copies::{Copies, LargeCopy};
 pub use outside::is_older_terminal;
 
-/// The reason why a file with such a name is not archived.
-const NOT_TEXT: &str = "its name is not UTF-8";
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
 
@@ -229,7 +228,7 @@ impl Keeping {
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
         self.keep_named(path)?;
-        if self.inside(path).to_str().is_some_and(|name| self.saved.contains(name)) {
+        if self.saved.contains(&self.name(path)) {
             self.set_loose(&[path], false);
         }
         Ok(())
@@ -255,7 +254,7 @@ impl Keeping {
         if !meta.is_dir() {
             self.ask_about_later(path)?;
         }
-        let Some(name) = self.name(path)? else { return Ok(()) };
+        let name = self.name(path);
         if self.saved.contains(&name) {
             if !meta.is_file() || !self.is_from_another(&name, &meta) {
                 return Ok(());
@@ -301,7 +300,7 @@ impl Keeping {
             PathClass::Kept => self.folder(path, &meta),
             PathClass::Derived(folder) if holds_objects(&folder) => self.folder(path, &meta),
             PathClass::Derived(folder) => {
-                if self.inside(path).to_str() == Some(folder.trim_end_matches('/')) {
+                if self.name(path) == folder.trim_end_matches('/') {
                     self.gone.insert(folder);
                 }
                 Ok(())
@@ -320,7 +319,7 @@ impl Keeping {
     }
 
     fn unarchived(&mut self, path: &Path, why: &str) -> Verdict {
-        let line = (self.listed(path), why.to_string());
+        let line = (clean_line(&self.name(path)).into_owned(), why.to_string());
         if self.unarchived.insert(line.clone()) {
             match self.summary.not_archived.len() < NAMED {
                 true => self.summary.not_archived.push(line),
@@ -334,26 +333,9 @@ impl Keeping {
         path.strip_prefix(self.places.root()).unwrap_or(path)
     }
 
-    /// Returns a path as it is listed; bytes that are no text stand as `\xe9`.
-    fn listed(&self, path: &Path) -> String {
-        let mut listed = String::new();
-        for piece in self.inside(path).as_os_str().as_bytes().utf8_chunks() {
-            listed += piece.valid();
-            piece.invalid().iter().for_each(|byte| listed += &format!("\\x{byte:02x}"));
-        }
-        listed
-    }
-
-    /// Returns the normalised path; none where it has no text, and its call may go on all the same.
-    fn name(&mut self, path: &Path) -> Result<Option<String>, Refusal> {
-        if let Some(name) = self.inside(path).to_str() {
-            return Ok(Some(name.to_string()));
-        }
-        match fs::symlink_metadata(path) {
-            Ok(_) => self.ask_about_name(path)?,
-            Err(_) => self.unarchived(path, NOT_TEXT)?,
-        }
-        Ok(None)
+    /// Returns the normalised path.
+    fn name(&self, path: &Path) -> String {
+        name::text_of(self.inside(path).as_os_str()).into_owned()
     }
 
     fn absent(&mut self, path: &Path) -> Verdict {
@@ -361,7 +343,7 @@ impl Keeping {
     }
 
     fn folder(&mut self, path: &Path, meta: &Metadata) -> Verdict {
-        if self.inside(path).to_str().is_some_and(|name| self.is_in_new(name)) {
+        if self.is_in_new(&self.name(path)) {
             return self.note(path, StagedKind::Absent, 0, true);
         }
         self.note(path, StagedKind::Folder, meta.mode() & 0o7777, true)
@@ -375,7 +357,7 @@ impl Keeping {
 
     /// Writes a line of the journal without a staged file.
     fn note(&mut self, path: &Path, kind: StagedKind, mode: u32, folder: bool) -> Verdict {
-        let Some(name) = self.name(path)? else { return Ok(()) };
+        let name = self.name(path);
         let path = match (folder, name.is_empty()) {
             (true, true) => "./".to_string(),
             (true, false) => format!("{name}/"),
@@ -427,7 +409,7 @@ impl Keeping {
     /// Keeps the bytes of a file that is about to be written, under every name that it has in the workspace.
     fn copy(&mut self, path: &Path, meta: &Metadata) -> Verdict {
         let own = inode(meta);
-        let Some(name) = self.name(path)? else { return Ok(()) };
+        let name = self.name(path);
         if self.saved.contains(&name) {
             if self.is_from_another(&name, meta) {
                 self.copy_again(path, &name, meta)?;
@@ -448,7 +430,7 @@ impl Keeping {
     fn copy_names(&mut self, names: Vec<PathBuf>, meta: &Metadata) -> Verdict {
         let mut first: Option<PathBuf> = None;
         for path in names {
-            let Some(name) = self.name(&path)? else { continue };
+            let name = self.name(&path);
             if self.saved.contains(&name) {
                 continue;
             }

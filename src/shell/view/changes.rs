@@ -14,6 +14,7 @@ use crate::disk::{self, Links};
 use crate::proposal::{FileChange, State};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::text::clean::clean_line;
+use crate::text::name;
 use crate::text::number::thousands;
 use crate::workspace::{Workspace, state_of};
 
@@ -238,11 +239,8 @@ impl Reading<'_> {
     }
 
     fn add(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
-        let Some(path) = inside.to_str() else {
-            self.leave_out(inside, "its name is not UTF-8");
-            return Ok(());
-        };
-        let before = match self.workspace.read_archived(path) {
+        let path = name::text_of(inside.as_os_str());
+        let before = match self.workspace.read_archived(&path) {
             Ok(read) => read.state,
             Err(error) => {
                 self.leave_out(inside, &error.to_string());
@@ -257,15 +255,11 @@ impl Reading<'_> {
             self.leave_out(inside, "it changed on disk while the preview ran");
             return Ok(());
         }
-        self.push(FileChange::new(path, before, after, BY, &[]))
+        self.push(FileChange::new(path.into_owned(), before, after, BY, &[]))
     }
 
     fn add_folder(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
-        let Some(path) = inside.to_str() else {
-            self.leave_out(inside, "its name is not UTF-8");
-            return Ok(());
-        };
-        let path = format!("{path}/");
+        let path = format!("{}/", name::text_of(inside.as_os_str()));
         let Ok(before) = self.workspace.read_archived(&path) else { return Ok(()) };
         match before.state == after {
             true => Ok(()),

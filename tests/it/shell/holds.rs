@@ -1,9 +1,7 @@
 //! Calls of a running command that wait for the person.
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
@@ -349,38 +347,6 @@ async fn the_socket_of_another_program_waits_unless_the_text_named_it() {
         assert_eq!(result.matches("there\n").count(), there, "{key:?}: {result}");
         let reached = std::iter::from_fn(|| listener.accept().ok()).count();
         assert_eq!(reached, there, "{key:?}");
-        assert_eq!(live.end().await, TurnEnd::Done);
-        live.close().await;
-    }
-}
-
-#[tokio::test]
-async fn what_has_a_name_that_is_no_text_goes_unarchived_only_as_the_person_says() {
-    if !works() {
-        return;
-    }
-    for (key, questions, left, noted) in [
-        ('g', 2, false, "docs/caf\\xe9 (its name is not UTF-8: you let the call go on)"),
-        ('a', 1, false, "docs/th\\xe9 (its name is not UTF-8: you let the call go on)"),
-        ('n', 2, true, "docs/caf\\xe9 (its name is not UTF-8: the call was refused)"),
-    ] {
-        let world = world().approve("all").file("docs/plain", "plain\n").file("tool.sh", "rm -r docs");
-        let names = [&b"docs/caf\xe9"[..], b"docs/th\xe9"].map(|name| world.root().join(OsStr::from_bytes(name)));
-        for name in &names {
-            std::fs::write(name, "x").expect("written");
-        }
-        let mut live = runs(&world);
-        live.submit("go");
-        for _ in 0..questions {
-            let question = live.question().await;
-            assert!(question.text.contains("whose state cannot be kept: its name is not UTF-8"), "{}", question.text);
-            assert_eq!(question.hold.as_ref().map(|card| card.keys.iter().collect()), Some("gaxn".to_string()));
-            live.send(choice(&question, key));
-        }
-        let result = ended(&mut live).await.result.unwrap_or_default();
-        assert!(result.contains(&format!("not archived: {noted}")), "{key}: {result}");
-        assert_eq!(names.map(|name| name.exists()), [left; 2], "{key}: {result}");
-        assert!(result.contains("D docs/plain"), "{key}: {result}");
         assert_eq!(live.end().await, TurnEnd::Done);
         live.close().await;
     }

@@ -1,6 +1,8 @@
 //! States that are hard to bring back: nested repositories, pipes in the way, modes, and two commands at once.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::process::{Command, Output, Stdio};
 
@@ -31,6 +33,70 @@ fn a_repository_within_comes_back_with_its_objects() {
         tree.git(&["-C", "sub", "fsck", "--no-dangling", "--no-progress"]);
         tree.git(&["-C", "sub", "log", "--oneline"]);
     }
+}
+
+#[test]
+fn names_that_are_no_text_come_back_by_their_bytes() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let at = |name: &[u8]| tree.root().join(OsStr::from_bytes(name));
+    fs::create_dir_all(at(b"docs/th\xe9/in")).expect("made");
+    for name in
+        [&b"docs/caf\xe9"[..], b"docs/caf\xe8", b"docs/caf\\xe9", b"docs/th\xe9/in/a.t\xff", b"docs/th\xe9/b.txt"]
+    {
+        fs::write(at(name), name).expect("written");
+    }
+    let list = |arguments: &[&str]| {
+        let listed = tree.nebula(arguments);
+        assert!(listed.status.success(), "{arguments:?}: {}", both(&listed));
+        both(&listed)
+    };
+    let before = tree.snapshot();
+    for form in [
+        "rm -r docs",
+        "mv docs moved; echo new > \"$(printf 'moved/caf\\350')\"",
+        "for f in docs/caf*; do echo more >> \"$f\"; done",
+        "chmod 640 docs/caf*; mv docs/th* other",
+        "cd docs; mkdir new-$(printf '\\xfa'); cp caf* th*/*.txt new-*; ln -sf th* \"$(printf 'caf\\350')\"",
+    ] {
+        let ran = run(&tree, form);
+        assert!(ran.status.success() && !both(&ran).contains("not archived"), "{form}: {}", both(&ran));
+        let after = tree.snapshot();
+        let id = serde_json::from_str::<serde_json::Value>(&list(&["timeline", "--json"])).expect("JSON");
+        let id = id.as_array().and_then(|all| all.last()?["changeset"].as_str()).expect("an id").to_string();
+        for (wanted, words) in [(&before, "undo"), (&after, "redo"), (&before, "undo")] {
+            let dry = list(&[words, "--dry-run", "--yes"]);
+            assert!(dry.contains("docs/caf\\xe") && !dry.contains('\0'), "{form}: {dry:?}");
+            let restored = list(&[words, "--yes"]);
+            assert_eq!(difference(wanted, &tree.snapshot()), Vec::<String>::new(), "{form}: {restored}");
+        }
+        for arguments in
+            [&["history", "--check"][..], &["history"], &["at", &id], &["at", &id, "--json"], &["timeline"]]
+        {
+            assert!(!list(arguments).contains('\0'), "{form}: {arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn many_folders_within_one_another_come_and_go() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    // More of them than are held open at a time.
+    let ran = run(&tree, "for n in $(seq 150); do mkdir d && cd d; done; echo deep > f");
+    assert!(ran.status.success(), "{}", both(&ran));
+    for (words, is_there) in [("undo", false), ("redo", true), ("undo", false)] {
+        let restored = tree.nebula(&[words, "--yes"]);
+        assert!(restored.status.success(), "{words}: {}", both(&restored));
+        let deep = (tree.root().join("d")).join("d/".repeat(149)).join("f");
+        assert_eq!(fs::read_to_string(deep).is_ok_and(|text| text == "deep\n"), is_there, "{words}");
+    }
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
 }
 
 #[test]

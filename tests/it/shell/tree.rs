@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use nebula::text::name::text_of;
+
 /// The entry at a path: its kind, its mode, and its bytes or a link's text.
 type Entry = (char, u32, Vec<u8>);
 
@@ -107,7 +109,7 @@ impl Tree {
 fn look(root: &Path, folder: &Path, found: &mut BTreeMap<String, Entry>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let name = path.strip_prefix(root).expect("inside").to_string_lossy().into_owned();
+        let name = text_of(path.strip_prefix(root).expect("inside").as_os_str()).into_owned();
         if [".shaft", ".nebula", "target", ".git/objects"].contains(&name.as_str()) {
             continue;
         }

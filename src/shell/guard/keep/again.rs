@@ -4,6 +4,7 @@
 //! Not seen is what someone else writes into the same inode, as the command's own writes into it are not seen either; nor
 //! another file in the place of one that the command made, moved or removed itself.
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::path::Path;
 use super::super::names::{Inode, inode, meta_of};
 use super::{Keeping, Verdict, is_below};
 use crate::archive::staging::{JournalLine, StagedKind};
+use crate::text::name;
 
 impl Keeping {
     /// Returns whether someone else put a file there whose path was kept before.
@@ -60,7 +62,7 @@ impl Keeping {
         let known = self.own.iter().filter(|(name, _)| !self.is_loose(name));
         let known: Vec<(String, Inode)> = known.map(|(name, own)| (name.clone(), *own)).collect();
         for (name, own) in known {
-            let path = self.places.root().join(&name);
+            let path = self.places.root().join(name::name_of(OsStr::new(&name)));
             let there = meta_of(&path);
             if there.as_ref().is_some_and(|meta| !is_another(own, inode(meta))) {
                 continue;
@@ -118,18 +120,17 @@ impl Keeping {
     /// Notes that the command itself may put other files at these paths: what is there is not known any more.
     pub(super) fn set_loose(&mut self, paths: &[&Path], is_folder: bool) {
         for path in paths {
-            if let Some(name) = self.inside(path).to_str().map(str::to_string) {
-                if is_folder {
-                    self.loose_folders.insert(format!("{name}/"));
-                }
-                self.loose.insert(name);
+            let name = self.name(path);
+            if is_folder {
+                self.loose_folders.insert(format!("{name}/"));
             }
+            self.loose.insert(name);
         }
     }
 
     /// Notes the same of a path whose file was known.
     pub(super) fn set_own_loose(&mut self, path: &Path) {
-        if self.inside(path).to_str().is_some_and(|name| self.own.contains_key(name)) {
+        if self.own.contains_key(&self.name(path)) {
             self.set_loose(&[path], false);
         }
     }

@@ -6,9 +6,10 @@ use std::io;
 use std::path::Path;
 
 use super::super::hold::{CallConsent, HoldQuestion, lock};
-use super::{Keeping, NOT_TEXT, Refusal, Verdict, number};
+use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{HoldAnswer, HoldReason};
+use crate::text::clean::clean_line;
 
 /// The folder of a repository.
 const GIT: &str = ".git";
@@ -44,10 +45,10 @@ impl Keeping {
 
     /// Lets a file that acts later be changed, or made, only where the person lets it.
     pub(super) fn ask_about_later(&mut self, path: &Path) -> Verdict {
-        let Some(name) = self.inside(path).to_str().filter(|name| changes_what_acts_later(name)).map(str::to_string)
-        else {
+        let name = self.name(path);
+        if !changes_what_acts_later(&name) {
             return Ok(());
-        };
+        }
         match self.consent(HoldReason::ActsLater, &name) {
             CallConsent::Unasked | CallConsent::Said(HoldAnswer::Allow | HoldAnswer::AllowAll) => Ok(()),
             CallConsent::Said(HoldAnswer::Refuse | HoldAnswer::Unkept) => {
@@ -108,16 +109,8 @@ impl Keeping {
         meta.len() <= self.limits.file && self.bytes + meta.len() <= self.limits.total
     }
 
-    /// Lets a file whose name is no text, which no version can have, be changed only where the person lets it.
-    pub(super) fn ask_about_name(&mut self, path: &Path) -> Verdict {
-        let bytes = path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
-        let why = Some(NOT_TEXT.to_string());
-        let question = HoldQuestion { why, bytes, may_go_unkept: true, ..self.about(HoldReason::Unkeepable, path) };
-        self.decide(question, NOT_TEXT).map(drop)
-    }
-
     fn about(&self, reason: HoldReason, path: &Path) -> HoldQuestion {
-        HoldQuestion::new(reason, self.listed(path))
+        HoldQuestion::new(reason, clean_line(&self.name(path)))
     }
 
     /// Returns the person's decision, which lets the call go on, about a state that is not kept as others are: `why`. The
