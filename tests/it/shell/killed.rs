@@ -1,5 +1,5 @@
-//! Kills nebula, the helper of a command, or both, at random moments while a command destroys a project: afterwards one
-//! undo brings all of it back.
+//! Kills nebula, the helper of a command, its shell, any process of it, or several of them, at random moments while a
+//! command destroys a project: afterwards one undo brings all of it back.
 //!
 //! A short run stands in the suite. `NEBULA_KILLS=1000 cargo test --test it shell::killed -- --ignored` runs as many rounds
 //! as it says; `NEBULA_KILL_SEED` gives other scripts and moments.
@@ -51,10 +51,20 @@ fn start(tree: &Tree, arguments: &[&str]) -> Child {
 }
 
 /// The processes whose parent is this one.
-fn children(parent: u32) -> Vec<Pid> {
-    let path = format!("/proc/{parent}/task/{parent}/children");
-    let all = fs::read_to_string(path).unwrap_or_default();
-    all.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+fn children(parent: Pid) -> Vec<Pid> {
+    let threads = fs::read_dir(format!("/proc/{}/task", parent.as_raw_nonzero())).into_iter().flatten().flatten();
+    let all: Vec<String> = threads.map(|t| fs::read_to_string(t.path().join("children")).unwrap_or_default()).collect();
+    all.iter().flat_map(|all| all.split_whitespace()).filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// The processes below this one, by generations: the helper, the shell, and what that runs.
+fn below(parent: Pid) -> Vec<Vec<Pid>> {
+    let mut all = vec![children(parent)];
+    while all.last().is_some_and(|last| !last.is_empty()) && all.len() < 10 {
+        let next = all[all.len() - 1].iter().flat_map(|parent| children(*parent)).collect();
+        all.push(next);
+    }
+    all
 }
 
 /// Returns whether a process runs in a folder or below it.
@@ -102,21 +112,26 @@ fn round(tree: &Tree, random: &mut Random) -> String {
 /// Runs the program and kills it, its helper or both at a random moment. Returns what was done, in words.
 fn kill(tree: &Tree, arguments: &[&str], random: &mut Random) -> String {
     let mut child = start(tree, arguments);
-    let (nebula, due) = (child.id(), Duration::from_millis(random.below(SPAN as usize) as u64));
+    let due = Duration::from_millis(random.below(SPAN as usize) as u64);
     let begun = Instant::now();
     while begun.elapsed() < due && child.try_wait().expect("looked").is_none() {
         std::thread::yield_now();
     }
-    let victims = random.below(3);
-    let helpers = children(nebula);
-    if victims != 1 {
-        let _ = child.kill();
-    }
-    if victims != 0 {
-        for helper in helpers {
-            // It may be gone by now.
-            let _ = kill_process(helper, Signal::KILL);
-        }
+    let victims = random.below(6);
+    let nebula = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+    let generations = below(nebula);
+    let all = generations.concat();
+    let chosen = match victims {
+        0 => vec![nebula],
+        1 => generations[0].clone(),
+        2 => [vec![nebula], generations[0].clone()].concat(),
+        3 => generations.get(1).cloned().unwrap_or_default(),
+        4 => all.get(random.below(all.len())).copied().into_iter().collect(),
+        _ => [vec![nebula], all].concat(),
+    };
+    for victim in chosen {
+        // It may be gone by now.
+        let _ = kill_process(victim, Signal::KILL);
     }
     child.wait().expect("it ends");
     let until = Instant::now() + Duration::from_secs(30);
