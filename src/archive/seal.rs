@@ -18,7 +18,7 @@ use super::version;
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
 use crate::disk::{self, Folder};
 use crate::proposal::{Counts, State, count_changed};
-use crate::workspace::{Workspace, state_of};
+use crate::workspace::{Reader, Workspace, state_of};
 
 /// The number of flushes above which the whole file system is flushed once.
 const FEW: usize = 64;
@@ -101,13 +101,14 @@ impl Archive {
         let again = kept_again(&states);
         let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
+        let mut reader = workspace.reader();
         for (place, entry) in states.iter().enumerate().filter(|(place, _)| !sealed.contains(place)) {
             let before = staged(entry)?;
             let after = match again[place] {
                 Some(later) => staged(&states[later])?,
                 None => match self.before_others(&others, entry)? {
                     Some(state) => state,
-                    None => present(workspace, &entry.path, &mut all),
+                    None => present(&mut reader, &entry.path, &mut all),
                 },
             };
             if before == after {
@@ -173,25 +174,26 @@ impl Archive {
         let mut files = Vec::new();
         let mut open = Vec::new();
         let mut folders = BTreeSet::new();
+        let at_once = changes.len() > FEW;
         for (change, id) in changes.iter().zip(ids) {
             let entry = &change.entry;
             let folder = self.file_folder(&entry.path);
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
             archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
-            open.extend(name_version(&archive, staging.folder(), entry, &version).map_err(fail)?);
-            folders.insert(folder);
+            name_version(&archive, staging.folder(), entry, &version).map_err(fail)?;
+            if !at_once {
+                open.extend(open_to_flush(&version, entry).map_err(fail)?);
+                folders.insert(folder);
+            }
             let absent = entry.kind == StagedKind::Absent;
             files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
         }
         self.probe_step("seal: flush").map_err(at(&self.folder))?;
-        let flushed = match folders.len() <= FEW {
-            true => disk::sync_all(&open).and_then(|()| {
-                let all: Vec<_> =
-                    folders.iter().map(|folder| folder.as_path()).chain([self.folder.as_path()]).collect();
-                disk::each(&all, |folder| File::open(folder)?.sync_all())
-            }),
-            false => sync_file_system(&self.folder),
+        let flushed = match at_once {
+            true => sync_file_system(&self.folder),
+            false => (folders.iter().chain([&self.folder]).map(File::open).collect::<io::Result<Vec<_>>>())
+                .and_then(|folders| disk::sync_all(&open.into_iter().chain(folders).collect::<Vec<_>>())),
         };
         flushed.map_err(at(&self.folder))?;
         self.probe_step("seal: changeset").map_err(at(&self.folder))?;
@@ -217,8 +219,8 @@ fn kept_again(states: &[JournalLine]) -> Vec<Option<usize>> {
 }
 
 /// Returns what is at a path now; what cannot be read is noted.
-fn present(workspace: &Workspace, path: &str, all: &mut CommandChanges) -> State {
-    workspace.read_archived(path).map(|read| read.state).unwrap_or_else(|error| {
+fn present(reader: &mut Reader<'_>, path: &str, all: &mut CommandChanges) -> State {
+    reader.read_archived(path).map(|read| read.state).unwrap_or_else(|error| {
         all.unread.push((path.into(), error.to_string()));
         State::Absent
     })
@@ -264,6 +266,15 @@ fn open_staged(staged: &Path) -> io::Result<File> {
     opened
 }
 
+/// Opens a version to be flushed; none: a link, or a file of another owner that may not be read.
+fn open_to_flush(version: &Path, entry: &JournalLine) -> io::Result<Option<File>> {
+    match open_staged(version) {
+        _ if entry.kind == StagedKind::Link => Ok(None),
+        Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
 /// Returns the state that was kept.
 fn staged_state(folder: &Path, entry: &JournalLine) -> io::Result<State> {
     let staged = entry.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
@@ -294,8 +305,8 @@ fn shape(entry: &JournalLine) -> State {
     }
 }
 
-/// Makes a version of a staged state, which gets its name once it is whole. Returns the file that is still to be flushed.
-fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<Option<File>> {
+/// Makes a version of a staged state, which gets its name once it is whole.
+fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<()> {
     let (text, staged) = match (&entry.kind, &entry.staged) {
         (StagedKind::Absent, _) => (String::new(), None),
         (StagedKind::Folder, _) => (version::folder_text(entry.mode & 0o7777), None),
@@ -304,42 +315,36 @@ fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &
     };
     let Some(staged) = staged else {
         let write = |temp: &str| archive.write_new(temp, text.as_bytes(), Some(0o600));
-        return named_when_whole(archive, version, write).map(Some);
+        return named_when_whole(archive, version, write);
     };
     let meta = fs::symlink_metadata(&staged)?;
     if meta.is_symlink() {
-        std::os::unix::fs::symlink(fs::read_link(&staged)?, version)?;
-        return Ok(None);
+        return std::os::unix::fs::symlink(fs::read_link(&staged)?, version);
     }
     // A file that has another name may still be written by another program.
     let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = open_staged(&staged)?;
         let copy = |temp: &str| disk::copy_new(&from, &archive.path().join(temp), entry.mode & 0o1777);
-        return named_when_whole(archive, version, copy).map(Some);
+        return named_when_whole(archive, version, copy);
     } else if meta.mode() & 0o7777 != entry.mode & 0o1777 {
         fs::set_permissions(version, fs::Permissions::from_mode(entry.mode & 0o1777))?;
     }
-    // What cannot be opened all the same is flushed with its folder.
-    Ok(open_staged(version).ok())
+    Ok(())
 }
 
 /// Makes a file in the archive's own folder by `write`, then gives it the name of its version.
-fn named_when_whole(
-    archive: &Folder,
-    version: &Path,
-    write: impl FnOnce(&str) -> io::Result<File>,
-) -> io::Result<File> {
+fn named_when_whole(archive: &Folder, version: &Path, write: impl FnOnce(&str) -> io::Result<File>) -> io::Result<()> {
     let temp = disk::temp_name();
     let (folder, name) = (disk::parent(version), version.file_name().ok_or(io::ErrorKind::InvalidInput)?);
     let folder = archive.enter(folder.file_name().ok_or(io::ErrorKind::InvalidInput)?)?;
-    let file = write(&temp)?;
+    write(&temp)?;
     if let Err(error) = archive.rename_new(&temp, &folder, name) {
         // The first error is the one worth telling; should it stay, the next start sweeps it.
         let _ = archive.remove_file(&temp);
         return Err(error);
     }
-    Ok(file)
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

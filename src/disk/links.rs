@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::io::Errno;
@@ -42,6 +43,10 @@ impl LinkView for OwnView {
 /// # Errors
 /// When a part of it cannot be looked at, or its links lead in a circle ([`is_loop`]).
 pub fn follow_links(path: &Path, last: bool, view: &impl LinkView) -> io::Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    if let Some(plain) = without_links(path, last) {
+        return Ok(plain);
+    }
     let mut rest: VecDeque<OsString> = names(path).collect();
     let mut real = PathBuf::from("/");
     let mut links = 0;
@@ -84,6 +89,32 @@ pub fn follow_links(path: &Path, last: bool, view: &impl LinkView) -> io::Result
         }
     }
     Ok(real)
+}
+
+/// Returns the path itself, where no link is on the way: one call tells.
+#[cfg(target_os = "linux")]
+fn without_links(path: &Path, last: bool) -> Option<PathBuf> {
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
+    let text = path.as_os_str().as_bytes();
+    if text.starts_with(b"/proc") || text.starts_with(b"/dev") {
+        return None;
+    }
+    let name = match path.components().next_back()? {
+        Component::Normal(name) => name,
+        _ => return None,
+    };
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let above = path.parent()?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let is_link = || {
+        let stat = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+    };
+    let clean: PathBuf = above.components().collect();
+    (!last || !is_link()).then(|| clean.join(name))
 }
 
 /// Returns whether an error says that links lead in a circle.

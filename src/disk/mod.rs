@@ -39,7 +39,7 @@ pub const MANY_OPEN: usize = 256;
 /// Files from which on flushing is done by several threads, so that the disk joins their work.
 const MANY: usize = 8;
 /// Threads that flush. They wait for the disk, not for a processor.
-const FLUSHERS: usize = 16;
+const FLUSHERS: usize = 32;
 
 /// Returns a new name for a temporary file, unlike that of any other process, alive or dead.
 pub fn temp_name() -> String {

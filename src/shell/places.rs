@@ -66,6 +66,7 @@ pub struct PathClasses {
     ignores: Ignores,
     derived: GlobSet,
     archived: GlobSet,
+    /// The derived folder that holds each folder, or is it.
     known: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
@@ -109,29 +110,23 @@ impl PathClasses {
 
     /// Returns the outermost derived folder that holds a path or is it.
     fn derived_above(&self, inside: &Path, is_folder: bool) -> Option<PathBuf> {
-        let mut folder = PathBuf::new();
-        let parts: Vec<_> = inside.components().collect();
-        let folders = if is_folder { parts.len() } else { parts.len().saturating_sub(1) };
-        for part in &parts[..folders] {
-            folder.push(part);
-            if self.is_derived(&folder) {
-                return Some(folder);
+        let folder = if is_folder { inside } else { inside.parent()? };
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = None;
+        let mut unknown = Vec::new();
+        for folder in folder.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
+            if let Some(derived) = known().get(folder) {
+                found = derived.clone();
+                break;
             }
+            unknown.push(folder);
         }
-        None
-    }
-
-    /// Returns whether a folder, by its path below the root, can be rebuilt.
-    fn is_derived(&self, folder: &Path) -> bool {
-        let known = |map: &HashMap<PathBuf, Option<PathBuf>>| map.get(folder).map(Option::is_some);
-        if let Some(known) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return known;
-        }
-        let derived = self.looks_derived(folder);
         // Proof may appear later: a folder that is not derived now is checked again by the next command.
-        let archived = derived.then(|| folder.to_path_buf());
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf(), archived);
-        derived
+        for folder in unknown.into_iter().rev() {
+            found = found.or_else(|| self.looks_derived(folder).then(|| folder.to_path_buf()));
+            known().insert(folder.to_path_buf(), found.clone());
+        }
+        found
     }
 
     fn looks_derived(&self, folder: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! Reads bytes with a stamp, so that "changed since you read it" can be decided.
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -17,6 +18,8 @@ use crate::proposal::State;
 
 /// The number of bytes examined to recognise text.
 const PROBE: usize = 8 << 10;
+/// The most folders that a reader holds open.
+const MOST_OPEN: usize = 64;
 
 /// The state of a path when it was read, and the stamp of that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,19 +59,99 @@ pub enum ReadError {
     },
 }
 
+/// Reads paths one after the other. The folders above the last one stay open, so that the next is followed from the
+/// nearest of them.
+pub struct Reader<'a> {
+    workspace: &'a Workspace,
+    /// Folders on the way to the last path, outermost first, each with its normalised path.
+    open: VecDeque<(String, Folder)>,
+}
+
+impl Reader<'_> {
+    /// Reads as [`Workspace::read`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&mut self, path: &str) -> Result<Read, ReadError> {
+        let (folder, name) = split(path);
+        let workspace = self.workspace;
+        match self.folder(folder) {
+            Ok(folder) => read_in(folder, name.as_ref(), path, &workspace.stop),
+            Err(e) if is_absent(&e) => Ok(ABSENT),
+            Err(source) => Err(ReadError::Io { path: path.into(), source }),
+        }
+    }
+
+    /// Reads as [`Workspace::read_archived`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_archived(&mut self, path: &str) -> Result<Read, ReadError> {
+        let Some(name) = path.strip_suffix('/') else {
+            return match self.read(path) {
+                Err(ReadError::NotAFile { kind: "a folder", .. }) => Ok(ABSENT),
+                // The target of the link is another path's.
+                Err(ReadError::Io { source, .. }) if disk::is_linked_folder(&source) => Ok(ABSENT),
+                read => read,
+            };
+        };
+        let fail = |source| ReadError::Io { path: path.into(), source };
+        let (above, last) = split(name);
+        let stat = match self.folder(above) {
+            Ok(_) if name == "." => self.workspace.root.symlink_metadata().map(|meta| Some(meta.mode())),
+            Ok(above) => above.stat(last).map(|stat| {
+                let folder = stat.filter(|stat| disk::is(stat, FileType::Directory));
+                folder.map(|stat| stat.st_mode)
+            }),
+            Err(e) => Err(e),
+        };
+        match stat {
+            Ok(Some(mode)) => Ok(Read { state: State::Folder { mode: mode & 0o7777 }, stamp: None }),
+            Ok(None) => Ok(ABSENT),
+            Err(e) if is_absent(&e) || disk::is_linked_folder(&e) => Ok(ABSENT),
+            Err(e) => Err(fail(e)),
+        }
+    }
+
+    /// Returns the folder at a normalised path, opened without following a link.
+    fn folder(&mut self, path: &str) -> io::Result<&Folder> {
+        let is_above = |open: &str| match path.strip_prefix(open) {
+            Some(rest) => open.is_empty() || rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        };
+        while self.open.back().is_some_and(|(open, _)| !is_above(open)) {
+            self.open.pop_back();
+        }
+        if self.open.is_empty() {
+            self.open.push_back((String::new(), Folder::open(&self.workspace.root)?));
+        }
+        let mut end = self.open.back().map_or(0, |(open, _)| open.len());
+        while end < path.len() {
+            let begin = if end == 0 { 0 } else { end + 1 };
+            end = path[begin..].find('/').map_or(path.len(), |slash| begin + slash);
+            let above = &self.open[self.open.len() - 1].1;
+            let folder = above.enter(&path[begin..end])?;
+            if self.open.len() == MOST_OPEN {
+                self.open.pop_front();
+            }
+            self.open.push_back((path[..end].to_string(), folder));
+        }
+        Ok(&self.open[self.open.len() - 1].1)
+    }
+}
+
 impl Workspace {
     /// Returns what is at a normalised path now. A link there is read as a link; nothing there is [`State::Absent`].
     ///
     /// # Errors
     /// When it is neither file nor link, a folder above it is a link, or it cannot be read.
     pub fn read(&self, path: &str) -> Result<Read, ReadError> {
-        let fail = |source| ReadError::Io { path: path.into(), source };
-        let (folder, name) = split(path);
-        match self.folder(folder) {
-            Ok(folder) => read_in(&folder, name.as_ref(), path, &self.stop),
-            Err(e) if is_absent(&e) => Ok(ABSENT),
-            Err(e) => Err(fail(e)),
-        }
+        self.reader().read(path)
+    }
+
+    /// Returns a reader of several paths.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader { workspace: self, open: VecDeque::new() }
     }
 
     /// Reads as [`Workspace::read`] does, for whoever wants the bytes: a file that is too large to be held is not read
@@ -89,30 +172,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::read`].
     pub fn read_archived(&self, path: &str) -> Result<Read, ReadError> {
-        let Some(name) = path.strip_suffix('/') else {
-            return match self.read(path) {
-                Err(ReadError::NotAFile { kind: "a folder", .. }) => Ok(ABSENT),
-                // The target of the link is another path's.
-                Err(ReadError::Io { source, .. }) if disk::is_linked_folder(&source) => Ok(ABSENT),
-                read => read,
-            };
-        };
-        let fail = |source| ReadError::Io { path: path.into(), source };
-        let (above, last) = split(name);
-        let stat = match self.folder(above) {
-            Ok(_) if name == "." => self.root.symlink_metadata().map(|meta| Some(meta.mode())),
-            Ok(above) => above.stat(last).map(|stat| {
-                let folder = stat.filter(|stat| disk::is(stat, FileType::Directory));
-                folder.map(|stat| stat.st_mode)
-            }),
-            Err(e) => Err(e),
-        };
-        match stat {
-            Ok(Some(mode)) => Ok(Read { state: State::Folder { mode: mode & 0o7777 }, stamp: None }),
-            Ok(None) => Ok(ABSENT),
-            Err(e) if is_absent(&e) || disk::is_linked_folder(&e) => Ok(ABSENT),
-            Err(e) => Err(fail(e)),
-        }
+        self.reader().read_archived(path)
     }
 
     /// Reads as [`Workspace::read_archived`] does, for a restore: a pipe, socket or device holds no bytes and counts as

@@ -8,8 +8,6 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-
 use super::sys;
 use crate::disk::{LinkView, follow_links};
 
@@ -97,9 +95,6 @@ pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Resul
         (false, OWN_FOLDER) => below(Path::new(&format!("/proc/{process}/cwd")), path)?,
         (false, folder) => below(Path::new(&format!("/proc/{process}/fd/{folder}")), path)?,
     };
-    if let Some(plain) = plain(&whole, last) {
-        return Ok(plain);
-    }
     follow_links(&whole, last, &CallerView(process))
 }
 
@@ -120,29 +115,6 @@ fn below(link: &Path, path: &Path) -> io::Result<PathBuf> {
         rest = parts.as_path();
     }
     if left { Ok(above.join(rest)) } else { Err(io::Error::from_raw_os_error(libc::ENOENT)) }
-}
-
-/// Returns the path itself, where no link is on the way: one call tells.
-fn plain(path: &Path, last: bool) -> Option<PathBuf> {
-    if path.as_os_str().as_bytes().starts_with(b"/proc") || path.as_os_str().as_bytes().starts_with(b"/dev") {
-        return None;
-    }
-    let name = match path.components().next_back()? {
-        Component::Normal(name) => name,
-        _ => return None,
-    };
-    if path.components().any(|part| part == Component::ParentDir) {
-        return None;
-    }
-    let above = path.parent()?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
-    let clean: PathBuf = above.components().collect();
-    let is_link = || {
-        let stat = rustix::fs::statat(&opened, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
-        stat.is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink)
-    };
-    (!last || !is_link()).then(|| clean.join(name))
 }
 
 /// Returns whether a path is a descriptor's link in `/proc`.

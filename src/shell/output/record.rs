@@ -45,12 +45,15 @@ pub struct CommandRecord {
 }
 
 impl CommandRecord {
-    /// Writes it beside a log.
+    /// Writes it beside a log. It is not flushed: nothing hangs on it, and a command does not wait for the disk.
     ///
     /// # Errors
     /// Whatever the disk says.
     pub fn write(&self, log: &Path) -> io::Result<()> {
-        disk::replace_private(&log.with_extension("json"), &serde_json::to_vec(self)?)
+        let (text, file) = (serde_json::to_vec(self)?, log.with_extension("json"));
+        let folder = disk::Folder::open(disk::parent(&file))?;
+        let name = file.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        folder.replace_from(&folder, name, |temp| folder.write_new(temp, &text, Some(0o600)).map(drop))
     }
 }
 
