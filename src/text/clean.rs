@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_byte_of_a_name_is_shown_by_its_number() {
         assert_eq!(clean_line("docs/caf\0e9\n"), "docs/caf\\xe9^J");
-        assert_eq!([clean("\0"), clean("\0e"), clean("\041"), clean("\0é")], ["^@", "^@e", "^@41", "^@é"]);
+        assert_eq!([clean("\0"), clean("\0e"), clean("\x0041"), clean("\0é")], ["^@", "^@e", "^@41", "^@é"]);
     }
 
     #[test]
