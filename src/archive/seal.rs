@@ -18,7 +18,7 @@ use super::version;
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
 use crate::disk::{self, Folder};
 use crate::proposal::{Counts, State, count_changed};
-use crate::workspace::{Reader, Workspace, state_of};
+use crate::workspace::{PathReader, Workspace, state_of};
 
 /// The number of flushes above which the whole file system is flushed once.
 const FEW: usize = 64;
@@ -219,7 +219,7 @@ fn kept_again(states: &[JournalLine]) -> Vec<Option<usize>> {
 }
 
 /// Returns what is at a path now; what cannot be read is noted.
-fn present(reader: &mut Reader<'_>, path: &str, all: &mut CommandChanges) -> State {
+fn present(reader: &mut PathReader<'_>, path: &str, all: &mut CommandChanges) -> State {
     reader.read_archived(path).map(|read| read.state).unwrap_or_else(|error| {
         all.unread.push((path.into(), error.to_string()));
         State::Absent

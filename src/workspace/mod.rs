@@ -31,7 +31,7 @@ pub use alike::may_mean;
 pub use ignores::Ignores;
 pub use large::{LARGEST_WHOLE, copy_large, holds_large, state_of};
 pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
-pub use read::{Read, ReadError, Reader, is_text};
+pub use read::{PathReader, Read, ReadError, is_text};
 pub use repository::{git_folder, worktree_folders};
 pub use stamp::Stamp;
 

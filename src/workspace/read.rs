@@ -61,13 +61,13 @@ pub enum ReadError {
 
 /// Reads paths one after the other. The folders above the last one stay open, so that the next is followed from the
 /// nearest of them.
-pub struct Reader<'a> {
+pub struct PathReader<'a> {
     workspace: &'a Workspace,
     /// Folders on the way to the last path, outermost first, each with its normalised path.
     open: VecDeque<(String, Folder)>,
 }
 
-impl Reader<'_> {
+impl PathReader<'_> {
     /// Reads as [`Workspace::read`] does.
     ///
     /// # Errors
@@ -150,8 +150,8 @@ impl Workspace {
     }
 
     /// Returns a reader of several paths.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader { workspace: self, open: VecDeque::new() }
+    pub fn reader(&self) -> PathReader<'_> {
+        PathReader { workspace: self, open: VecDeque::new() }
     }
 
     /// Reads as [`Workspace::read`] does, for whoever wants the bytes: a file that is too large to be held is not read
