@@ -158,22 +158,32 @@ pub(super) fn pending(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// Returns the other store: as named, else the upstream. Also whether it is the upstream.
-fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
+/// Returns the other store: as named, else the upstream, whose path is told. Also whether it is the upstream.
+///
+/// The settings may have come with a clone, so an upstream that has no op in common with this store is not used unless
+/// it is named.
+fn other(s: &Session, out: &Writer, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     let upstream = s.store.config().upstream.clone().map(PathBuf::from);
     let same = |a: &Path, b: &Path| std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok();
-    let is_upstream = match (&named, &upstream) {
-        (Some(named), Some(upstream)) => same(named, upstream),
-        (None, _) => true,
-        _ => false,
-    };
-    let path = named.or(upstream);
+    if let Some(named) = named {
+        let is_upstream = upstream.is_some_and(|upstream| same(&named, &upstream));
+        return Ok((super::session::open_at(&named)?, is_upstream));
+    }
     let none = || Refusal::Usage("name a store, or set one: strand config upstream <store>".to_owned());
-    Ok((super::session::open_at(&path.ok_or_else(none)?)?, is_upstream))
+    let path = upstream.ok_or_else(none)?;
+    let store = super::session::open_at(&path)?;
+    let (own, theirs) = (s.store.state().graph(), store.state().graph());
+    if !own.is_empty() && !theirs.is_empty() && !theirs.ids().any(|id| own.has(id)) {
+        let path = path.display();
+        let message = format!("the upstream {path} has no op in common with this store; name it if it is meant");
+        return Err(Refusal::Usage(message).into());
+    }
+    out.note(&format!("the upstream is {}", path.display()));
+    Ok((store, true))
 }
 
 pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) -> Result<u8, Error> {
-    let (mut target, _) = other(s, named)?;
+    let (mut target, _) = other(s, out, named)?;
     let mut result = store::push(&mut s.store, &mut target)?;
     target.checkpoint();
     result.state_hash = target.state().state_hash();
@@ -185,7 +195,7 @@ pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) ->
 }
 
 pub(super) fn pull(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) -> Result<u8, Error> {
-    let (mut source, upstream) = other(s, named)?;
+    let (mut source, upstream) = other(s, out, named)?;
     let pulled = store::pull(&mut s.store, &mut source, upstream)?;
     Ok(tell_pulled(s, out, pulled, &[]))
 }

@@ -249,6 +249,29 @@ fn an_upstream_is_found_from_any_folder() {
 }
 
 #[test]
+fn an_upstream_of_a_clone_is_told_and_not_used_if_it_is_another_store() {
+    let world = World::new();
+    world.load("slot n = Int = 0");
+    world.out(0, &["init", "private"]);
+    world.out(0, &["--store", "private", "add", "slot.secret", "Int = 1"]);
+    // As a clone may bring it.
+    let settings = world.path().join("project.strand/.strand/config.json");
+    std::fs::write(settings, json!({"upstream": world.path().join("private")}).to_string()).unwrap();
+    for command in ["push", "pull"] {
+        let message = world.err(2, &["op", command]);
+        assert!(message.contains("private has no op in common with this store; name it if it is meant"), "{message}");
+    }
+    assert!(!world.out(0, &["--store", "private", "op", "log"]).contains("slot.n"));
+    world.out(0, &["op", "push", "private"]);
+    let output = world.run(&["op", "push"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && message.contains("the upstream is ") && message.contains("private"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_wrong_use_is_reported_in_json_too() {
     let world = World::new();
     for args in [&["--json", "view"][..], &["view", "--json"], &["--json", "lock", "x"]] {
@@ -387,7 +410,8 @@ fn a_refused_push_says_what_to_do_next() {
     let quiet = world.err(4, &["--quiet", "--store", "a", "op", "push"]);
     assert!(quiet.starts_with("Error: dangling: tile.T:1 -> slot.draft") && quiet.lines().count() == 1, "{quiet}");
     world.out(4, &["--store", "a", "op", "pull"]);
-    assert_eq!(world.err(0, &["--store", "a", "op", "push"]), "");
+    let message = world.err(0, &["--store", "a", "op", "push"]);
+    assert!(message.starts_with("the upstream is ") && message.lines().count() == 1, "{message}");
 }
 
 #[test]
