@@ -451,7 +451,7 @@ fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTr
 }
 
 /// Returns name, winner and loser of every absorption that these ops brought about.
-fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> {
+pub(super) fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> {
     let mut out: BTreeSet<(String, OpId, OpId)> = BTreeSet::new();
     // No other kind of op makes a claim.
     let claims = fresh.iter().filter_map(|id| state.graph().node(*id));

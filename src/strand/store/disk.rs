@@ -182,6 +182,24 @@ fn replace_in((folder, name): (Folder, OsString), bytes: &[u8]) -> io::Result<()
     step()
 }
 
+/// Makes a file below a store's root durably and whole, where there is none yet.
+pub fn make_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
+    let (folder, name) = place_below(root, Path::new(rest))?;
+    let temp = disk::temp_name();
+    let made = folder.make_file(&temp, 0o666).and_then(|mut file| {
+        write(&mut file, bytes)?;
+        flush(&file)?;
+        folder.rename_new(&temp, &folder, &name)
+    });
+    if let Err(error) = made {
+        // The first error is the one to report; a file that stays is swept by the next sync.
+        let _ = folder.remove_file(&temp);
+        return Err(error);
+    }
+    step()?;
+    folder.sync()
+}
+
 /// Removes the file at a path below a store's root.
 pub fn remove_below(root: &Path, rest: &str) -> io::Result<()> {
     let (folder, name) = place_below(root, Path::new(rest))?;
@@ -253,6 +271,8 @@ pub fn append_lines(path: &Path, text: &str) -> io::Result<()> {
     step()?;
     let (folder, name) = place(path)?;
     let mut file = folder.open_or_make(&name, 0o666)?;
+    // Not every writer holds the lock of the store: two that found one end would write over each other.
+    file.lock()?;
     let length = file.metadata()?.len();
     let mut last = [b'\n'];
     if length > 0 {

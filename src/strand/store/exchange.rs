@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::accept::{AcceptanceRules, Judged, forbidden_by};
+use super::accept::{AcceptanceRules, Judged, absorbed, forbidden_by};
 use super::{Accepted, Conflict, Error, Store};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::issue::Refusal;
@@ -172,6 +172,8 @@ fn take_in(
     };
     into.withdrawn.extend(&withdrawn);
     all.conflicts.extend(withdrawals.records.iter().cloned());
+    // Own ops alone bring about nothing that was not told before.
+    all.result.absorbed = absorbed(&into.state, &all.result.accepted.iter().copied().collect());
     let graph = into.state.graph();
     all.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
     Ok(Exchange { result: into.keep(all, &control)?, withdrawn, records: withdrawals.records })

@@ -118,6 +118,38 @@ fn meeting(policy: Policy) -> (tempfile::TempDir, Store, Store, Store) {
 }
 
 #[test]
+fn a_pull_tells_what_was_absorbed_once() {
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Warn);
+    a.issue(&[add("slot.x", "Int = 1")], &me(), false).unwrap();
+    b.issue(&[add("slot.x", "Int = 2")], &me(), false).unwrap();
+    let id = |store: &Store| store.state().named(&qname("slot.x")).unwrap().id;
+    let (winner, loser) = (id(&a).min(id(&b)), id(&a).max(id(&b)));
+    push(&mut a, &mut master).unwrap();
+    let pulled = pull(&mut b, &mut master, true).unwrap();
+    assert_eq!(pulled.result.absorbed, [("slot.x".to_owned(), winner, loser)]);
+    assert_eq!(pull(&mut b, &mut master, true).unwrap().result.absorbed, []);
+}
+
+#[test]
+fn records_that_several_write_at_once_are_all_preserved() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("records.jsonl");
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                for n in 0..25 {
+                    super::disk::append_lines(path, &format!("{writer} {n}\n")).unwrap();
+                }
+            });
+        }
+    });
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: std::collections::BTreeSet<&str> = text.lines().collect();
+    assert_eq!((lines.len(), text.lines().count()), (100, 100));
+}
+
+#[test]
 fn strict_refuses_the_newcomer_and_pull_withdraws_it() {
     let (_dir, mut master, mut a, mut b) = meeting(Policy::Strict);
     assert_eq!(push(&mut a, &mut master).unwrap().exit(), 0);
