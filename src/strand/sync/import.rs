@@ -1,8 +1,10 @@
 //! Imports the changes of files: as one bundle, each by the smallest op.
 
+use std::collections::BTreeSet;
+
 use super::intent::FileIntent;
-use super::merge::{changes_to, merged};
-use super::{Message, SyncRun};
+use super::merge::{changes_to, doc_change, merged, merged_doc};
+use super::{Message, SyncRun, paths};
 use crate::strand::id::{DefId, QName, new_op_id};
 use crate::strand::issue::{self, Draft, Issuer, Refusal, changed_body, edit_sealed};
 use crate::strand::lang::ast::Definition;
@@ -36,21 +38,46 @@ impl SyncRun {
     }
 
     fn import_all(&mut self, state: &mut State, intents: Vec<FileIntent>, issuer: &Issuer) -> Vec<Op> {
+        // Ops of this sync change texts too, by renames; those are no changes of others.
+        let changed: BTreeSet<DefId> = intents
+            .iter()
+            .filter_map(FileIntent::base)
+            .filter(|(def, base)| state.reading(*def).is_none_or(|view| view.text() != *base))
+            .map(|(def, _)| def)
+            .collect();
         let (mut ops, mut removed) = (Vec::new(), Vec::new());
         for intent in intents {
-            let path = match &intent {
-                FileIntent::Add { path, .. } | FileIntent::Become { path, .. } | FileIntent::Merge { path, .. } => {
-                    path.clone()
+            let made = match intent {
+                FileIntent::Add { path, definition } => {
+                    self.add(state, definition, issuer).map_err(|refusal| (vec![path], refusal))
                 }
-                FileIntent::Rename { .. } => String::new(),
-                FileIntent::Remove { def } => {
-                    removed.push(*def);
-                    continue;
+                FileIntent::Change { path, def, definition, base } => {
+                    let base = Some(base).filter(|_| changed.contains(&def));
+                    let made = self.change(state, &path, def, definition, base, issuer);
+                    made.map_err(|refusal| (vec![path], refusal))
+                }
+                FileIntent::Rename { was, path, def, definition, base } => {
+                    let made = self.rename(state, &path, def, definition, &base, issuer);
+                    // The old file does not come back: the new one would be taken for another definition then.
+                    made.map_err(|refusal| (vec![path, was], refusal))
+                }
+                FileIntent::Remove { path, def, .. } if changed.contains(&def) => {
+                    if paths(state).get(&path).is_some_and(|view| view.id == def) {
+                        self.clash_of_deleted(&path);
+                    }
+                    Ok(Vec::new())
+                }
+                FileIntent::Remove { path, def, .. } => {
+                    removed.push((path, def));
+                    Ok(Vec::new())
                 }
             };
-            match self.import_one(state, intent, issuer) {
+            match made {
                 Ok(made) => ops.extend(made),
-                Err(refusal) => self.refuse(&path, Message::Refused(refusal.to_string())),
+                Err((paths, refusal)) => {
+                    self.refuse(&paths[0], Message::Refused(refusal.to_string()));
+                    self.held.extend(paths);
+                }
             }
         }
         ops.extend(self.remove_all(state, removed, issuer));
@@ -59,24 +86,26 @@ impl SyncRun {
 
     /// Removes definitions whose files were deleted, unreferenced ones first: files that were deleted together are
     /// handled together.
-    fn remove_all(&mut self, state: &mut State, mut defs: Vec<DefId>, issuer: &Issuer) -> Vec<Op> {
+    fn remove_all(&mut self, state: &mut State, mut gone: Vec<(String, DefId)>, issuer: &Issuer) -> Vec<Op> {
         let mut ops = Vec::new();
         loop {
-            let before = defs.len();
+            let before = gone.len();
             let mut refused = Vec::new();
-            for def in std::mem::take(&mut defs) {
+            for (path, def) in std::mem::take(&mut gone) {
                 match self.remove(state, def, issuer) {
                     Ok(made) => ops.extend(made),
-                    Err(refusal) => refused.push((def, refusal)),
+                    Err(refusal) => refused.push((path, def, refusal)),
                 }
             }
             if refused.is_empty() || refused.len() == before {
-                for (_, refusal) in refused {
-                    self.refuse("", Message::Refused(refusal.to_string()));
+                for (path, _, refusal) in refused {
+                    self.done.errors += 1;
+                    self.done.messages.push(Message::Refused(refusal.to_string()));
+                    self.warn(format!("{path} was deleted, but its definition stays; {}", self.restoring()));
                 }
                 return ops;
             }
-            defs = refused.into_iter().map(|(def, _)| def).collect();
+            gone = refused.into_iter().map(|(path, def, _)| (path, def)).collect();
         }
     }
 
@@ -89,37 +118,71 @@ impl SyncRun {
         Ok(made)
     }
 
-    fn import_one(&mut self, state: &mut State, intent: FileIntent, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
-        match intent {
-            FileIntent::Add { definition, .. } => {
-                let qname = QName::new(definition.layer, definition.name);
-                self.owned(&qname, issuer)?;
-                let body = print::body(&definition.body);
-                let draft = Draft::Add { qname: qname.clone(), body, doc: Some(definition.doc), def: None };
-                let made = issue::issue(state, &draft, issuer)?;
-                self.plan(format!("add {qname}"));
-                Ok(made)
+    fn add(&mut self, state: &mut State, definition: Definition, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
+        let qname = QName::new(definition.layer, definition.name);
+        self.owned(&qname, issuer)?;
+        let body = print::body(&definition.body);
+        let draft = Draft::Add { qname: qname.clone(), body, doc: Some(definition.doc), def: None };
+        let made = issue::issue(state, &draft, issuer)?;
+        self.plan(format!("add {qname}"));
+        Ok(made)
+    }
+
+    /// Gives a definition what a file says. `base` is what both were made from, if the store has another text now.
+    fn change(
+        &mut self,
+        state: &mut State,
+        path: &str,
+        def: DefId,
+        file: Definition,
+        base: Option<String>,
+        issuer: &Issuer,
+    ) -> Result<Vec<Op>, Refusal> {
+        let text = print::definition(&file);
+        let Some(view) = state.view(def).filter(|view| view.visible()) else {
+            self.clash(path, &text, "its definition was removed");
+            return Ok(Vec::new());
+        };
+        let Some(base) = base.filter(|_| view.text() != text) else {
+            return self.become_file(state, def, file, issuer);
+        };
+        match merged(state, def, &file, &base) {
+            Some(both) => self.become_file(state, def, both, issuer),
+            None => {
+                self.clash(path, &text, "file and store changed the same part");
+                Ok(Vec::new())
             }
-            FileIntent::Become { def, definition, .. } => self.become_file(state, def, definition, issuer),
-            FileIntent::Merge { path, def, definition, base } => match merged(state, def, &definition, &base) {
-                Some(both) => self.become_file(state, def, both, issuer),
-                None => {
-                    let text = print::definition(&definition);
-                    self.clash(&path, &text, "file and store changed the same part");
-                    Ok(Vec::new())
-                }
-            },
-            FileIntent::Rename { def, to } => {
-                let Some(view) = state.view(def) else { return Ok(Vec::new()) };
-                let qname = view.qname();
-                self.owned(&qname, issuer)?;
-                self.owned(&QName::new(qname.layer, to.clone()), issuer)?;
-                let made = issue::issue(state, &Draft::Rename { qname: qname.clone(), to: to.clone() }, issuer)?;
-                self.plan(format!("rename {qname} {to}"));
-                Ok(made)
-            }
-            FileIntent::Remove { def } => self.remove(state, def, issuer),
         }
+    }
+
+    /// Gives a definition the name of a file that has its body, and the file's doc lines.
+    fn rename(
+        &mut self,
+        state: &mut State,
+        path: &str,
+        def: DefId,
+        file: Definition,
+        base: &str,
+        issuer: &Issuer,
+    ) -> Result<Vec<Op>, Refusal> {
+        let Some(view) = state.view(def).filter(|view| view.visible()) else { return Ok(Vec::new()) };
+        let (qname, to) = (view.qname(), file.name.clone());
+        self.owned(&qname, issuer)?;
+        self.owned(&QName::new(qname.layer, to.clone()), issuer)?;
+        let mut made = issue::issue(state, &Draft::Rename { qname: qname.clone(), to: to.clone() }, issuer)?;
+        self.plan(format!("rename {qname} {to}"));
+        let Some(view) = state.view(def) else { return Ok(made) };
+        match merged_doc(view, &file, base) {
+            Some(doc) => {
+                if let Some(change) = doc_change(view, &doc) {
+                    self.plan(format!("edit {}", view.qname()));
+                    let body = view.body.clone();
+                    edit_sealed(state, def, |_| (vec![change], body), issuer, &mut made);
+                }
+            }
+            None => self.clash(path, &print::definition(&file), "file and store changed the doc lines"),
+        }
+        Ok(made)
     }
 
     /// Returns the smallest op that makes a definition what a file says.

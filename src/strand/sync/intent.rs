@@ -13,20 +13,30 @@ use crate::strand::lang::print;
 use crate::strand::lang::resolve::each_ref;
 use crate::strand::lang::token::SyntaxError;
 use crate::strand::lang::unit::split;
-use crate::strand::state::State;
+use crate::strand::state::{State, View};
 
-/// The intended change of a file.
+/// The intended change of a file. `base` is the definition's text that the file was made from.
 pub(super) enum FileIntent {
-    /// The definition has the name its file has now.
-    Rename { def: DefId, to: String },
+    /// The definition has the name that its file has now. `was` is the path of the file that is gone.
+    Rename { was: String, path: String, def: DefId, definition: Definition, base: String },
     /// A definition that is not there yet.
     Add { path: String, definition: Definition },
-    /// The definition takes the file's text.
-    Become { path: String, def: DefId, definition: Definition },
-    /// File and store both changed; with the file's text when both were equal.
-    Merge { path: String, def: DefId, definition: Definition, base: String },
+    /// The definition takes the file's text; both are merged where the store has another text than `base`.
+    Change { path: String, def: DefId, definition: Definition, base: String },
     /// The definition's file was deleted.
-    Remove { def: DefId },
+    Remove { path: String, def: DefId, base: String },
+}
+
+impl FileIntent {
+    /// Returns the definition that was changed, and its text then.
+    pub(super) fn base(&self) -> Option<(DefId, &str)> {
+        match self {
+            FileIntent::Add { .. } => None,
+            FileIntent::Rename { def, base, .. }
+            | FileIntent::Change { def, base, .. }
+            | FileIntent::Remove { def, base, .. } => Some((*def, base)),
+        }
+    }
 }
 
 /// Files that are recorded and not there.
@@ -62,11 +72,13 @@ impl SyncRun {
             let Some(record) = record.filter(|record| state.graph().lattice(record.def).is_some()) else {
                 match self.new_file(state, path, text, &definition, &gone, &renames) {
                     New::Known => {}
-                    New::Renamed(def) => {
-                        renames.insert(def, definition.name);
+                    New::Renamed { was, def, base } => {
+                        renames.insert(def, FileIntent::Rename { was, path: path.clone(), def, definition, base });
                     }
                     New::Added => added.push((path.clone(), definition)),
-                    New::Changed(def) => changed.push(FileIntent::Become { path: path.clone(), def, definition }),
+                    New::Changed { def, base } => {
+                        changed.push(FileIntent::Change { path: path.clone(), def, definition, base });
+                    }
                 }
                 continue;
             };
@@ -74,21 +86,17 @@ impl SyncRun {
                 None => self.clash(path, text, "its definition was removed"),
                 // As after a sync that was cut short: the store took it in already.
                 Some(view) if view.text() == print::definition(&definition) => {}
-                Some(view) if view.text() == record.text => {
-                    changed.push(FileIntent::Become { path: path.clone(), def: view.id, definition });
-                }
                 // Git may have put an older file back, or that of one side of a merge.
-                Some(view) if is_earlier_text(state, view.id, &definition) => {}
+                Some(view) if view.text() != record.text && is_earlier_text(state, view.id, &definition) => {}
                 Some(view) => {
                     let base = record.text.clone();
-                    changed.push(FileIntent::Merge { path: path.clone(), def: view.id, definition, base });
+                    changed.push(FileIntent::Change { path: path.clone(), def: view.id, definition, base });
                 }
             }
         }
         let removed = self.removals(state, &gone, &renames, &moved);
-        let renamed = renames.into_iter().map(|(def, to)| FileIntent::Rename { def, to });
         let added = in_order(added).into_iter().map(|(path, definition)| FileIntent::Add { path, definition });
-        renamed.chain(added).chain(changed).chain(removed).collect()
+        renames.into_values().chain(added).chain(changed).chain(removed).collect()
     }
 
     /// Returns the definitions whose files are gone. One that changed since keeps its file, and so does one that stands
@@ -97,7 +105,7 @@ impl SyncRun {
         &mut self,
         state: &State,
         gone: &Gone,
-        renames: &BTreeMap<DefId, String>,
+        renames: &BTreeMap<DefId, FileIntent>,
         moved: &BTreeSet<QName>,
     ) -> Vec<FileIntent> {
         let mut removed = Vec::new();
@@ -108,7 +116,8 @@ impl SyncRun {
                 continue;
             }
             if view.text() == record.text {
-                removed.push(FileIntent::Remove { def: record.def });
+                let (path, base) = ((*path).clone(), record.text.clone());
+                removed.push(FileIntent::Remove { path, def: record.def, base });
             } else if paths.get(*path).is_some_and(|there| there.id == view.id) {
                 self.clash_of_deleted(path);
             }
@@ -124,7 +133,7 @@ impl SyncRun {
         text: &str,
         definition: &Definition,
         gone: &Gone,
-        renames: &BTreeMap<DefId, String>,
+        renames: &BTreeMap<DefId, FileIntent>,
     ) -> New {
         let qname = QName::new(definition.layer, definition.name.clone());
         if let Some(view) = state.named(&qname) {
@@ -134,7 +143,7 @@ impl SyncRun {
             // After a clone or a change of branches nothing is recorded: files and log are of one commit, and
             // differences were edited since.
             if self.unrecorded {
-                return New::Changed(view.id);
+                return New::Changed { def: view.id, base: view.text().to_owned() };
             }
             self.clash(path, text, "the store has another text under that name");
             return New::Known;
@@ -149,21 +158,33 @@ impl SyncRun {
             return New::Known;
         }
         let body = print::body(&definition.body);
-        let same = gone.iter().filter_map(|(_, record)| state.reading(record.def)).find(|view| {
+        let is_same = |view: &View| {
             let free = view.visible() && !renames.contains_key(&view.id);
             free && view.layer == definition.layer && view.body_text() == body
-        });
-        same.map_or(New::Added, |view| New::Renamed(view.id))
+        };
+        let same = gone.iter().find(|(_, record)| state.reading(record.def).is_some_and(is_same));
+        same.map_or(New::Added, |(was, record)| New::Renamed {
+            was: (*was).clone(),
+            def: record.def,
+            base: record.text.clone(),
+        })
     }
 }
 
 /// The meaning of a file without a record.
 enum New {
     Known,
-    Renamed(DefId),
+    Renamed {
+        was: String,
+        def: DefId,
+        base: String,
+    },
     Added,
     /// The definition of that name, edited.
-    Changed(DefId),
+    Changed {
+        def: DefId,
+        base: String,
+    },
 }
 
 /// Returns new definitions, each after those it names where that can be: what is named is then known by identity.

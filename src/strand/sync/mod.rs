@@ -15,7 +15,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-pub use diff::{diff, disjoint};
 pub use projection::{Projection, Record, list, paths, scan};
 
 use super::issue::{Issuer, Removal, Unparsed};
@@ -130,6 +129,17 @@ pub fn stamp(store: &Store) -> String {
 /// When the store or a file cannot be read or written. A file that is refused is told in the result, and the others
 /// go on.
 pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Synced, Error> {
+    sync_while(store, options, issuer, || ())
+}
+
+/// Does the same. `meanwhile` runs after the files were compared and before anything is changed: what others write to
+/// the store then counts.
+fn sync_while(
+    store: &mut Store,
+    options: &Options,
+    issuer: &Issuer,
+    meanwhile: impl FnOnce(),
+) -> Result<Synced, Error> {
     store.catch_up()?;
     // A log that is readable only in part would revert the effects of the rest.
     store.whole()?;
@@ -147,6 +157,7 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
     } else {
         work.hold_changed(store.state(), &recorded, &files);
     }
+    meanwhile();
     let planned = work.import(store, intents, issuer)?;
     if !options.dry_run {
         work.put_aside(store)?;
@@ -252,9 +263,17 @@ impl SyncRun {
     fn clash_of_deleted(&mut self, path: &str) {
         self.done.conflicts += 1;
         self.plan(format!("conflict {path}"));
-        self.warn(format!("{path} was deleted, but its definition changed; the file is restored"));
+        self.warn(format!("{path} was deleted, but its definition changed; {}", self.restoring()));
         let why = "the file was deleted, its definition changed".to_owned();
         self.clashes.push(Clash { path: path.to_owned(), text: None, why });
+    }
+
+    /// Returns what becomes of a deleted file whose definition stays.
+    fn restoring(&self) -> &'static str {
+        match self.options.direction {
+            Direction::ToStore => "a sync to files restores the file",
+            _ => "the file is restored",
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of sync, cell by cell.
 
-use super::{Direction, Options, Synced, sync};
+use super::{Direction, Options, Synced, sync, sync_while};
 use crate::strand::id::QName;
 use crate::strand::issue::{Draft, Issuer, Removal};
 use crate::strand::store::{Store, Verified};
@@ -414,6 +414,167 @@ fn names_that_differ_only_in_case_have_files_of_their_own() {
     world.write(&path, "slot nextID = Int = 2\n");
     assert_eq!(world.sync().ops, 1);
     assert_eq!(world.text("slot.nextID"), "slot nextID = Int = 2\n");
+}
+
+#[test]
+fn the_doc_lines_of_a_renamed_file_are_preserved() {
+    let mut world = World::new();
+    world.delete("slots/n.strand");
+    world.write("slots/m.strand", "## counts\nslot m = Int = 0\n");
+    let done = world.sync();
+    assert_eq!((done.ops, done.errors, done.conflicts), (2, 0, 0));
+    assert_eq!(done.plan[..2], ["rename slot.n m", "edit slot.m"]);
+    assert_eq!((world.text("slot.m"), world.has("slot.n")), ("## counts\nslot m = Int = 0\n".to_owned(), false));
+    assert_eq!(world.read("slots/m.strand"), world.text("slot.m"));
+    // Where the store has other doc lines by now, the file's are put aside.
+    let doc = Draft::Replace { qname: qname("slot.m"), body: "Int = 0".into(), doc: Some("sums".into()) };
+    world.store.issue(&[doc], &Issuer::new("user:me"), false).unwrap();
+    world.delete("slots/m.strand");
+    world.write("slots/k.strand", "## numbers\nslot k = Int = 0\n");
+    let done = world.sync();
+    assert_eq!((done.ops, done.conflicts), (1, 1));
+    assert_eq!(world.read("slots/k.strand"), "## sums\nslot k = Int = 0\n");
+    assert_eq!(world.read("slots/k.strand.conflict"), "## numbers\nslot k = Int = 0\n");
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn a_rename_that_is_refused_makes_no_second_definition() {
+    let lock = |world: &World| {
+        let lock = crate::strand::store::Lock { owner: "agent-1".into(), pattern: "slot.n".into(), since: 0 };
+        let change = |locks: &mut Vec<_>| {
+            locks.push(lock);
+            Ok(())
+        };
+        Store::open(world.store.root()).unwrap().change_locks(change).unwrap();
+    };
+    for (is_locked, why) in [(true, "slot.n is owned by agent-1"), (false, "cannot rename to m: reducer.q:1 reads it")]
+    {
+        let mut world = World::new();
+        let body = "in=(m: Int) do= n := n + m".to_owned();
+        let draft = Draft::Add { qname: qname("reducer.q"), body, doc: None, def: None };
+        world.store.issue(&[draft], &Issuer::new("user:me"), false).unwrap();
+        world.sync();
+        if is_locked {
+            lock(&world);
+        }
+        world.delete("slots/n.strand");
+        world.write("slots/m.strand", "slot m = Int = 0\n");
+        for _ in 0..2 {
+            let done = world.sync();
+            assert_eq!((done.ops, done.errors, done.files), (0, 1, (0, 0, 0)), "{}", words(&done));
+            assert!(words(&done).contains(why), "{}", words(&done));
+            assert_eq!((world.has("slot.n"), world.has("slot.m")), (true, false));
+        }
+        world.delete("slots/m.strand");
+        world.write("slots/n.strand", "slot n = Int = 0\n");
+        assert!(world.sync().is_idle());
+    }
+}
+
+impl World {
+    /// Syncs while another process writes to the store between the look at the files and the write.
+    fn sync_while(&mut self, other: &[Draft]) -> Synced {
+        let root = self.store.root().to_owned();
+        let write = || drop(Store::open(&root).unwrap().issue(other, &Issuer::new("user:other"), false).unwrap());
+        sync_while(&mut self.store, &BOTH, &Issuer::new("strand:sync"), write).unwrap()
+    }
+}
+
+#[test]
+fn what_another_process_writes_during_a_sync_is_preserved() {
+    let replace = |name: &str, body: &str| Draft::Replace { qname: qname(name), body: body.into(), doc: None };
+    let mut world = World::new();
+    world.write("slots/n.strand", "slot n = Int = 5\n");
+    let done = world.sync_while(&[replace("slot.n", "Int = 6")]);
+    assert_eq!((done.ops, done.conflicts), (0, 1));
+    assert_eq!(
+        (world.text("slot.n"), world.read("slots/n.strand")),
+        ("slot n = Int = 6\n".into(), world.text("slot.n"))
+    );
+    assert_eq!(world.read("slots/n.strand.conflict"), "slot n = Int = 5\n");
+    assert!(world.sync().is_idle());
+    // Changes of other parts are merged.
+    world.write("tiles/T.strand", "tile T = column { text(value=\"A\"); text(value=\"b\") }\n");
+    let done = world.sync_while(&[replace("tile.T", "column { text(value=\"a\"); text(value=\"B\") }")]);
+    assert_eq!((done.ops, done.conflicts), (1, 0));
+    assert!(world.text("tile.T").contains("\"A\"") && world.text("tile.T").contains("\"B\""));
+    // The same change is no change.
+    world.write("slots/n.strand", "slot n = Int = 8\n");
+    let done = world.sync_while(&[replace("slot.n", "Int = 8")]);
+    assert_eq!((done.ops, done.conflicts), (0, 0));
+    // What changed is not removed.
+    world.delete("tiles/T.strand");
+    let done = world.sync_while(&[replace("tile.T", "text(value=\"new\")")]);
+    assert_eq!((done.ops, done.conflicts), (0, 1));
+    assert!(words(&done).contains("tiles/T.strand was deleted, but its definition changed; the file is restored"));
+    assert!(world.read("tiles/T.strand").contains("\"new\""));
+    // What was removed keeps its file's text beside it.
+    world.write("reducers/r.strand", "reducer r = do= n := 5\n");
+    let done = world.sync_while(&[Draft::Remove { qname: qname("reducer.r"), how: Removal::Refuse }]);
+    assert_eq!((done.ops, done.conflicts, world.has("reducer.r")), (0, 1, false));
+    assert_eq!(world.read("reducers/r.strand.conflict"), "reducer r =\n  do=\n    n := 5\n");
+    assert!(!world.exists("reducers/r.strand") && world.sync().is_idle());
+}
+
+#[test]
+fn a_sync_does_not_take_its_own_renames_for_changes_of_others() {
+    let mut world = World::new();
+    world.delete("slots/n.strand");
+    world.delete("reducers/r.strand");
+    world.write("slots/m.strand", "slot m = Int = 0\n");
+    let done = world.sync();
+    assert_eq!((done.ops, done.conflicts, done.errors), (2, 0, 0), "{}", words(&done));
+    assert!(world.has("slot.m") && !world.has("reducer.r"));
+}
+
+#[test]
+fn a_change_below_what_the_other_side_deleted_is_a_conflict() {
+    let row = "column { row { text(value=\"a\") }; text(value=\"b\") }";
+    let (edited, deleted) = (row.replace("\"a\"", "\"A\""), "column { text(value=\"b\") }".to_owned());
+    for (in_file, in_store) in [(&edited, &deleted), (&deleted, &edited)] {
+        let mut world = World::new();
+        world.replace("tile.T", row);
+        world.sync();
+        world.write("tiles/T.strand", &format!("tile T = {in_file}\n"));
+        world.replace("tile.T", in_store);
+        assert_eq!(world.sync().conflicts, 1);
+        assert_eq!(world.text("tile.T").contains("\"A\""), in_store == &edited);
+        assert_eq!(world.read("tiles/T.strand.conflict").contains("\"A\""), in_file == &edited);
+    }
+}
+
+#[test]
+fn a_conflict_is_recorded_once_and_also_after_a_sync_that_was_cut_short() {
+    let mut world = World::new();
+    world.write("slots/n.strand", "slot n = Int = 5\n");
+    // As after a sync that ended before its record was written.
+    world.write("slots/n.strand.conflict", "slot n = Int = 5\n");
+    world.delete("tiles/T.strand");
+    world.replace("slot.n", "Int = 6");
+    world.replace("tile.T", "text(value=\"x\")");
+    for _ in 0..2 {
+        let done = world.with(Options { direction: Direction::ToStore, ..BOTH });
+        assert_eq!((done.conflicts, world.store.conflicts().unwrap().len()), (2, 2));
+        assert!(words(&done).contains("; a sync to files restores the file"), "{}", words(&done));
+    }
+    assert!(!world.exists("slots/n.strand.conflict2"));
+}
+
+#[test]
+fn a_text_put_aside_that_cannot_be_read_is_not_replaced() {
+    let mut world = World::new();
+    let aside = world.store.root().join("slots/n.strand.conflict");
+    std::os::unix::fs::symlink("elsewhere", &aside).unwrap();
+    world.write("slots/n.strand", "slot n = Int = 5\n");
+    world.replace("slot.n", "Int = 6");
+    let error = sync(&mut world.store, &BOTH, &Issuer::new("strand:sync")).unwrap_err().to_string();
+    assert!(error.contains("slots/n.strand.conflict"), "{error}");
+    assert!(aside.is_symlink());
+    assert_eq!(world.read("slots/n.strand"), "slot n = Int = 5\n");
+    std::fs::remove_file(&aside).unwrap();
+    assert_eq!(world.sync().conflicts, 1);
+    assert_eq!(world.read("slots/n.strand.conflict"), "slot n = Int = 5\n");
 }
 
 /// A store in a folder of Git's, with branches as a person makes them.

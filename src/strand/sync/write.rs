@@ -1,6 +1,7 @@
 //! Writes the store's definitions into files, and saves texts of files that conflict beside them.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{Clash, Projection, Record, SyncRun, paths};
@@ -11,26 +12,29 @@ use crate::strand::store::{Conflict, Error, Store, disk};
 impl SyncRun {
     /// Saves texts that found no place, and records what clashed.
     pub(super) fn put_aside(&mut self, store: &mut Store) -> Result<(), Error> {
-        let mut conflicts = Vec::new();
-        let mut messages = Vec::new();
+        if self.clashes.is_empty() {
+            return Ok(());
+        }
+        let known = store.conflicts()?;
+        let (mut conflicts, mut messages) = (Vec::new(), Vec::new());
         for Clash { path, text, why } in &self.clashes {
             let mut words = why.clone();
             if let Some(text) = text {
-                let (aside, known) = beside(store.root(), path, text);
+                let aside = keep_beside(store.root(), path, text)?;
                 messages.push(format!("{path}: {words}; the file's text is in {aside}"));
-                if known {
-                    continue;
-                }
-                let written = disk::replace_below(store.root(), &aside, text.as_bytes());
-                written.map_err(|error| Error::io("write", &store.root().join(&aside), error))?;
                 words.push_str(&format!("; see {aside}"));
+            }
+            let edges = vec![(path.clone(), words)];
+            // A sync that ended before its files were written is done again.
+            if known.iter().any(|conflict| conflict.status == "open" && conflict.edges == edges) {
+                continue;
             }
             conflicts.push(Conflict {
                 id: new_id("cf_"),
                 kind: "sync".to_owned(),
                 policy: store.config().policy.word().to_owned(),
                 at: now_ms(),
-                edges: vec![(path.clone(), words)],
+                edges,
                 ops: Vec::new(),
                 status: "open".to_owned(),
             });
@@ -128,16 +132,27 @@ impl SyncRun {
     }
 }
 
-/// Returns where a file's text goes that found no place, and whether it is there already. A text put aside earlier
-/// stays.
-fn beside(root: &Path, path: &str, text: &str) -> (String, bool) {
+/// Saves a file's text that found no place beside it. Returns the path. What was put aside earlier stays.
+fn keep_beside(root: &Path, path: &str, text: &str) -> Result<String, Error> {
     let mut aside = format!("{path}.conflict");
-    for n in 2.. {
+    let mut n = 2;
+    loop {
+        let failed = |verb, error| Error::io(verb, &root.join(&aside), error);
         match disk::read_below(root, &aside) {
-            Ok(there) if there == text.as_bytes() => return (aside, true),
-            Ok(_) => aside = format!("{path}.conflict{n}"),
-            Err(_) => break,
+            Ok(there) if there == text.as_bytes() => return Ok(aside),
+            Ok(_) => {
+                aside = format!("{path}.conflict{n}");
+                n += 1;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                match disk::make_below(root, &aside, text.as_bytes()) {
+                    Ok(()) => return Ok(aside),
+                    // Another sync was faster.
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                    Err(error) => return Err(failed("write", error)),
+                }
+            }
+            Err(error) => return Err(failed("read", error)),
         }
     }
-    (aside, false)
 }
