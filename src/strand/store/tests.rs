@@ -195,6 +195,25 @@ fn both_sides_of_one_transaction_are_rolled_back() {
 }
 
 #[test]
+fn a_checkpoint_with_a_view_in_the_place_of_a_table_is_not_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    store.checkpoint();
+    let path = store.inner("store.crdt");
+    drop(store);
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch("ALTER TABLE defs RENAME TO real; CREATE VIEW defs AS SELECT * FROM real").unwrap();
+    drop(db);
+    let mut store = Store::open(dir.path()).unwrap();
+    let told = store.take_notices();
+    assert!(told.len() == 1 && told[0].contains("view"), "{told:?}");
+    assert!(store.state().named(&qname("slot.a")).is_some());
+    store.checkpoint();
+    assert_eq!(Store::open(dir.path()).unwrap().take_notices(), Vec::<String>::new());
+}
+
+#[test]
 fn the_checkpoint_stands_where_the_log_ends_or_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::init(dir.path()).unwrap();

@@ -9,13 +9,19 @@ use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
 use super::sum;
 use crate::strand::store::disk;
 
-/// Opens a checkpoint's database, which must be a regular file where it is there: a store may come with a clone.
+/// Opens a checkpoint's database, which must be a regular file where it is there, and in which nothing but tables
+/// counts: a store may come with a clone.
 pub fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     disk::check_database(path).map_err(|error| {
         let code = rusqlite::ffi::Error { code: rusqlite::ErrorCode::CannotOpen, extended_code: 0 };
         rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
     })?;
-    Connection::open_with_flags(path, flags)
+    let db = Connection::open_with_flags(path, flags)?;
+    // A view in the place of a table could go on for ever, a trigger could change what is written.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    Ok(db)
 }
 
 /// Another shape of the tables means another number, and a rebuild.
