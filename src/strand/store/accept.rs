@@ -1,6 +1,7 @@
 //! Accepts sealed ops: the rules by which edits of several authors are merged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -147,24 +148,43 @@ impl Store {
         Ok(rules.run(&mut self.state, ops))
     }
 
-    /// Makes what a gate let through durable.
+    /// Makes what a gate let through durable. If that fails, the state is what the disk has.
     pub(super) fn keep(&mut self, judged: Judged, control: &[String]) -> Result<Accepted, Error> {
-        let waiting: Vec<String> = self.state.graph().pending().map(Op::to_line).collect();
+        match self.write_judged(&judged, control) {
+            Ok(()) => Ok(judged.result),
+            Err(error) => {
+                self.read_back()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn write_judged(&mut self, judged: &Judged, control: &[String]) -> Result<(), Error> {
+        let line = |op: &Op| (op.id, op.to_line());
+        let waiting: BTreeMap<OpId, String> = self.state.graph().pending().map(line).collect();
         let pending = self.inner("pending.jsonl");
-        // Waiting ops are safe before anything is reported; admitted ones leave the file last.
-        if !waiting.is_empty() {
-            atomic_write(&pending, (waiting.join("\n") + "\n").as_bytes())?;
+        let waited: BTreeMap<OpId, String> = files::read_ops(&pending)?.iter().map(line).collect();
+        // Waiting ops are safe before anything is reported; admitted and refused ones leave the file last.
+        let both: BTreeMap<OpId, String> = waited.clone().into_iter().chain(waiting.clone()).collect();
+        if both != waited {
+            write_lines(&pending, both.values())?;
         }
         // A bundle is withdrawn only once it is recorded whole.
         files::append_conflicts(&self.root, &judged.conflicts)?;
         let line = |id: &OpId| Some((*id, self.state.graph().node(*id)?.op.to_line()));
         let (ids, lines): (Vec<OpId>, Vec<String>) = judged.retained.iter().filter_map(line).unzip();
         self.log_ops(&ids, lines, control)?;
-        if waiting.is_empty() && pending.exists() {
-            atomic_write(&pending, b"")?;
+        if both != waiting {
+            write_lines(&pending, waiting.values())?;
         }
-        Ok(judged.result)
+        Ok(())
     }
+}
+
+/// Replaces a file by lines.
+fn write_lines<'l>(path: &Path, lines: impl Iterator<Item = &'l String>) -> Result<(), Error> {
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    atomic_write(path, text.as_bytes())
 }
 
 /// Returns why an op may not touch what it touches, by ownership.

@@ -200,10 +200,13 @@ pub fn make_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
     folder.sync()
 }
 
-/// Removes the file at a path below a store's root.
+/// Removes the file at a path below a store's root, durably.
 pub fn remove_below(root: &Path, rest: &str) -> io::Result<()> {
     let (folder, name) = place_below(root, Path::new(rest))?;
-    folder.remove_file(&name)
+    step()?;
+    folder.remove_file(&name)?;
+    step()?;
+    folder.sync()
 }
 
 /// Replaces or makes a file that can be made again: a reader sees the old text or the new one, after a crash perhaps

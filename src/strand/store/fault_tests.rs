@@ -122,6 +122,61 @@ fn waiting_ops_survive_any_end() {
 }
 
 #[test]
+fn a_waiting_op_that_is_admitted_while_others_wait_on_survives_any_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut other = store(&dir.path().join("other"));
+    let me = Issuer::new("user:me");
+    let replace = |name: &str, body: &str| Draft::Replace { qname: qname(name), body: body.into(), doc: None };
+    other.issue(&[add("slot.late", "Int = 0")], &me, false).unwrap();
+    other.issue(&[replace("slot.draft", "Text = \"y\"")], &me, false).unwrap();
+    other.issue(&[replace("slot.late", "Int = 1")], &me, false).unwrap();
+    let parent = |op: &&Op| op.kind.word() == "add" && *op.name == *"draft";
+    let (first, waiting): (Vec<Op>, Vec<Op>) = {
+        let ops = other.ops();
+        (
+            ops.iter().filter(parent).cloned().collect(),
+            ops.into_iter().filter(|op| op.kind.word() == "replace").collect(),
+        )
+    };
+    let root = dir.path().join("empty");
+    Store::init(&root).unwrap().accept(waiting.clone()).unwrap();
+    let offered: Vec<OpId> = waiting.iter().map(|op| op.id).collect();
+    at_every_step(&root, |root| Store::open(root)?.accept(first.clone()).map(|_| offered.clone()));
+    // One waits on, and the file says so.
+    let mut whole = Store::open(&root).unwrap();
+    assert_eq!(whole.accept(first).unwrap().accepted.len(), 2);
+    assert_eq!(std::fs::read_to_string(whole.inner("pending.jsonl")).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn an_exchange_that_fails_leaves_the_store_as_the_disk_has_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let master = store(&dir.path().join("m"));
+    let mut a = master.snapshot(&dir.path().join("a")).unwrap();
+    let b = master.snapshot(&dir.path().join("b")).unwrap();
+    let me = Issuer::new("user:me");
+    let form = Draft::Remove { qname: qname("tile.Form"), how: Removal::Refuse };
+    a.issue(&[form, Draft::Remove { qname: qname("slot.draft"), how: Removal::Refuse }], &me, false).unwrap();
+    drop((master, b));
+    let mut b = Store::open(&dir.path().join("b")).unwrap();
+    b.issue(&[add("tile.New", "input(bind=draft, label=\"d\")")], &me, false).unwrap();
+    for steps in 1.. {
+        let copied = tempfile::tempdir().unwrap();
+        copy(b.root(), copied.path());
+        let mut store = Store::open(copied.path()).unwrap();
+        fault::after(steps, false);
+        let reported = pull(&mut store, &mut a, true);
+        if !fault::clear() {
+            assert_eq!(reported.unwrap().withdrawn.len(), 1);
+            break;
+        }
+        let stands = Store::open(copied.path()).unwrap();
+        assert_eq!(store.state().state_hash(), stands.state().state_hash(), "at step {steps}");
+        assert_eq!(known(&store), known(&stands), "at step {steps}");
+    }
+}
+
+#[test]
 fn pushing_and_pulling_survive_any_end() {
     let dir = tempfile::tempdir().unwrap();
     let mut master = store(&dir.path().join("m"));

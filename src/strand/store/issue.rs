@@ -78,6 +78,12 @@ impl Store {
         Ok((ops, found))
     }
 
+    /// Takes the state from the disk, after a write that failed: the state was ahead of it.
+    pub(super) fn read_back(&mut self) -> Result<(), Error> {
+        self.stand_on_checkpoint();
+        self.catch_up().map(drop)
+    }
+
     /// Appends ops and control lines to the log. Without any, nothing is written.
     pub(super) fn commit(&mut self, ops: &[Op], control: &[String]) -> Result<(), Error> {
         let ids: Vec<OpId> = ops.iter().map(|op| op.id).collect();
@@ -89,15 +95,12 @@ impl Store {
         if ops.is_empty() && control.is_empty() {
             return Ok(());
         }
-        self.sound()?;
         let mut lines = control.to_vec();
         lines.extend(ops);
-        let appended = match self.log.append(&lines) {
+        let appended = match self.sound().and_then(|()| self.log.append(&lines)) {
             Ok(appended) => appended,
             Err(error) => {
-                // The state is ahead of the log: what is on disk counts.
-                self.stand_on_checkpoint();
-                self.catch_up()?;
+                self.read_back()?;
                 return Err(error);
             }
         };
