@@ -9,7 +9,7 @@
 //! | `mcp` | the server of tools for other programs over the Model Context Protocol |
 //! | [`agent`] | the sessions and their turns, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
-//! | [`tools`] | the tools of the model; a tool answers or says what should change, and writes nothing |
+//! | [`tools`] | the tools of the model, and those of a Strand store; a tool answers or says what should change, and writes no file |
 //! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
 //! | [`provider`] | requests to a model and their streamed answers, or a model run in this process; recordings |
 //! | [`restore_plan`] | the plans of undo, redo and restore |
@@ -37,7 +37,8 @@
 //! 1. Nothing but `execute` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
 //! 2. `execute` takes a `Decided`; only `Proposal::decide` makes one, and only of a decision that names who accepts: the
 //!    person, the policy, a flag, or of a command a rule. A change without consent does not compile, and its changeset says whose it was.
-//! 3. Tools, `restore_plan` and `archive::restore` write nothing.
+//! 3. Tools, `restore_plan` and `archive::restore` write no file. An op that a tool issues to a Strand store, after consent, goes to the
+//!    store's own log, which takes it back itself.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
 //! 5. Everything below `agent` is synchronous except `provider`, the runs of `tools` and the way to `memory`'s own thread.
 //!    Only named modules read the environment, the clock, or start a program.

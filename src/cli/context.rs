@@ -15,6 +15,7 @@ use crate::memory::{self, DatabaseNotice, Memory};
 use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{self, ErrorKind, Provider, Replay};
+use crate::tools::of_store;
 use crate::workspace::Workspace;
 
 /// The context of every command.
@@ -192,7 +193,7 @@ impl Context {
             workspace: self.workspace.clone(),
             archive: self.archive()?,
             provider,
-            tools: Vec::new(),
+            tools: if self.config.code_ops == "off" { Vec::new() } else { of_store(self.workspace.root()) },
             record: self.global.record.clone(),
             mode,
         })

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::serve::serve;
 use super::toolbox::{Client, Contents, Entry, ResourcePage, ServedAnswer, ServedTool, Toolbox};
 use crate::strand::cli::{self, Opening, Tools};
+use crate::text::clean::clean;
 
 /// The beginning of the address of a definition.
 const ADDRESS: &str = "strand:///";
@@ -48,7 +49,9 @@ impl Toolbox for Tools {
         if !self.has(name) {
             return None;
         }
-        Some(match Tools::call(self, name, arguments, &client.name) {
+        let answer = Tools::call(self, name, arguments, &client.name);
+        self.take_notices().iter().for_each(|notice| eprintln!("{}", clean(notice)));
+        Some(match answer {
             cli::ToolAnswer::Done(value) => ServedAnswer::Done(value),
             cli::ToolAnswer::Refused(value) => ServedAnswer::Refused(value),
         })

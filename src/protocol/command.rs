@@ -361,6 +361,11 @@ impl Approval {
         }
     }
 
+    /// Returns whether edits need no question.
+    pub fn accepts_edits(self) -> bool {
+        matches!(self, Approval::Edits | Approval::Review | Approval::All)
+    }
+
     /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
         let all = [Approval::Ask, Approval::Edits, Approval::Review, Approval::All, Approval::None];

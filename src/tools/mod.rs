@@ -17,6 +17,8 @@ mod remove;
 mod rename;
 mod replace;
 mod search;
+#[cfg(feature = "strand")]
+mod strand;
 mod undo;
 mod write;
 
@@ -25,6 +27,15 @@ pub use base::{
     ReadTarget, Run, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, VerbForms,
     drift,
 };
+
+#[cfg(feature = "strand")]
+pub use strand::of_store;
+
+/// Returns the tools of a store: this program knows none.
+#[cfg(not(feature = "strand"))]
+pub fn of_store(_: &std::path::Path) -> Vec<std::sync::Arc<dyn Tool>> {
+    Vec::new()
+}
 
 /// Nebula's own tools, in the order in which they are listed to the model.
 pub const BUILTIN: &[Builtin] = &[

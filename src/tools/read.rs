@@ -69,7 +69,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         ReadTarget::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
         ReadTarget::Inside(path) => {
             let full = context.workspace.full(&path);
-            if holds_secrets(&path) && context.outside.as_ref() != Some(&full) {
+            if holds_secrets(&path) && context.approved.as_ref() != Some(&full) {
                 return Ok(outside(full));
             }
             (path.clone(), context.workspace.read_whole(&path))

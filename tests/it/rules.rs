@@ -41,7 +41,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),
-    ("tools", &["code", "definitions", "edit", "proposal", "workspace", "provider", "shell"]),
+    (
+        "tools",
+        &[
+            "code",
+            "definitions",
+            "edit",
+            "proposal",
+            "workspace",
+            "provider",
+            "shell",
+            "strand::cli::Opening",
+            "strand::cli::ToolAnswer",
+        ],
+    ),
     ("protocol", &["proposal"]),
     (
         "agent",

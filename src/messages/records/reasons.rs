@@ -178,7 +178,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("`question` is empty: ask something", "モデルの呼び出しの質問が空です"),
     ("{name} failed in nebula itself; try another way", "nebulaの内部エラーで{name}が失敗しました"),
     ("it failed in nebula itself", "nebulaの内部エラーで失敗しました"),
-    ("it could not be read", "読めませんでした"),
+    ("it could not be done", "実行できませんでした"),
+    ("the change of the store was refused: it is as it was", "ストアの変更は拒否されました。ストアは元のままです"),
     ("plan mode", "計画モード"),
     ("its test failed", "テストに失敗しました"),
     (

@@ -19,6 +19,11 @@ impl Args {
         }
     }
 
+    /// Returns all of them as they were written.
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
+    }
+
     /// Returns a required string.
     ///
     /// # Errors

@@ -43,8 +43,8 @@ pub struct ToolContext {
     pub workspace: Arc<Workspace>,
     /// The files this session has read or written, by normalised path.
     pub versions: Arc<HashMap<String, FileVersion>>,
-    /// A path outside the workspace that the person has approved for reading.
-    pub outside: Option<PathBuf>,
+    /// The path that the call was approved for: one outside the workspace to read, a store to change.
+    pub approved: Option<PathBuf>,
     /// The commands of the session.
     pub commands: Arc<Commands>,
 }
@@ -115,7 +115,7 @@ impl ToolContext {
         let path = self.without_extras(path, access);
         match self.workspace.resolve(path, access) {
             Ok(path) => Ok(ReadTarget::Inside(path)),
-            Err(PathError::Outside { real, .. }) if self.outside.as_ref() == Some(&real) => {
+            Err(PathError::Outside { real, .. }) if self.approved.as_ref() == Some(&real) => {
                 Ok(ReadTarget::Approved(real))
             }
             Err(PathError::Outside { real, .. }) => Ok(ReadTarget::Outside(real)),

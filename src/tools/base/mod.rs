@@ -56,7 +56,7 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Runs a call. It writes nothing: the changes it wants are its result. It ends soon after `stop`; the caller need
+    /// Runs a call. It writes no file: the changes it wants are its result. It ends soon after `stop`; the caller need
     /// not wait.
     fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_>;
 }
@@ -70,6 +70,8 @@ pub enum ToolKind {
     Output,
     /// Changes files, after approval; not in plan mode.
     Write,
+    /// Changes a store of its own, after approval; not in plan mode.
+    Store,
     /// Asks the person.
     Ask,
     /// Runs a command or ends one, after approval; in plan mode commands that only read run.
@@ -80,6 +82,11 @@ impl ToolKind {
     /// Returns whether calls only read.
     pub fn reads(self) -> bool {
         matches!(self, ToolKind::Read | ToolKind::Output)
+    }
+
+    /// Returns whether calls change what plan mode leaves alone.
+    pub fn changes(self) -> bool {
+        matches!(self, ToolKind::Write | ToolKind::Store)
     }
 }
 

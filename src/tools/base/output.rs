@@ -32,6 +32,8 @@ pub enum RunResult {
     /// A path outside the workspace, or of a file that may hold keys, that needs the person's approval before it is read;
     /// the bytes of a file.
     Outside(PathBuf, Option<u64>),
+    /// A Strand store, whose log is no file that edits change, and what a call would do to it: it needs approval.
+    StoreChange(PathBuf, String),
 }
 
 /// A command as the model requests it.

@@ -13,6 +13,7 @@ mod parallel;
 mod remote;
 #[cfg(feature = "mcp")]
 mod served;
+mod sessions;
 mod terminal;
 mod trees;
 mod trouble;

@@ -9,6 +9,7 @@ use nebula::config::{Config, Flags, Paths, Variables};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
 use nebula::protocol::{Command, EventBody, Mode, Prompt, ProposalEvent, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
+use nebula::tools::Tool;
 use nebula::workspace::Workspace;
 
 /// Everything a session needs, in a folder that vanishes with it.
@@ -143,6 +144,12 @@ impl World {
             record: None,
             mode: self.mode,
         }
+    }
+
+    /// Starts the agent with tools beside its own.
+    pub fn start_with_tools(&self, tools: Vec<Arc<dyn Tool>>) -> Live {
+        let model = Arc::new(Replay::from_steps(self.steps.clone()));
+        self.start_with(AgentParts { tools, ..self.parts(model.clone()) }, model)
     }
 
     /// Starts the agent.

@@ -17,7 +17,7 @@ use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};
 use crate::protocol::{EventBody, Item, Level, Mode, Notice, NoticeAction, RulesView, SessionId, Status};
 use crate::provider::{Provider, SkipBackoff};
 use crate::shell::{CommandReport, Commands, SealResult};
-use crate::tools::{Tool, ToolKind};
+use crate::tools::Tool;
 
 /// One session without its conversation; before a session is open, the idle one.
 pub struct SessionContext {
@@ -121,7 +121,7 @@ impl SessionContext {
 
     /// Returns whether this tool may be used now.
     pub fn allows(&self, tool: &dyn Tool) -> bool {
-        tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
+        !tool.kind().changes() || self.settings().mode == Mode::Agent
     }
 
     /// Returns the status line as it is now.

@@ -74,6 +74,10 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
             };
             (text, yes_once(allows, say::default_continues()), true)
         }
+        RunResult::StoreChange(store, what) => {
+            let choices = yes_once(say::this_change_once().into(), say::default_continues());
+            (say::change_store(&store.display(), what), choices, true)
+        }
         _ => return None,
     };
     Some(Question { id, text, choices, permission, card: None, hold: None })

@@ -32,15 +32,15 @@ pub struct RunningCall {
 }
 
 impl RunningCall {
-    /// Begins a call. `outside` is a path beyond the workspace that the person approved.
+    /// Begins a call. `approved` is the path that it was approved for.
     pub fn begin(
         step: StepContext<'_>,
         files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
-        outside: Option<PathBuf>,
+        approved: Option<PathBuf>,
     ) -> Self {
-        Self::start(step, files, tool, arguments, (outside, None))
+        Self::start(step, files, tool, arguments, (approved, None))
     }
 
     /// Begins a call whose result is shown when it exists, though the answer that makes it goes on.
@@ -59,14 +59,14 @@ impl RunningCall {
         files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
-        (outside, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
+        (approved, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
     ) -> Self {
         let tool = Arc::clone(tool);
         let versions = Arc::new(files.versions.clone());
         let commands = Arc::clone(step.commands);
         let stop = step.stop.child_token();
         let workspace = Arc::new(step.workspace.stopped_by(&stop));
-        let sight = ToolContext { workspace, versions, outside, commands };
+        let sight = ToolContext { workspace, versions, approved, commands };
         let (lines, progress) = mpsc::unbounded_channel();
         let handle = tokio::spawn({
             let (stop, began) = (stop.clone(), Instant::now());

@@ -60,6 +60,16 @@ impl Opening {
         Opening::new(root, author(None), false, LOCK_TIMEOUT).map(Some)
     }
 
+    /// Returns the folder of the store.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns what each tool is called, takes and answers.
+    pub fn list(&self) -> Vec<Tool> {
+        listed(self.read_only)
+    }
+
     /// Opens them.
     ///
     /// # Errors
@@ -79,6 +89,11 @@ pub struct Tools {
     read_only: bool,
 }
 
+/// Returns all tools, or those that change nothing.
+fn listed(read_only: bool) -> Vec<Tool> {
+    schema::all().into_iter().filter(|tool| !read_only || tool.read_only).collect()
+}
+
 /// Returns `agent:` and the characters of a client's name that may stand there.
 fn agent(client: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -89,7 +104,7 @@ fn agent(client: &str) -> String {
 impl Tools {
     /// Returns what each tool is called, takes and answers.
     pub fn list(&self) -> Vec<Tool> {
-        schema::all().into_iter().filter(|tool| !self.read_only || tool.read_only).collect()
+        listed(self.read_only)
     }
 
     /// Returns whether there is a tool of this name.
@@ -114,7 +129,6 @@ impl Tools {
                 done = Err(error);
             }
         }
-        self.session.store.take_notices().iter().for_each(|notice| eprintln!("{}", crate::text::clean::clean(notice)));
         match done {
             Ok(answer) => answer,
             Err(error) => {
@@ -125,6 +139,11 @@ impl Tools {
                 ToolAnswer::Refused(json!({"error": value}))
             }
         }
+    }
+
+    /// Returns what the store had to tell since it was last asked.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        self.session.store.take_notices()
     }
 
     /// Returns visible definitions, from where a page ended.

@@ -25,9 +25,12 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
-use crate::protocol::{CallState, ItemId, Level, Mode};
+use crate::protocol::{Approval, CallState, ItemId, Level, Mode};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
+
+/// The reason for the model why an op was not issued.
+const STORE_REFUSED: &str = "the change of the store was refused: it is as it was";
 
 /// The acts of one step under way.
 pub struct ToolRun<'a> {
@@ -214,7 +217,13 @@ impl ToolRun<'_> {
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
-            RunResult::Question { .. } | RunResult::Outside(..) => {
+            RunResult::StoreChange(store, _) if self.context.settings().approval.accepts_edits() => {
+                self.approved(item, call, native, store).await;
+            }
+            RunResult::StoreChange(..) if self.context.settings().approval == Approval::None => {
+                self.refuse(item, &call, native, CallState::Refused, STORE_REFUSED).await;
+            }
+            RunResult::Question { .. } | RunResult::Outside(..) | RunResult::StoreChange(..) => {
                 if let Some(question) = call_question::question(self.context, &result, self.context.events.question()) {
                     self.ask(item, call, native, result, question).await;
                 }

@@ -1,5 +1,7 @@
 //! Calls that lead to a question to the person: asked together, answered in any order, each done in its turn.
 
+use std::path::PathBuf;
+
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::arguments;
 use crate::agent::turn::step::act::{Act, EarlyCall};
@@ -7,7 +9,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::call_question::{self, EarlyQuestion, EarlyResult};
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::running_call::RunningCall;
-use crate::agent::turn::step::tool_run::{INTERRUPTED, ToolRun};
+use crate::agent::turn::step::tool_run::{INTERRUPTED, STORE_REFUSED, ToolRun};
 use crate::protocol::{CallState, Question, Reply};
 use crate::provider::ToolCall;
 use crate::tools::{RunResult, ToolKind, ToolOutput};
@@ -89,7 +91,12 @@ impl ToolRun<'_> {
         reply: Option<(Reply, String)>,
     ) {
         match (result, reply) {
-            (RunResult::Outside(path, _), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
+            (RunResult::Outside(path, _) | RunResult::StoreChange(path, _), Some((Reply::Choice(0), _))) => {
+                self.approved(item, call, native, path).await;
+            }
+            (RunResult::StoreChange(..), Some(_)) => {
+                self.refuse(item, &call, native, CallState::Refused, STORE_REFUSED).await;
+            }
             (RunResult::Outside(path, _), Some(_)) => {
                 let why = call_question::not_allowed(self.context, &path);
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
@@ -103,8 +110,9 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Runs a read that the person allowed, of a path outside the workspace or of one that may hold keys.
-    async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
+    /// Runs a call that was allowed: a read of a path outside the workspace or of one that may hold keys, or the change of
+    /// a store.
+    pub(super) async fn approved(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: PathBuf) {
         item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
@@ -113,7 +121,7 @@ impl ToolRun<'_> {
             None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
             Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
             Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
-            _ => self.refuse(item, &call, native, CallState::Failed, "it could not be read").await,
+            _ => self.refuse(item, &call, native, CallState::Failed, "it could not be done").await,
         }
     }
 }

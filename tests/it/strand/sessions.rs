@@ -1,0 +1,112 @@
+//! The tools of a store in a session of the agent: reads ask nothing, each change is shown and asked about.
+
+use std::process::Command as Process;
+
+use nebula::protocol::{Command, Reply, TurnEnd};
+use nebula::tools::of_store;
+use serde_json::{Value, json};
+
+use crate::session::results;
+use crate::support::world::{Live, World, calls, say};
+
+/// Makes a workspace whose folder is a store with one slot.
+fn store(steps: impl IntoIterator<Item = Vec<(&'static str, Value)>>) -> World {
+    let steps = steps.into_iter().map(|step| calls(&step)).chain([say("Done.")]);
+    let world = World::new().model(steps);
+    strand(&world, &["init"]);
+    strand(&world, &["add", "slot", "count", "Int = 1"]);
+    world
+}
+
+#[track_caller]
+fn strand(world: &World, args: &[&str]) -> String {
+    let mut command = Process::new(env!("CARGO_BIN_EXE_strand"));
+    let out = command.args(args).current_dir(world.root()).env_clear().env("USER", "me").output().expect("run");
+    assert!(out.status.success(), "{args:?}: {out:?}");
+    String::from_utf8(out.stdout).expect("text")
+}
+
+fn start(world: &World) -> Live {
+    world.start_with_tools(of_store(&world.root()))
+}
+
+fn replace(body: &str) -> (&'static str, Value) {
+    ("strand_replace", json!({"qname": "slot.count", "body": body}))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_a_store_is_shown_asked_about_and_taken_back_by_the_store() {
+    let world = store([
+        vec![("strand_view", json!({"selector": "slot.count"})), ("strand_fix", json!({"error_code": "E0103"}))],
+        vec![replace("Int = 2")],
+    ]);
+    let mut live = start(&world);
+    live.submit("two");
+    let question = live.question().await;
+    // Neither the view nor the fix that is only shown asked.
+    assert!(question.permission && question.text.contains("strand_replace"), "{question:?}");
+    assert!(question.text.contains("qname: slot.count\n") || question.text.ends_with("qname: slot.count"));
+    assert!(question.text.contains("body: Int = 2"), "{question:?}");
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    let answer: Value =
+        serde_json::from_str(told.last().expect("a result")).unwrap_or_else(|error| panic!("{error}: {told:?}"));
+    assert_eq!(answer["qname"], "slot.count", "{answer}");
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 2\n");
+    let op = answer["op-id"].as_str().expect("an op");
+    strand(&world, &["patch", "revert", op]);
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_is_not_wanted_leaves_the_store_as_it_was() {
+    let world = store([vec![replace("Int = 2")]]);
+    let mut live = start(&world);
+    live.submit("two");
+    let question = live.question().await;
+    live.send(Command::Reply(question.id, Reply::Choice(question.choices.len() - 1)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(results(&live)[0].contains("the change of the store was refused"), "{:?}", results(&live));
+    live.close().await;
+    // A policy that accepts nothing asks nothing either.
+    let world = store([vec![replace("Int = 2")]]).approve("none");
+    let mut live = start(&world);
+    live.submit("two");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_policy_that_accepts_edits_accepts_ops_and_a_refusal_is_a_result() {
+    let world = store([vec![replace("Int = 2"), replace("Int = (")]]).approve("edits");
+    let mut live = start(&world);
+    live.submit("two");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    assert!(told[0].contains("\"op-id\"") && told[1].contains("\"error\""), "{told:?}");
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 2\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tools_are_those_of_a_store_in_the_workspace_and_plan_mode_has_its_readers() {
+    let world = store([vec![replace("Int = 2")]]).plan();
+    let names: Vec<String> = of_store(&world.root()).iter().map(|tool| tool.spec().name).collect();
+    assert!(names.iter().any(|name| name == "strand_patch_apply") && names.iter().all(|name| name != "strand_sync"));
+    // A folder below it is a workspace of its own, and the store is not in it.
+    world.write("below/a.txt", "");
+    assert!(of_store(&world.root().join("below")).is_empty());
+    let mut live = start(&world);
+    live.submit("two");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(results(&live)[0].contains("plan mode"), "{:?}", results(&live));
+    let requests = live.requests();
+    let offered: Vec<&str> = requests[0].tools.iter().map(|tool| &*tool.name).collect();
+    assert!(offered.contains(&"strand_view") && !offered.contains(&"strand_replace"), "{offered:?}");
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+}
