@@ -66,6 +66,7 @@ messages! {
     reads: "only reads", "読み取りのみ";
     secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";
     runs: "runs a program", "プログラムを実行";
+    writes: "writes into a file", "ファイルに書き込み";
     sets: "sets what other programs go by", "他のプログラムの動作を変える変数を設定";
     removes: "removes files", "ファイルを削除";
     overwrites: "overwrites files", "ファイルを上書き";
@@ -111,6 +112,7 @@ messages! {
     hold_unkept_does: "what it overwrites cannot be undone", "上書きした内容は元に戻せません";
     hold_refuse: "refuse the call", "呼び出しを拒否";
     hold_refuse_does(program): "default; {program} gets an error and goes on or fails by itself", "既定。{program}はエラーを受け取ります";
+    hold_unanswered: "no answer; the call is refused", "応答がないため、呼び出しを拒否";
     hold_stop: "stop the command", "コマンドを停止";
     hold_stop_does: "what it changed so far becomes one changeset", "これまでの変更は1つのチェンジセットになります";
 }

@@ -97,6 +97,8 @@ pub struct Call {
     pub step: u32,
     /// The question to the person that it caused, and the answer.
     pub exchange: Option<(String, String)>,
+    /// Calls of its command that waited for the person, oldest first.
+    pub held: Vec<DecidedHold>,
     /// Questions of the person about what it changes, and the answers of the model.
     pub comments: Vec<(String, String)>,
     /// The hunks that it had a part in, where they were decided.
@@ -125,6 +127,7 @@ impl Call {
             took: None,
             step: 0,
             exchange: None,
+            held: Vec::new(),
             comments: Vec::new(),
             hunks: None,
             decided: None,
@@ -136,6 +139,17 @@ impl Call {
     pub fn is_partial(&self) -> bool {
         self.state == CallState::Done && self.hunks.is_some_and(HunkCount::is_partial)
     }
+}
+
+/// A call of a running command that waited for the person, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedHold {
+    /// The request of its program.
+    pub wants: String,
+    /// The decision.
+    pub answer: String,
+    /// The time of the decision.
+    pub at: i64,
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.

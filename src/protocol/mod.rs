@@ -41,7 +41,8 @@ pub use graph::{
     ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,
 };
 pub use item::{
-    Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
+    Attached, Call, CallState, Changeset, ChangesetFile, DecidedHold, Item, Level, Notice, NoticeAction, PreviewLine,
+    RuleChip, Verb,
 };
 pub use listing::{
     Listing, ModelRow, OnDisk, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,

@@ -267,6 +267,15 @@ async fn an_undo_that_is_accepted_in_part_says_so() {
 
 /// Resumes the last session, whose calls must look as they did.
 async fn shows_again(world: &World, before: &[Call]) {
+    let after = rounded(recalled(world).await);
+    assert_eq!(after.len(), before.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(after, before);
+    }
+}
+
+/// The calls of the newest session, read again.
+pub async fn recalled(world: &World) -> Vec<Call> {
     let mut again = world.start();
     again.open(SessionChoice::Continue);
     let recalled = again
@@ -279,12 +288,9 @@ async fn shows_again(world: &World, before: &[Call]) {
         Item::Call(call) => Some(call),
         _ => None,
     });
-    let after = rounded(calls);
-    assert_eq!(after.len(), before.len());
-    for (before, after) in before.iter().zip(&after) {
-        assert_eq!(after, before);
-    }
+    let calls = calls.collect();
     again.close().await;
+    calls
 }
 
 /// A screen that is told what the agent told, and whose questions the agent answers.
@@ -402,9 +408,9 @@ async fn a_second_thought_is_shown_alone() {
 }
 
 /// Calls as the screen shows them: memory keeps times to the microsecond.
-fn rounded(calls: impl Iterator<Item = Call>) -> Vec<Call> {
+fn rounded(calls: impl IntoIterator<Item = Call>) -> Vec<Call> {
     let micros = |took: std::time::Duration| std::time::Duration::from_micros(took.as_micros() as u64);
-    calls.map(|call| Call { took: call.took.map(micros), ..call }).collect()
+    calls.into_iter().map(|call| Call { took: call.took.map(micros), ..call }).collect()
 }
 
 /// Returns what line mode prints for these lines of input.

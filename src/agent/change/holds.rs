@@ -1,18 +1,21 @@
 //! Calls of a running command that wait for the person: each is asked about in turn, and its answer goes back to the
 //! command. Without an answer within ten minutes, or without a person, it is refused.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::messages::card as words;
 use crate::messages::records::localized;
-use crate::protocol::{CommandEvent, CommandHold, EventBody, HoldCard, Question, Reply};
+use crate::protocol::{
+    CommandEvent, CommandHold, DecidedHold, EventBody, HoldCard, Item, Level, Notice, Question, Reply,
+};
 use crate::shell::{Hold, HoldAnswer, HoldReason, ShellCommand};
-use crate::text::size;
+use crate::text::{size, time};
 
 /// The time that the person has.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -50,15 +53,42 @@ impl HoldChoice {
     }
 }
 
+/// The holds of a command that were decided before its call was answered.
+#[derive(Debug, Clone)]
+pub struct HoldsOfCall(Arc<Mutex<Option<Vec<DecidedHold>>>>);
+
+impl HoldsOfCall {
+    /// Returns those so far.
+    pub fn so_far(&self) -> Vec<DecidedHold> {
+        lock(&self.0).clone().unwrap_or_default()
+    }
+
+    /// Returns all of them; what is decided from now on is told by itself.
+    pub fn end(&self) -> Vec<DecidedHold> {
+        lock(&self.0).take().unwrap_or_default()
+    }
+
+    /// Adds one, or gives it back where the call is answered already.
+    fn add(&self, hold: DecidedHold) -> Result<(), DecidedHold> {
+        match lock(&self.0).as_mut() {
+            Some(holds) => holds.push(hold),
+            None => return Err(hold),
+        }
+        Ok(())
+    }
+}
+
 /// Asks about the calls of a command that wait, until nothing of it runs. `limit` is its time limit, which stands still
-/// meanwhile; `halt` ends it.
+/// meanwhile; `halt` ends it. Returns what the person decides.
 pub fn watch(
     context: &Arc<SessionContext>,
     command: &Arc<ShellCommand>,
     limit: Option<Duration>,
     halt: &CancellationToken,
-) {
+) -> HoldsOfCall {
     let (context, command, halt) = (Arc::clone(context), Arc::clone(command), halt.clone());
+    let decided = HoldsOfCall(Arc::new(Mutex::new(Some(Vec::new()))));
+    let of_call = decided.clone();
     let changed = Arc::new(Notify::new());
     let tell = Arc::clone(&changed);
     command.running.on_hold(move || tell.notify_one());
@@ -70,11 +100,12 @@ pub fn watch(
             };
             match next {
                 _ if is_over => return,
-                Some(hold) => ask(&context, &command, &hold, limit, (&halt, &changed)).await,
+                Some(hold) => ask(&context, &command, &hold, limit, (&halt, &changed), &decided).await,
                 None => changed.notified().await,
             }
         }
     });
+    of_call
 }
 
 /// Asks about one call, and waits until it does not wait any more.
@@ -84,6 +115,7 @@ async fn ask(
     hold: &Hold,
     limit: Option<Duration>,
     (halt, changed): (&CancellationToken, &Notify),
+    decided: &HoldsOfCall,
 ) {
     let is_open = || {
         let progress = command.running.progress();
@@ -107,6 +139,9 @@ async fn ask(
     };
     let choice = choice.unwrap_or(HoldChoice::Give(HoldAnswer::Nobody));
     let decision = if gone.is_cancelled() { "gone" } else { choice.word() };
+    if !gone.is_cancelled() {
+        keep(context, decided, hold_decided(command, hold, choice)).await;
+    }
     let told = CommandHold { id: command.id.clone(), call: hold.call.clone(), path: hold.path.clone(), decision };
     context.events.send(EventBody::Command(CommandEvent::Held(told))).await;
     match choice {
@@ -120,6 +155,22 @@ async fn ask(
     while is_open() {
         changed.notified().await;
     }
+}
+
+/// Keeps a decision with the call of the command; of one that runs on as a job the chat says it by itself.
+async fn keep(context: &SessionContext, decided: &HoldsOfCall, hold: DecidedHold) {
+    if let Err(hold) = decided.add(hold) {
+        context.events.add(Item::Notice(Notice::new(Level::Info, hold.wants, hold.answer))).await;
+    }
+}
+
+fn hold_decided(command: &ShellCommand, hold: &Hold, choice: HoldChoice) -> DecidedHold {
+    let later = if hold.reason == HoldReason::ActsLater { words::hold_acts_later() } else { "" };
+    let answer = match choice {
+        HoldChoice::Give(HoldAnswer::Nobody) => words::hold_unanswered().into(),
+        choice => choice_words(choice, hold).0,
+    };
+    DecidedHold { wants: words::is_held(&command.id, &format!("{}{later}", wants(hold))), answer, at: time::now() }
 }
 
 /// Returns what may be decided about a call; the last refuses it.

@@ -10,7 +10,7 @@ use crate::context::attach::Attachment;
 use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
 use crate::proposal::{Counts, HunkCount};
-use crate::protocol::{Attached, Call, CallState, PreviewLine};
+use crate::protocol::{Attached, Call, CallState, DecidedHold, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::ContentHash;
 
@@ -80,6 +80,9 @@ pub struct CallDisplayRecord {
     /// The question to the person, and the answer.
     #[serde(default, rename = "asked", skip_serializing_if = "Option::is_none")]
     exchange: Option<(String, String)>,
+    /// Calls of its command that waited for the person: what each wanted, the decision and its time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<(String, String, i64)>,
     /// Questions of the person about what it changes, and the answers of the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     comments: Vec<(String, String)>,
@@ -116,6 +119,7 @@ impl CallDisplayRecord {
             reason: call.reason.clone(),
             preview,
             exchange: call.exchange.clone(),
+            held: call.held.iter().map(|hold| (hold.wants.clone(), hold.answer.clone(), hold.at)).collect(),
             comments: call.comments.clone(),
             hunks: call.hunks.map(|hunks| (hunks.accepted, hunks.rejected)),
             decided: call.decided.map(|hunks| (hunks.accepted, hunks.rejected)),
@@ -140,6 +144,8 @@ impl CallDisplayRecord {
         call.took = self.micros.map(std::time::Duration::from_micros);
         call.reason.clone_from(&self.reason);
         call.exchange.clone_from(&self.exchange);
+        let held = self.held.iter().cloned();
+        call.held = held.map(|(wants, answer, at)| DecidedHold { wants, answer, at }).collect();
         call.comments.clone_from(&self.comments);
         call.answered = self.answered;
         let count = |(accepted, rejected)| HunkCount { accepted, rejected };

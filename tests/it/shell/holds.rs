@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::model::{ended, last_results, start, world};
 use super::tree::{has_python, works};
-use crate::interaction::chat_with;
+use crate::interaction::{chat_with, recalled};
 use crate::support::world::{Live, World, call, say};
 
 /// An agent whose model runs a script of the workspace, whose text names nothing of what it does.
@@ -55,7 +55,14 @@ async fn a_change_of_what_acts_later_waits_for_the_person() {
         live.send(choice(&question, key));
         let told = told(&mut live).await;
         assert_eq!((told.id.as_str(), told.path.as_str(), told.decision), ("c1", "AGENTS.md", decision));
-        let result = ended(&mut live).await.result.unwrap_or_default();
+        let call = ended(&mut live).await;
+        let answer = question.choices.iter().zip(question.hold.iter().flat_map(|hold| &hold.keys));
+        let answer = answer.filter(|(_, known)| **known == key).map(|((name, _), _)| name.as_str());
+        let held: Vec<_> = call.held.iter().map(|held| (held.wants.as_str(), held.answer.as_str())).collect();
+        let wants = "c1 is held: sh wants to change AGENTS.md, which acts later";
+        assert_eq!(held, answer.map(|answer| (wants, answer)).collect::<Vec<_>>(), "{key}");
+        let held = call.held.clone();
+        let result = call.result.unwrap_or_default();
         assert_eq!(world.read("AGENTS.md"), content, "{key}: {result}");
         match key {
             'n' => assert!(
@@ -67,6 +74,8 @@ async fn a_change_of_what_acts_later_waits_for_the_person() {
         }
         assert_eq!(live.end().await, TurnEnd::Done, "the turn goes on");
         live.close().await;
+        let recalled = recalled(&world).await;
+        assert_eq!(recalled.iter().map(|call| &call.held).collect::<Vec<_>>(), [&held], "{key}");
     }
 }
 

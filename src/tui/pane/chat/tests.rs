@@ -5,8 +5,8 @@ use ratatui::style::Color;
 use super::*;
 use crate::proposal::{FileChange, HunkCount, Proposal, State};
 use crate::protocol::{
-    Attached, Call, CallState, Command, Continuation, Level, Outcome, RuleChip, SessionInfo, Status, TurnEnd, TurnId,
-    Wait,
+    Attached, Call, CallState, Command, Continuation, DecidedHold, Level, Outcome, RuleChip, SessionInfo, Status,
+    TurnEnd, TurnId, Wait,
 };
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::testing;
@@ -508,6 +508,53 @@ fn a_proposal_waits_in_the_chat_until_it_is_decided() {
     let rejected = Some(HunkCount { accepted: 0, rejected: 2 });
     s.add(Item::Call(Call { decided: rejected, ..done }));
     assert!(s.text().contains("you rejected 2 hunks · 12:03"), "{}", s.text());
+}
+
+#[test]
+fn what_was_decided_about_a_call_of_a_command_stays() {
+    let mut s = Screen::new(80, 16);
+    let id = s.add(Item::Call(call("runCommand", "sh mk.sh", CallState::Running)));
+    let hold = |path: &str, answer: &str, at| DecidedHold {
+        wants: format!("c1 is held: sh wants to change {path}, which acts later"),
+        answer: answer.into(),
+        at,
+    };
+    let noon = 12 * 3_600_000;
+    let first = hold(".envrc", "refuse the call", noon);
+    let held = Call { held: vec![first.clone()], ..call("runCommand", "sh mk.sh", CallState::Running) };
+    s.tell(EventBody::Changed(id, Item::Call(held.clone())));
+    s.tell(EventBody::Changed(id, Item::Call(held)));
+    assert_eq!(s.text().matches("c1 is held").count(), 1, "{}", s.text());
+    let both = vec![first, hold("AGENTS.md", "allow", noon)];
+    let done = Call { held: both, ..call("runCommand", "sh mk.sh", CallState::Done) };
+    s.tell(EventBody::Changed(id, Item::Call(done.clone())));
+    let live = s.text();
+    let at = |words: &str| live.find(words).unwrap_or_else(|| panic!("{words}: {live}"));
+    assert!(at("sh mk.sh") < at(".envrc") && at(".envrc") < at("refuse the call"), "{live}");
+    assert!(at("refuse the call") < at("AGENTS.md") && at("AGENTS.md") < at("allow"), "{live}");
+    let mut again = Screen::new(80, 16);
+    again.add(Item::Call(done));
+    assert_eq!(again.text(), live, "a session that is read again shows the same");
+}
+
+#[test]
+fn what_is_laid_out_follows_the_theme_and_the_width() {
+    let told = |width: u16, theme: &str| {
+        let mut s = Screen::new(width, 16);
+        s.theme = Theme::shipped(theme);
+        s.nebula("## Head\n\nSome **bold** words and `code` that go on past the edge of a narrow pane.\n\n```rust\nlet a = 1;\n```\n");
+        s.add(Item::Call(call("readFile", "src/cart.rs", CallState::Failed)));
+        s
+    };
+    let mut s = told(60, "dark");
+    let mut before = s.draw();
+    for (width, theme) in [(60, "light"), (34, "light"), (34, "contrast"), (60, "dark")] {
+        (s.width, s.theme) = (width, Theme::shipped(theme));
+        let now = s.draw();
+        assert_ne!(now, before, "{theme}, {width}");
+        assert_eq!(now, told(width, theme).draw(), "as if it had been so from the start: {theme}, {width}");
+        before = now;
+    }
 }
 
 #[test]

@@ -173,12 +173,17 @@ fn exchanges_of(call: &CallSummary, visible: Option<&CallSummary>) -> Vec<BlockC
     let exchange = exchange.flat_map(|(question, answer)| {
         [BlockContent::Question(question.clone()), BlockContent::Reply { text: answer.clone(), at: call.answered }]
     });
+    let held = call.held.iter().skip(visible.map_or(0, |visible| visible.held.len()));
+    let held = held.flat_map(|hold| {
+        let answer = BlockContent::Reply { text: hold.answer.clone(), at: Some(hold.at) };
+        [BlockContent::Question(hold.wants.clone()), answer]
+    });
     let comments = call.comments.iter().skip(visible.map_or(0, |visible| visible.comments.len()));
     let comments =
         comments.map(|(question, answer)| BlockContent::Comment { question: question.clone(), answer: answer.clone() });
     let decided = call.decided.zip(call.answered).filter(|_| visible.is_none_or(|visible| visible.decided.is_none()));
     let decided = decided.map(|(hunks, at)| BlockContent::Decided { hunks, at });
-    exchange.chain(comments).chain(decided).collect()
+    exchange.chain(held).chain(comments).chain(decided).collect()
 }
 
 fn said(item: &Item, whole: bool) -> BlockContent {

@@ -8,7 +8,7 @@ use crate::messages::{
     verbs,
 };
 use crate::proposal::HunkCount;
-use crate::protocol::{Call, CallState, NoticeAction, Verb};
+use crate::protocol::{Call, CallState, DecidedHold, NoticeAction, Verb};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
@@ -26,6 +26,8 @@ pub(super) struct CallSummary {
     pub(super) took: Option<Duration>,
     pub(super) step: u32,
     pub(super) exchange: Option<(String, String)>,
+    /// Calls of its command that waited for the person.
+    pub(super) held: Vec<DecidedHold>,
     /// Questions of the person about what it changes, and the answers.
     pub(super) comments: Vec<(String, String)>,
     /// The person accepted some of its hunks, not all.
@@ -70,6 +72,7 @@ impl CallSummary {
             took: call.took,
             step: call.step,
             exchange: call.exchange.clone(),
+            held: call.held.clone(),
             comments: call.comments.clone(),
             is_partial: call.is_partial(),
             decided: call.decided,

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::{PACE, tell_printed};
+use crate::agent::change::holds::HoldsOfCall;
 use crate::agent::services::events::Events;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::{CallState, PreviewLine};
@@ -19,7 +20,7 @@ const SHOWN: usize = 12;
 pub async fn follow(
     events: &Events,
     item: &mut CallItem,
-    command: &Arc<ShellCommand>,
+    (command, holds): (&Arc<ShellCommand>, &HoldsOfCall),
     limit: Duration,
     stop: &CancellationToken,
 ) -> Option<Stopped> {
@@ -41,11 +42,13 @@ pub async fn follow(
             // The line that a job is at ends later.
             let is_over = command.running.progress().is_read();
             tell_printed(events, command, is_over).await;
+            item.call.held = holds.end();
             return stopped;
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
+            item.call.held = holds.so_far();
             let state = if is_held { CallState::Asking } else { CallState::Running };
             match item.call.state == state {
                 true => item.tell(events).await,

@@ -25,7 +25,8 @@ use crate::protocol::{
 };
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper};
+use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper, ShellCommand};
+use crate::text::time;
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::{JudgedCommand, judge_command};
@@ -76,36 +77,51 @@ pub async fn run(
         }
     };
     let request = request(&call, &allowed);
-    let begun = match command::begin(context, request.clone(), allowed.keeper, info.clone()).await {
-        Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
-            let text = say::run_all_the_same(&why, &card::shortened(&call.text));
-            item.set(&context.events, CallState::Asking).await;
-            match context.approvals.permission(text, run_or_not(), stop).await {
-                Some(Reply::Choice(0)) => command::begin(context, request, Keeper::None, info).await,
-                Some(Reply::Text(reason)) => return CommandResult::Refused(not_allowed(&reason)),
-                Some(_) => return CommandResult::Refused(not_allowed("")),
-                None => return CommandResult::Interrupted,
-            }
-        }
-        begun => begun,
-    };
-    let command = match begun {
+    let command = match begin(context, item, request, allowed.keeper, info, stop).await {
         Ok(command) => command,
-        Err(why) => return CommandResult::Failed(why.to_string()),
+        Err(result) => return result,
     };
     let began = CommandBegan { id: Some(command.id.clone()), ..began(&call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let halt = stop.child_token();
-    holds::watch(context, &command, (!call.background).then_some(call.limit), &halt);
+    let holds = holds::watch(context, &command, (!call.background).then_some(call.limit), &halt);
     if call.background {
         command.running.release();
     }
     // One that was released is answered at once.
-    let stopped = follow(&context.events, item, &command, call.limit, &halt).await;
+    let stopped = follow(&context.events, item, (&command, &holds), call.limit, &halt).await;
     let mut finished = command::finish(context, command, stopped).await;
     note_edit(&mut finished, edited, &call);
     CommandResult::Done(Box::new(finished))
+}
+
+/// Starts a command; where its states before cannot be kept, the person is asked whether it runs all the same. The error
+/// is its result.
+async fn begin(
+    context: &SessionContext,
+    item: &mut CallItem,
+    request: CommandRequest,
+    keeper: Keeper,
+    info: CommandInfo,
+    stop: &CancellationToken,
+) -> Result<Arc<ShellCommand>, CommandResult> {
+    let failed = |why: shell::StartError| CommandResult::Failed(why.to_string());
+    let why = match command::begin(context, request.clone(), keeper, info.clone()).await {
+        Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => why,
+        begun => return begun.map_err(failed),
+    };
+    let text = say::run_all_the_same(&why, &card::shortened(&request.text));
+    item.set(&context.events, CallState::Asking).await;
+    let reply = context.approvals.permission(text.clone(), run_or_not(), stop).await;
+    let reply = reply.ok_or(CommandResult::Interrupted)?;
+    item.call.exchange = Some((text, reply.words(&run_or_not())));
+    item.call.answered = Some(time::now());
+    match reply {
+        Reply::Choice(0) => command::begin(context, request, Keeper::None, info).await.map_err(failed),
+        Reply::Text(reason) => Err(CommandResult::Refused(not_allowed(&reason))),
+        _ => Err(CommandResult::Refused(not_allowed(""))),
+    }
 }
 
 /// Returns what is told of a command that is about to start.
@@ -290,8 +306,8 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
         let halt = stop.child_token();
-        holds::watch(&context, &command, None, &halt);
-        let stopped = follow(&context.events, &mut item, &command, call.limit, &halt).await;
+        let holds = holds::watch(&context, &command, None, &halt);
+        let stopped = follow(&context.events, &mut item, (&command, &holds), call.limit, &halt).await;
         let finished = command::finish(&context, command, stopped).await;
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());

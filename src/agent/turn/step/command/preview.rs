@@ -52,8 +52,8 @@ pub async fn run(
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let halt = stop.child_token();
-    holds::watch(context, &command, Some(limit), &halt);
-    let stopped = follow(&context.events, item, &command, limit, &halt).await;
+    let holds = holds::watch(context, &command, Some(limit), &halt);
+    let stopped = follow(&context.events, item, (&command, &holds), limit, &halt).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
