@@ -270,6 +270,11 @@ impl LastWrittenLookup for WrittenStates<'_> {
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
     }
 
+    fn folder_made_by(&self, folder: &str) -> Option<Id> {
+        let made = self.memory.or_report(self.memory.folder_made_by(self.project, folder));
+        made.as_deref().and_then(Id::parse)
+    }
+
     fn failed(&self, changeset: Id) -> bool {
         let record = self.memory.changeset(self.project, &changeset.to_string());
         self.memory.or_report(record).is_some_and(|r| r.state == ChangesetState::Failed)

@@ -54,6 +54,12 @@ pub trait LastWrittenLookup {
     /// Returns what nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
     fn written(&self, path: &str) -> Option<LastWritten>;
 
+    /// Returns the changeset with which nebula made a folder; none: it did not, or no one remembers.
+    fn folder_made_by(&self, folder: &str) -> Option<Id> {
+        let _ = folder;
+        None
+    }
+
     /// Returns whether writing failed after this changeset was archived, and everything was put back: nothing of it
     /// needs to be undone.
     fn failed(&self, changeset: Id) -> bool {
@@ -151,6 +157,8 @@ fn plural(n: usize) -> &'static str {
 struct Goal {
     path: String,
     version: Result<Version, String>,
+    /// A folder that one of the changesets made: nothing stood there, whatever the version holds.
+    is_made: bool,
 }
 
 impl Archive {
@@ -184,15 +192,15 @@ impl Archive {
             }
             RestoreTarget::Changesets(ids) => {
                 undone.clone_from(ids);
-                (None, self.goals_before(ids, &mut warnings)?)
+                (None, self.goals_before(ids, written, &mut warnings)?)
             }
             RestoreTarget::Since(first) => {
                 undone = self.list()?.into_iter().filter(|id| id >= first).collect();
-                (None, self.goals_before(&undone, &mut warnings)?)
+                (None, self.goals_before(&undone, written, &mut warnings)?)
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
-                let goals = vec![Goal { path: path.clone(), version: Ok(found) }];
+                let goals = vec![Goal { path: path.clone(), version: Ok(found), is_made: false }];
                 undone = self.changesets_of(&goals, &mut warnings)?;
                 (None, goals)
             }
@@ -267,7 +275,7 @@ impl Archive {
                 None if have == 0 => Err("its version is missing from the archive".into()),
                 None => return Err(RestoreError::TooFar { path, have, count }),
             };
-            Ok(Goal { path, version })
+            Ok(Goal { path, version, is_made: false })
         };
         paths.into_iter().map(goal).collect()
     }
@@ -278,7 +286,7 @@ impl Archive {
             let mut versions = self.versions(path)?;
             let have = versions.len();
             match have.checked_sub(count) {
-                Some(at) => Ok(Goal { path: path.clone(), version: Ok(versions.swap_remove(at)) }),
+                Some(at) => Ok(Goal { path: path.clone(), version: Ok(versions.swap_remove(at)), is_made: false }),
                 None if have == 0 => Err(RestoreError::NoVersions { path: path.clone() }),
                 None => Err(RestoreError::TooFar { path: path.clone(), have, count }),
             }
@@ -287,11 +295,16 @@ impl Archive {
     }
 
     /// Collects, for each file of these changesets, the state before the oldest of them that names it.
-    fn goals_before(&self, ids: &[Id], warnings: &mut Vec<String>) -> Result<Vec<Goal>, RestoreError> {
+    fn goals_before(
+        &self,
+        ids: &[Id],
+        written: &dyn LastWrittenLookup,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Goal>, RestoreError> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         let (mut seen, mut goals) = (BTreeSet::new(), Vec::new());
-        for id in ids {
+        for id in ids.iter().copied() {
             let paths = match self.paths(id) {
                 Ok(paths) => paths,
                 Err(error) => {
@@ -303,7 +316,9 @@ impl Archive {
                 if seen.insert(path.clone()) {
                     let found = self.version_in(&path, id)?;
                     let version = found.ok_or_else(|| "its version is missing from the archive".into());
-                    goals.push(Goal { path, version });
+                    let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
+                    let is_made = made.is_some_and(|made| made < id && ids.contains(&made));
+                    goals.push(Goal { path, version, is_made });
                 }
             }
         }
@@ -339,6 +354,7 @@ impl Archive {
             },
         };
         let old = match self.show(version) {
+            Ok(_) if goal.is_made => State::Absent,
             Ok(state) => state,
             Err(error) => return not_archived(error.to_string()),
         };

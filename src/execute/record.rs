@@ -35,8 +35,8 @@ pub fn outcome(
 ) -> Result<(), memory::Error> {
     let intended = |file: &RecordedFile| intent.iter().find(|intended| intended.path == file.path);
     let files = |archived: &[RecordedFile]| archived.iter().map(|f| stored_file(f, intended(f))).collect::<Vec<_>>();
-    if let Ok(Applied { made, removed, .. }) = applied {
-        memory.folders_changed(project, made, removed)?;
+    if let Ok(Applied { changeset, made, removed, .. }) = applied {
+        memory.folders_changed(project, changeset.map(|id| id.to_string()).as_deref(), made, removed)?;
     }
     match applied {
         Ok(Applied { changeset: Some(id), archived, .. }) => memory.applied(pending, &id.to_string(), &files(archived)),

@@ -37,14 +37,20 @@ impl Memory {
     }
 
     /// Notes folders (normalised paths) that nebula has `made` and that it has `removed`.
-    pub fn folders_changed(&self, project: &str, made: &[String], removed: &[String]) -> Result<(), Error> {
+    pub fn folders_changed(
+        &self,
+        project: &str,
+        changeset: Option<&str>,
+        made: &[String],
+        removed: &[String],
+    ) -> Result<(), Error> {
         if made.is_empty() && removed.is_empty() {
             return Ok(());
         }
         self.store().write(Safety::Normal, None, |tx| {
             for path in made {
-                tx.prepare_cached("INSERT OR IGNORE INTO folders(project_path, path) VALUES(?1, ?2)")?
-                    .execute([project, path])?;
+                let add = "INSERT OR IGNORE INTO folders(project_path, path, changeset) VALUES(?1, ?2, ?3)";
+                tx.prepare_cached(add)?.execute((project, path, changeset))?;
             }
             for path in removed {
                 tx.prepare_cached("DELETE FROM folders WHERE project_path = ?1 AND path = ?2")?
@@ -52,6 +58,14 @@ impl Memory {
             }
             Ok(())
         })
+    }
+
+    /// Returns the changeset with which nebula made a folder; none: it did not, or it is not known.
+    pub fn folder_made_by(&self, project: &str, folder: &str) -> Result<Option<String>, Error> {
+        let store = self.store();
+        let query = "SELECT changeset FROM folders WHERE project_path = ?1 AND path = ?2";
+        let found = store.conn.prepare_cached(query)?.query_row([project, folder], |row| row.get(0)).optional()?;
+        Ok(found.flatten())
     }
 
     /// Returns the folders above a file that nebula made, innermost first, as far as there is no other between them.

@@ -43,12 +43,15 @@ fn a_project_knows_its_archives_size_and_the_folders_made_in_it() {
     m.set_archive_size("/p", 7).unwrap();
     m.set_archive_size("/p", 9).unwrap();
     assert_eq!(m.archive_size("/p").unwrap().unwrap().bytes, 9);
-    m.folders_changed("/p", &["a".into(), "a/b".into(), "c/d".into()], &[]).unwrap();
+    m.folders_changed("/p", Some("c1"), &["a".into(), "a/b".into(), "c/d".into()], &[]).unwrap();
     assert_eq!(m.folders_made("/p", "a/b/x.rs").unwrap(), ["a/b", "a"]);
     assert_eq!(m.folders_made("/p", "c/d/x.rs").unwrap(), ["c/d"]);
     assert_eq!(m.folders_made("/p", "x.rs").unwrap(), Vec::<String>::new());
     assert_eq!(m.folders_made("/q", "a/x.rs").unwrap(), Vec::<String>::new());
-    m.folders_changed("/p", &[], &["a".into()]).unwrap();
+    m.folders_changed("/p", Some("c2"), &["a".into()], &["c/d".into()]).unwrap();
+    assert_eq!(m.folder_made_by("/p", "a").unwrap().as_deref(), Some("c1"), "it was made already");
+    assert_eq!(m.folder_made_by("/p", "c/d").unwrap(), None);
+    m.folders_changed("/p", None, &[], &["a".into()]).unwrap();
     assert_eq!(m.folders_made("/p", "a/b/x.rs").unwrap(), ["a/b"]);
 }
 
@@ -668,7 +671,7 @@ fn what_an_older_nebula_stored_can_be_read_while_it_cannot_be_migrated() {
     let other = rusqlite::Connection::open(w.options().path).unwrap();
     other
         .execute_batch(
-            "ALTER TABLE changeset_files DROP COLUMN after_sha256; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE after_states; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
+            "ALTER TABLE changeset_files DROP COLUMN after_sha256; ALTER TABLE folders DROP COLUMN changeset; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE after_states; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved; ALTER TABLE changesets DROP COLUMN merged;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
              ALTER TABLE message_meta DROP COLUMN copied; ALTER TABLE session_meta DROP COLUMN estimated; ALTER TABLE session_meta DROP COLUMN unpriced;

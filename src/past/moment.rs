@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::PastError;
 use crate::archive::restore::state_sha;
-use crate::archive::{self, Id, Version};
+use crate::archive::{Id, Version};
 use crate::execute::Stores;
 use crate::proposal::{FileChange, State};
 use crate::text::time;
@@ -102,8 +102,12 @@ fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> R
 ///
 /// # Errors
 /// When the archive cannot be read.
-pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Option<Version>, archive::Error> {
-    Ok(stores.archive.versions(path)?.into_iter().find(|version| version.id > moment.after))
+pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Option<Version>, PastError> {
+    let versions = stores.archive.versions(path)?;
+    Ok(match first_since(path, moment, &versions, stores)? {
+        Some(First::Version(version)) => Some(version.clone()),
+        Some(First::Making(_)) | None => None,
+    })
 }
 
 /// A path at a moment.
@@ -132,17 +136,19 @@ pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<PathTh
 /// changeset of that version it is certain; earlier it is so where it is what the changeset before the moment had left.
 fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_>) -> Result<PathThen, PastError> {
     let at = versions.partition_point(|version| version.id <= moment.after);
-    let state = match versions.get(at) {
-        Some(version) => stores.archive.show(version)?,
+    let first = first_since(path, moment, versions, stores)?;
+    let state = match first {
+        Some(First::Version(version)) => stores.archive.show(version)?,
+        Some(First::Making(_)) => State::Absent,
         None => stores.workspace.read_archived(path)?.state,
     };
     let certain = PathThen { state, outside: None, is_left: false, unsure: false };
-    if is_exact(versions.get(at), moment) {
+    if is_exact(first, moment) {
         return Ok(certain);
     }
     // Nothing tells what stood there before the first change.
     let Some(before) = at.checked_sub(1).map(|before| &versions[before]) else {
-        return Ok(PathThen { unsure: versions.get(at).is_some(), ..certain });
+        return Ok(PathThen { unsure: first.is_some(), ..certain });
     };
     let name = before.id.to_string();
     let left = stores.memory.left_states(&stores.project(), path)?;
@@ -151,7 +157,7 @@ fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_
     if left == state_sha(&certain.state) {
         return Ok(certain);
     }
-    let next = versions.get(at).map_or_else(time::now, |version| version.id.at());
+    let next = first.map_or_else(time::now, |first| first.id().at());
     let outside = Some((before.id.at(), next));
     let Some(sha) = left else { return Ok(PathThen { state: State::Absent, outside, is_left: true, unsure: false }) };
     Ok(match stores.memory.bytes_left(&stores.project(), path, &sha)? {
@@ -163,9 +169,51 @@ fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_
     })
 }
 
+/// The first that is known of a path since a moment.
+#[derive(Debug, Clone, Copy)]
+enum First<'v> {
+    /// A version of it, which holds what stood there.
+    Version(&'v Version),
+    /// The changeset with which nebula made it, a folder: there was none.
+    Making(Id),
+}
+
+impl First<'_> {
+    fn id(self) -> Id {
+        match self {
+            First::Version(version) => version.id,
+            First::Making(id) => id,
+        }
+    }
+
+    /// Returns the version that holds what stood there.
+    fn version(self) -> Option<Id> {
+        match self {
+            First::Version(version) => Some(version.id),
+            First::Making(_) => None,
+        }
+    }
+}
+
+/// Returns what is known first of a path since a moment, from its versions. A folder that an edit made has none of that.
+fn first_since<'v>(
+    path: &str,
+    moment: Moment,
+    versions: &'v [Version],
+    stores: Stores<'_>,
+) -> Result<Option<First<'v>>, PastError> {
+    let version = versions.iter().find(|version| version.id > moment.after);
+    let made = match path.strip_suffix('/') {
+        Some(folder) => stores.memory.folder_made_by(&stores.project(), folder)?.as_deref().and_then(Id::parse),
+        None => None,
+    };
+    let made = made.filter(|made| *made > moment.after && version.is_none_or(|version| *made < version.id));
+    Ok(made.map(First::Making).or(version.map(First::Version)))
+}
+
 /// Returns whether what stood there at a moment is what the first version since holds, or the disk, whoever wrote it.
-fn is_exact(first: Option<&Version>, moment: Moment) -> bool {
-    let is_of_next = || first.zip(moment.next).is_some_and(|(version, next)| version.id < next);
+fn is_exact(first: Option<First<'_>>, moment: Moment) -> bool {
+    let is_of_next = || first.zip(moment.next).is_some_and(|(first, next)| first.id() <= next);
     moment.is_now || moment.is_before && is_of_next()
 }
 
@@ -246,10 +294,9 @@ fn as_one(files: &[FileThen]) -> Option<FileThen> {
 /// Returns how a path differs between two moments; none: it does not.
 fn differing_at(path: &str, then: Moment, until: Moment, stores: Stores<'_>) -> Result<Option<FileThen>, PastError> {
     let versions = stores.archive.versions(path)?;
-    let first = |moment: Moment| versions.iter().find(|version| version.id > moment.after);
-    let (version, last) = (first(then), first(until));
-    let is_same = version.map(|version| version.id) == last.map(|version| version.id);
-    if is_same && is_exact(version, then) == is_exact(last, until) {
+    let (first, last) = (first_since(path, then, &versions, stores)?, first_since(path, until, &versions, stores)?);
+    let is_same = first.map(First::id) == last.map(First::id);
+    if is_same && is_exact(first, then) == is_exact(last, until) {
         return Ok(None);
     }
     let PathThen { state: before, outside, is_left, unsure } = path_then(path, then, &versions, stores)?;
@@ -257,7 +304,7 @@ fn differing_at(path: &str, then: Moment, until: Moment, stores: Stores<'_>) -> 
     if before == after {
         return Ok(None);
     }
-    let version = version.map(|version| version.id);
+    let version = first.and_then(First::version);
     Ok(Some(FileThen {
         change: FileChange::new(path.to_string(), before, after, "", &[]),
         version,

@@ -276,7 +276,9 @@ fn outside_words((from, to): (i64, i64)) -> String {
 
 /// Returns how many files differ from a moment, and which of them a restore changes.
 fn differing_words(files: &[past::FileThen]) -> String {
-    let outside = files.iter().filter(|file| file.version.is_none()).count();
+    // A folder that nebula made goes with the files for which it was made.
+    let is_outside = |file: &&past::FileThen| file.version.is_none() && !file.change.before.is_absent();
+    let outside = files.iter().filter(is_outside).count();
     let counted = format!("{} from then to now; nothing was changed", plural(files.len(), "file"));
     match (files.len() - outside, outside) {
         (0, 0) => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),

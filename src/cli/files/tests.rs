@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use super::*;
-use crate::archive::ArchiveSettings;
 use crate::archive::staging::{CommandInfo, JournalLine, StagedKind};
+use crate::archive::{ArchiveSettings, Before};
 use crate::memory::Options;
 use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
@@ -536,6 +536,37 @@ fn folders_made_for_a_file_go_with_it_and_no_others() {
     make("mine/x");
     assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
     assert!(is_there("mine"), "it was there before");
+}
+
+#[test]
+fn a_folder_that_an_edit_made_was_not_there_before() {
+    let w = World::new();
+    w.write("f", "1\n");
+    w.edit("f", "2\n");
+    w.edit("docs/x", "x\n");
+    w.edit("f", "3\n");
+    // A command removes it: its changeset holds the folder.
+    let states = [("docs/x", State::file(*b"x\n")), ("docs/", State::Folder { mode: 0o755 })];
+    let states: Vec<_> = states.iter().map(|(path, state)| Before { path, state, goes: true }).collect();
+    w.archive.record(&mut w.archive.lock().expect("free"), &states, None).expect("archived");
+    fs::remove_dir_all(w.workspace.full("docs")).expect("removed");
+    let ids: Vec<String> = w
+        .json(&["timeline", "--json"])
+        .as_array()
+        .expect("moments")
+        .iter()
+        .map(|moment| moment["changeset"].as_str().expect("an id").to_string())
+        .collect();
+    let folder = |at: &str| -> Vec<Value> {
+        let rows = w.json(&["at", at, "--json"]);
+        rows.as_array().expect("files").iter().filter(|row| row["path"] == "docs/").cloned().collect()
+    };
+    assert_eq!(folder(&ids[0]), [] as [Value; 0], "it was not there then, and is not now");
+    assert_eq!(folder(&ids[1]), [] as [Value; 0], "nor just before it was made");
+    assert_eq!(folder(&ids[2]).len(), 1, "afterwards it was");
+    let ran = w.run(&["at", &ids[0], "--restore", "--yes"], None);
+    assert_eq!((ran.code, w.read("f").as_str()), (DONE, "1\n"), "{ran:?}");
+    assert!(!w.workspace.full("docs").exists(), "no empty folder comes back");
 }
 
 #[test]

@@ -1,0 +1,2 @@
+-- The changeset with which nebula made a folder; NULL: not known.
+ALTER TABLE folders ADD COLUMN changeset TEXT;
