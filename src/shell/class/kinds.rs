@@ -53,6 +53,8 @@ pub enum Reason {
     Secrets,
     /// It runs a program that may write the workspace.
     Runs,
+    /// It writes into a file.
+    Writes,
     /// It sets a variable that changes what other programs do.
     Sets,
     /// It removes files.
@@ -80,6 +82,7 @@ impl Reason {
             Reason::Reads => "only reads",
             Reason::Secrets => "reads a file that may hold keys",
             Reason::Runs => "runs a program",
+            Reason::Writes => "writes into a file",
             Reason::Sets => "sets what other programs go by",
             Reason::Removes => "removes files",
             Reason::Overwrites => "overwrites files",

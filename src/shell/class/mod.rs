@@ -16,6 +16,7 @@ mod tables;
 mod unwrap;
 mod word;
 
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, Target};
@@ -44,10 +45,11 @@ const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"
 /// Returns what a text would do. `network`: it is asked to reach beyond this machine.
 pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
     let (found, into) = (Assessment::default(), Some(PathBuf::new()));
-    let mut reader = Reader { around, found, moved: false, into, is_apart: false };
+    let mut reader =
+        Reader { around, found, moved: false, into, is_apart: false, only_prints: false, written: Vec::new() };
     reader.text(text, 0);
-    let mut found = reader.found;
-    found.secrets |= secrets::is_named_in(text);
+    let Reader { mut found, written, .. } = reader;
+    found.secrets |= secrets::is_named_in(&secrets::without(text, &written));
     if found.unknown.is_some() {
         found.parts.push(not_understood(text));
     }
@@ -97,6 +99,10 @@ struct Reader<'a> {
     into: Option<PathBuf>,
     /// The command that is read runs in a shell of its own.
     is_apart: bool,
+    /// All commands of the text print their own words and read no file: what they write into is not read.
+    only_prints: bool,
+    /// The places of redirections that write into a named file, where all commands only print.
+    written: Vec<Range<usize>>,
 }
 
 impl Reader<'_> {
@@ -111,20 +117,26 @@ impl Reader<'_> {
         let script = parse::parse(text);
         self.found.evaluates |= script.evaluates;
         self.found.unknown = self.found.unknown.take().or(script.unknown);
+        self.only_prints =
+            depth == 0 && self.found.unknown.is_none() && script.commands.iter().all(secrets::only_prints);
         for command in script.commands {
-            self.command(command, depth);
+            self.command(command, text, depth);
         }
     }
 
-    fn command(&mut self, command: SimpleCommand, depth: usize) {
+    fn command(&mut self, command: SimpleCommand, text: &str, depth: usize) {
         self.is_apart = command.is_apart || depth > 0;
-        let read = command.redirects.iter().map(|redirect| &redirect.target).chain(&command.listed);
+        let only_writes =
+            |redirect: &&Redirect| redirect.writes && self.only_prints && redirect.target.value().is_some();
+        let (written, read): (Vec<_>, Vec<_>) = command.redirects.iter().partition(only_writes);
+        let read = read.into_iter().map(|redirect| &redirect.target).chain(&command.listed);
         self.found.secrets |= read.into_iter().any(secrets::may_name);
+        self.written.extend(written.into_iter().map(|redirect| redirect.place.clone()));
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
             redirect.target.value().inspect(|path| self.changes(path));
         }
         let redirects: Vec<ClassifiedCommand> =
-            command.redirects.iter().filter_map(|redirect| self.redirect(redirect, &command.text)).collect();
+            command.redirects.iter().filter_map(|redirect| self.redirect(redirect, text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
             let text = format!("{name}=…");
             self.push(text, Class::Work, Reason::Sets, &[]);
@@ -263,7 +275,8 @@ impl Reader<'_> {
         let connects = redirect.target.text.starts_with("/dev/tcp/") || redirect.target.text.starts_with("/dev/udp/");
         let part = |class, reason, targets| {
             let words = Vec::new();
-            Some(ClassifiedCommand { text: text.into(), class, reason, words, targets, may_be_final: false })
+            let text = text.get(redirect.place.clone()).unwrap_or_default().to_string();
+            Some(ClassifiedCommand { text, class, reason, words, targets, may_be_final: false })
         };
         if connects {
             return part(Class::Reach, Reason::Network, Vec::new());
@@ -281,8 +294,8 @@ impl Reader<'_> {
             }
             Some(path) if self.is_outside(path) => part(Class::Reach, Reason::Outside, over),
             Some(_) if redirect.anew && self.moved => part(Class::Harm, Reason::Overwrites, Vec::new()),
-            Some(_) if redirect.anew => part(Class::Work, Reason::Runs, over),
-            Some(_) => part(Class::Work, Reason::Runs, Vec::new()),
+            Some(_) if redirect.anew => part(Class::Work, Reason::Writes, over),
+            Some(_) => part(Class::Work, Reason::Writes, Vec::new()),
         }
     }
 

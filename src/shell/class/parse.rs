@@ -1,6 +1,8 @@
 //! Shell text as simple commands: read with tree-sitter and a closed list of kinds of nodes. What is not on the list makes
 //! the text one that is not understood.
 
+use std::ops::Range;
+
 use tree_sitter::{Node, Parser};
 
 use super::word::{Word, word};
@@ -99,6 +101,8 @@ pub struct Redirect {
     pub anew: bool,
     /// The target may be a descriptor.
     pub descriptor: bool,
+    /// Its place in the text.
+    pub place: Range<usize>,
 }
 
 /// One simple command as it is written.
@@ -351,6 +355,7 @@ impl Walk<'_> {
             writes: !READ.contains(&operator),
             anew: ANEW.contains(&operator) || !known,
             descriptor: operator.ends_with('&'),
+            place: node.byte_range(),
         })
     }
 

@@ -2,10 +2,12 @@
 //! sent only after a question.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::options::{ValuedOptions, apart};
+use super::parse::SimpleCommand;
 use super::word::Word;
 use super::{Around, Assessment, ClassifiedCommand, Reason, tables};
 use crate::workspace::holds_secrets;
@@ -90,6 +92,22 @@ pub(super) fn is_named_in(text: &str) -> bool {
     let begins = |at: &usize| text[..*at].chars().next_back().is_none_or(is_apart);
     let patterns = text.match_indices('.').map(|(at, _)| at).filter(begins).any(|at| is_pattern(&text[at..]));
     patterns || text.split(is_apart).any(holds_secrets)
+}
+
+/// Returns whether a command prints its own words or the document in the text, and reads no file.
+pub(super) fn only_prints(command: &SimpleCommand) -> bool {
+    let reads = || command.redirects.iter().any(|redirect| !redirect.writes);
+    match command.words.first().and_then(Word::value) {
+        Some("echo" | "printf") => true,
+        Some("cat") => command.words.len() == 1 && command.has_document && !reads(),
+        _ => false,
+    }
+}
+
+/// Returns a text with spaces in the place of its parts at `places`.
+pub(super) fn without(text: &str, places: &[Range<usize>]) -> String {
+    let is_in = |at: usize| places.iter().any(|place| place.contains(&at));
+    text.char_indices().map(|(at, c)| if is_in(at) { ' ' } else { c }).collect()
 }
 
 /// Returns whether a word may be the path of such a file: `.e"nv"`, `config/.e*`.
@@ -236,6 +254,26 @@ mod tests {
             "grep 'a.{3}' b",
         ] {
             assert!(!of(text, dir.path()).secrets, "{text}");
+        }
+        for text in
+            ["echo A=1 > .envrc", "printf '%s' A >> a/.env", "cat > .env <<'E'\nA=1\nE", "echo a; echo b >| .env.local"]
+        {
+            assert!(!of(text, dir.path()).secrets, "it is only written: {text}");
+        }
+        for text in [
+            "echo .env > .env",
+            "echo A=1 > .env; cat .env",
+            "echo A=1 >> .env & cat /proc/$!/fd/1",
+            "{ cat /proc/$$/fd/1 | tee /dev/stderr; } >> .env",
+            "cat /dev/fd/3 3>> .env",
+            "cat <> .env",
+            "cat a > .env",
+            "cat > a <<E < .env\nx\nE",
+            "echo \"$(< /proc/$$/fd/1)\" > .env",
+            "echo a > .e*",
+            "bash -c 'echo A=1 > .env'",
+        ] {
+            assert!(of(text, dir.path()).secrets, "{text}");
         }
         let found = of("ls && cat .env", dir.path());
         assert_eq!((found.class, found.reason()), (Class::Read, Reason::Secrets));

@@ -533,11 +533,12 @@ fn parts_are_named_with_what_they_would_touch() {
     let texts: Vec<_> = found.parts.iter().map(|part| (part.text.as_str(), part.class)).collect();
     assert_eq!(
         texts,
-        [("rm -rf gen", Class::Harm), ("cp a b", Class::Work), ("echo x", Class::Read), ("echo x", Class::Work)]
+        [("rm -rf gen", Class::Harm), ("cp a b", Class::Work), ("echo x", Class::Read), ("> out", Class::Work)]
     );
     assert_eq!(found.parts[0].targets, [Target::Removed("gen".into())]);
     assert_eq!(found.parts[1].targets, [Target::Onto("b".into(), "a".into())]);
     assert_eq!(found.parts[3].targets, [Target::Over("out".into())]);
+    assert_eq!(found.parts[3].reason, Reason::Writes);
     assert_eq!(found.reason(), Reason::Removes);
 }
 

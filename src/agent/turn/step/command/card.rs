@@ -190,6 +190,7 @@ fn reason_words(reason: Reason) -> &'static str {
         Reason::Reads => words::reads(),
         Reason::Secrets => words::secrets(),
         Reason::Runs => words::runs(),
+        Reason::Writes => words::writes(),
         Reason::Sets => words::sets(),
         Reason::Removes => words::removes(),
         Reason::Overwrites => words::overwrites(),
