@@ -6,7 +6,7 @@ mod replies;
 
 use std::collections::VecDeque;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -60,13 +60,11 @@ struct Chat {
     accepted: Counts,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
-    /// The times until which the first message is not asked for: what is told of the session comes before.
-    quiet: Option<(Instant, Instant)>,
     ended: bool,
 }
 
-/// The time without an event after which the session has told of itself, and the longest that is waited for it.
-const QUIET: [Duration; 2] = [Duration::from_millis(150), Duration::from_secs(1)];
+/// The number of the query that a session answers once it has told of itself.
+const TOLD: QueryId = QueryId(1);
 
 /// Runs until the input ends; the exit code.
 ///
@@ -87,7 +85,6 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         choosing: false,
         accepted: Counts::default(),
         summing_up: false,
-        quiet: None,
         ended: false,
     };
     chat.send(Command::Open(session));
@@ -117,18 +114,11 @@ impl Chat {
                 return Ok(());
             }
             let asks = self.put.is_some() && !self.ended;
-            let quiet = self.quiet.map(|(next, last)| next.min(last));
             tokio::select! {
                 event = self.handle.events.recv() => match event {
-                    Some(event) => {
-                        self.event(event.body)?;
-                        self.quiet = self.quiet.map(|(_, last)| (Instant::now() + QUIET[0], last));
-                    }
+                    Some(event) => self.event(event.body)?,
                     None => return Ok(()),
                 },
-                () = tokio::time::sleep_until(quiet.unwrap_or_else(Instant::now).into()), if quiet.is_some() => {
-                    self.quiet = None;
-                }
                 line = lines.recv(), if asks => match line {
                     Some(line) => self.line(line)?,
                     None => self.end_of_input()?,
@@ -165,9 +155,6 @@ impl Chat {
                     if self.is_busy() || self.ended {
                         return Ok(());
                     }
-                }
-                if self.quiet.is_some() && !self.ended {
-                    return Ok(());
                 }
                 say::you()
             }
@@ -355,9 +342,14 @@ impl Chat {
     fn event(&mut self, event: EventBody) -> io::Result<()> {
         match event {
             EventBody::Opened(info) => {
-                (self.opened, self.busy) = (true, false);
-                self.quiet = Some((Instant::now(), Instant::now() + QUIET[1]));
+                (self.opened, self.busy) = (false, false);
+                // The session answers once it has told of itself.
+                self.send(Command::Ask(TOLD, Query::Results));
                 self.printer.opened(&info)
+            }
+            EventBody::Answer(TOLD, _) => {
+                self.opened = true;
+                Ok(())
             }
             EventBody::Recalled(items) => self.printer.recalled(items.len()),
             EventBody::Status(status) => {
@@ -400,12 +392,9 @@ impl Chat {
                 self.printer.say(&say::not_sent(&why, &prompt.text))
             }
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
-            EventBody::Answer(_, listing) => {
+            EventBody::Answer(_, Listing::SessionDiff(changed)) => {
                 self.summing_up = false;
-                match listing {
-                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),
-                    _ => Ok(()),
-                }
+                self.printer.summary(changed.as_deref(), self.waiting.len())
             }
             _ => Ok(()),
         }
