@@ -962,7 +962,14 @@ class Served:
     def ask(self, method, params):
         self.next += 1
         self.send({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})
-        return json.loads(self.server.stdout.readline())
+        while True:
+            answer = json.loads(self.server.stdout.readline())
+            # What else it tells meanwhile is no answer.
+            if answer.get("id") == self.next:
+                break
+        if "error" in answer:
+            sys.exit(f"{method} failed: {answer['error']}")
+        return answer
 
     def call(self, name, **arguments):
         answer = self.ask("tools/call", {"name": name, "arguments": arguments})

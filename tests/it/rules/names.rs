@@ -130,7 +130,12 @@ fn no_module_item_or_documentation_bears_a_word_of_the_earlier_language() {
 /// The name of the item that a line of code defines. A constant may be a plain number of things that are shown or kept.
 fn defined(line: &str) -> Option<&str> {
     const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
-    let mut words = line.split(' ').skip_while(|w| w.starts_with("pub") || ["(in", "async", "const"].contains(w));
+    // `pub(in crate::a)` has a space of its own.
+    let line = match line.strip_prefix("pub(") {
+        Some(rest) => rest.split_once(") ").map_or("", |(_, rest)| rest),
+        None => line.strip_prefix("pub ").unwrap_or(line),
+    };
+    let mut words = line.split(' ').skip_while(|word| ["async", "const", "unsafe", "extern", "\"C\""].contains(word));
     words.next().filter(|kind| KINDS.contains(kind))?;
     Some(words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default())
 }
@@ -188,9 +193,18 @@ fn returns(lines: &[&str]) -> Option<bool> {
 
 #[test]
 fn what_a_line_defines_is_found() {
-    let lines = ["pub(super) async fn a(", "const fn b()", "pub const C: u8", "pub struct D<T>", "let e = 1;"];
+    let lines = [
+        "pub(super) async fn a(",
+        "const fn b()",
+        "pub const C: u8",
+        "pub struct D<T>",
+        "let e = 1;",
+        "pub(in crate::a) fn f(",
+        "pub unsafe fn g(",
+        "unsafe extern \"C\" fn h(",
+    ];
     let found = lines.map(defined);
-    assert_eq!(found, [Some("a"), Some("b"), None, Some("D"), None]);
+    assert_eq!(found, [Some("a"), Some("b"), None, Some("D"), None, Some("f"), Some("g"), Some("h")]);
 }
 
 #[test]
