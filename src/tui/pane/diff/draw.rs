@@ -203,13 +203,17 @@ impl View {
         let definition = self.definition(f, h, look.glyphs.dot);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", found_word) } else { hunk.found.as_str() };
-        // The lines have their numbers below; how the place was found stands here alone.
+        // How the place was found stands here alone.
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
         let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
         let (named, lines, gap) = match left {
             _ if left >= named + lines + 10 || found.is_empty() && left >= named => {
                 (definition.as_str(), about.as_str(), say::found_wide())
+            }
+            // The lines have their numbers below.
+            _ if hunk.kind == HunkKind::Lines && named > 0 && left >= named + 7 => {
+                (definition.trim_end(), "", say::found_wide())
             }
             _ if found.is_empty() || left >= lines + 10 => ("", about.as_str(), say::found_wide()),
             7.. => ("", "", say::found()),
