@@ -57,6 +57,9 @@ struct ListColumns {
     long: bool,
 }
 
+/// The most cells of a list whose columns have all of them; a wider one has this many for titles at least.
+const NARROW: usize = 82;
+const TITLES: usize = 40;
 /// Cells of the name of a model.
 const MODEL: usize = 13;
 /// Rows above the conversation of the preview: its line, and its title with the row below.
@@ -268,19 +271,21 @@ impl Sessions {
     }
 
     /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
-    /// others give way, the state of a session last.
+    /// others give way, the state of a session last; where it would be wider than all titles, they stand closer.
     fn columns(&self, w: usize, ctx: &Ctx<'_>) -> ListColumns {
         let (age, long) = (w.saturating_sub(1), w >= 82);
         let model = (w >= 80).then(|| w.saturating_sub(21));
         let count = (w >= 64).then(|| model.map_or(age.saturating_sub(8), |m| m.saturating_sub(2)));
         let words = self.rows.iter().map(|row| wrap::cells(&self.state(row, long, ctx).0));
-        let widest = words.max().unwrap_or(0);
-        let states = if widest > 0 { widest.max(5) } else { 0 };
-        let state = match count {
-            Some(count) => count.saturating_sub((states + 5).max(14)),
-            None => age.saturating_sub(8 + states),
-        };
-        ListColumns { title: 3, titles: state.saturating_sub(4), state, states, count, model, age, long }
+        let states = words.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.max(5));
+        let beside = |count: usize| count.saturating_sub((states + 5).max(14));
+        let state = count.map_or(age.saturating_sub(8 + states), beside);
+        let titles = state.saturating_sub(4);
+        let widest = self.rows.iter().map(|row| wrap::cells(&row.title)).fold(TITLES, usize::max);
+        if w > NARROW && titles > widest {
+            return self.columns(NARROW.max(w - (titles - widest)), ctx);
+        }
+        ListColumns { title: 3, titles, state, states, count, model, age, long }
     }
 
     /// Returns the word for a session's state, in amber where it asks for attention.
@@ -496,6 +501,8 @@ fn rows_below(files: usize) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::pane::testing;
+    use crate::tui::theme::Theme;
 
     fn row(id: &str, state: SessionState) -> SessionRow {
         SessionRow { id: id.into(), title: format!("about {id}"), state, messages: 2, model: "m".into(), at: 0 }
@@ -523,6 +530,21 @@ mod tests {
         let resume = Command::Open(SessionChoice::Resume("b".into()));
         assert_eq!(s.act(Action::Open), SessionsOutcome::Leave(vec![PaneEffect::send(resume)]));
         assert_eq!(s.act(Action::Remove), SessionsOutcome::Remove("b".into(), "about b".into()));
+    }
+
+    #[test]
+    fn in_a_wide_list_the_columns_stand_beside_the_titles() {
+        let mut s = Sessions::default();
+        s.answer(&s.ask(), &Listing::Sessions(vec![row("a", SessionState::InUse), row("b", SessionState::Ended)]));
+        let theme = Theme::shipped("dark");
+        testing::note(&theme, |ctx| {
+            let columns = s.columns(140, ctx);
+            assert!(columns.titles < TITLES + 5 && columns.state < 50 && columns.age < 140, "as wide as its titles");
+            assert_eq!(s.columns(82, ctx).age, 81, "a narrow list has all of the width");
+            s.rows[0].title = "x".repeat(90);
+            assert_eq!(s.columns(140, ctx).age, 139, "so has one with a long title");
+            ratatui::text::Line::default()
+        });
     }
 
     #[test]

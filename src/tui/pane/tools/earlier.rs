@@ -1,12 +1,13 @@
 //! Earlier calls of a long session fold into one row, so that what goes on has the pane.
 
 use super::Tools;
+use super::entry::CallEntry;
 use crate::tui::look::Ctx;
 use crate::tui::pane::chat::{fitted, summary_of};
 use crate::tui::pane::paint::Pen;
 use crate::tui::theme::Role;
 
-/// The number of newest calls that never fold, beside half as many as the pane has rows.
+/// The number of newest calls that never fold, beside those that have room.
 const RECENT: usize = 8;
 /// The number of calls below which nothing folds.
 const MANY: usize = 24;
@@ -15,7 +16,7 @@ impl Tools {
     /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds again.
     pub(super) fn fold_earlier(&mut self) {
         let over = self.calls.iter().take_while(|entry| entry.call.state.is_final()).count();
-        let recent = RECENT.max(self.page() / 2);
+        let recent = RECENT.max(self.calls.len() - self.first_of_page());
         let most = over.min(self.calls.len().saturating_sub(recent));
         let is_reached = self.selected.is_some_and(|i| i < most);
         let count = match () {
@@ -28,6 +29,38 @@ impl Tools {
             self.earlier.count = count;
             self.earlier.words = summary_of(self.calls[..count].iter().map(|entry| &entry.call));
         }
+    }
+
+    /// Returns the first of the newest calls that fit below the row of the folded ones.
+    fn first_of_page(&self) -> usize {
+        let mut room = self.page().saturating_sub(1);
+        let fits = |i: &usize| {
+            let rows = self.rows_unfolded(*i);
+            let fits = rows <= room;
+            room = room.saturating_sub(rows);
+            fits
+        };
+        (0..self.calls.len()).rev().take_while(fits).last().unwrap_or(self.calls.len())
+    }
+
+    /// Returns the number of rows of call `i`, the empty one before it included.
+    pub(super) fn rows(&self, i: usize) -> usize {
+        if self.is_hidden(i) { 0 } else { self.rows_unfolded(i) }
+    }
+
+    fn rows_unfolded(&self, i: usize) -> usize {
+        let entry = &self.calls[i];
+        let (visible, more) = self.preview(i);
+        let fields: usize = entry.fields.iter().map(CallEntry::field_rows).sum();
+        let fields = if entry.call.preview.is_empty() { fields } else { 0 };
+        usize::from(entry.apart)
+            + 1
+            + entry.reason.len()
+            + usize::from(entry.drifted)
+            + usize::from(entry.rung().is_some())
+            + visible
+            + usize::from(more > 0 && visible > 0)
+            + fields
     }
 
     /// Shows all calls; the rows that are seen stay where they are.

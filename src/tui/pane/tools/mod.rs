@@ -396,25 +396,6 @@ impl Tools {
         self.top = if self.follow { self.last_top() } else { self.top.min(self.last_top()) };
     }
 
-    /// Returns the number of rows of call `i`, the empty one before it included.
-    fn rows(&self, i: usize) -> usize {
-        if self.is_hidden(i) {
-            return 0;
-        }
-        let entry = &self.calls[i];
-        let (visible, more) = self.preview(i);
-        let fields: usize = entry.fields.iter().map(CallEntry::field_rows).sum();
-        let fields = if entry.call.preview.is_empty() { fields } else { 0 };
-        usize::from(entry.apart)
-            + 1
-            + entry.reason.len()
-            + usize::from(entry.drifted)
-            + usize::from(entry.rung().is_some())
-            + visible
-            + usize::from(more > 0 && visible > 0)
-            + fields
-    }
-
     /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         say::tools().into()

@@ -251,13 +251,13 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     calls.push(steps(41, "replaceInFile", CallState::Running));
     add(&mut tools, calls, NOW);
     let text = drawn(&mut tools, 70, 30).text();
-    assert!(text.starts_with(" ⋯ 26 earlier steps: read 25, 1 failed\n ✓ read   src/f27.rs"), "{text}");
+    assert!(text.starts_with(" ⋯ 12 earlier steps: read 11, 1 failed\n ✓ read   src/f13.rs"), "{text}");
     // A resumed session counts its steps anew.
     let mut resumed = Tools::default();
     let numbers = (1..=40).chain(1..=20);
     add(&mut resumed, numbers.map(|n| steps(n, "readFile", CallState::Done)).collect(), NOW);
     let text = drawn(&mut resumed, 70, 30).text();
-    assert!(text.starts_with(" ⋯ 45 earlier steps"), "{text}");
+    assert!(text.starts_with(" ⋯ 31 earlier steps"), "{text}");
     // A search looks at all, and Escape folds again.
     tools.line(LineFor::Search, LineInput::Now("src/f4.rs"), NOW);
     assert_eq!(tools.search_hits().as_deref(), Some("1 of 1"));
@@ -269,18 +269,18 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     assert!(!drawn(&mut tools, 70, 11).text().contains("1 of 1"));
     tools.line(LineFor::Search, LineInput::Left, NOW);
     tools.act(Action::Last, NOW);
-    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 26 earlier"));
+    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 12 earlier"));
     // Going up beyond the first row opens them; the rows that are seen stay.
     tools.act(Action::First, NOW);
     let text = drawn(&mut tools, 70, 30).text();
     assert!(text.contains("src/f1.rs") && !text.contains("earlier"), "{text}");
     tools.act(Action::Last, NOW);
-    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 26 earlier"));
-    for _ in 0..16 {
+    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 12 earlier"));
+    for _ in 0..28 {
         tools.act(Action::Up, NOW);
     }
     let text = drawn(&mut tools, 70, 30).text();
-    assert!(text.contains("src/f26.rs") && !text.contains("earlier"), "{text}");
+    assert!(text.contains("src/f12.rs") && !text.contains("earlier"), "{text}");
 }
 
 fn began(id: &str, text: &str) -> EventBody {
