@@ -271,6 +271,20 @@ async fn a_file_that_stays_as_it_is_twice_ends_the_turn() {
     assert_eq!(temperatures, [Some(0.0), Some(0.6), Some(0.6)]);
 }
 
+/// Point 11: a model that is asked once more and sends the file as it is yet again is not asked a fourth time; one that first
+/// said nothing of the file is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_stays_as_it_is_after_the_nudge_ends_the_task() {
+    let (world, prompt, after) = pager();
+    let same = format!("pager.py\n```python\n{}```\n", world.read("pager.py"));
+    let whole = real("01_py_pager/reply.whole.txt");
+    let words = ["--approve", "edits", "--expect-change", &prompt];
+    let ran = task(&world, SMALL, &words, &[&same, &same, &same, &whole]).await;
+    assert_eq!((ran.requests.len(), ran.code, &ran.done()["changed"]), (3, Some(1), &json!(0)), "{:?}", ran.notices());
+    let ran = task(&world, SMALL, &words, &["It is fine.", &same, &whole]).await;
+    assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 3, Some(0)), "{:?}", ran.notices());
+}
+
 /// A window that a server names in a refusal is remembered: the next run is asked for what fits it at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_window_that_a_refusal_names_is_remembered() {

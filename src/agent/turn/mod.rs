@@ -47,7 +47,8 @@ const COMPACT_AGAIN: u32 = 3;
 
 /// Runs a turn of a conversation whose last message the model is to answer. Returns how it ended.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    let (mut repeats, mut effect, mut follow_up) = (Repeats::default(), Effect::default(), FollowUp::default());
+    let mut repeats = Repeats::of(&session.messages);
+    let (mut effect, mut follow_up) = (Effect::default(), FollowUp::default());
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
     loop {

@@ -1,9 +1,13 @@
 //! Loops of a turn: the same call or edit again, the same refusal again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::agent::session::conversation::SessionFiles;
 use crate::agent::turn::effect::StepNotes;
+use crate::context::small_model::is_nudge;
+use crate::edit::UNCHANGED;
+use crate::provider::Message;
 use crate::tools::ContentHash;
 
 /// The requests made in a turn.
@@ -17,6 +21,8 @@ pub struct Repeats {
     refused: HashSet<String>,
     /// Files that an edit left as they were, since a file was changed last.
     unchanged: HashSet<String>,
+    /// The turn before left a file as it was, and the model is asked once more: it is not told so a third time.
+    in_vain: bool,
 }
 
 /// A result that came a second time in a turn.
@@ -31,6 +37,15 @@ pub enum Repeated {
 pub type RepetitionKey = (String, String);
 
 impl Repeats {
+    /// Returns what is known at the beginning of a turn of this conversation.
+    pub fn of(conversation: &[Arc<Message>]) -> Self {
+        let in_vain = match conversation {
+            [.., result, nudge] => is_nudge(&nudge.text()) && result.text().contains(UNCHANGED),
+            _ => false,
+        };
+        Repeats { in_vain, ..Repeats::default() }
+    }
+
     /// Returns whether this is the third time in a row.
     pub fn thrice(&mut self, key: &RepetitionKey) -> bool {
         self.times = if self.last.as_ref() == Some(key) { self.times + 1 } else { 1 };
@@ -79,8 +94,10 @@ impl Repeats {
     fn note_unchanged(&mut self, paths: BTreeSet<String>, changed: bool) -> Option<String> {
         if changed {
             self.unchanged.clear();
+            self.in_vain = false;
         }
-        paths.into_iter().filter(|path| !self.unchanged.insert(path.clone())).reduce(|first, _| first)
+        let again = |path: &String| !self.unchanged.insert(path.clone()) || self.in_vain;
+        paths.into_iter().filter(again).reduce(|first, _| first)
     }
 
     /// Notes refusals; returns the first that was there before.
