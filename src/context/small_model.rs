@@ -37,8 +37,8 @@ pub fn calls(specs: &[ToolSpec]) -> String {
         format!("{} ({})", spec.name, needed.collect::<Vec<_>>().join(", "))
     };
     format!(
-        "If you need another file first, write one call alone, as JSON, and wait for its result: {{\"name\": \"readFile\", \
-         \"arguments\": {{\"path\": \"src/main.py\"}}}}. The calls: {}.",
+        "To see another file first, answer with one call alone: {{\"name\": \"readFile\", \"arguments\": {{\"path\": \
+         \"src/main.py\"}}}}. Calls: {}.",
         specs.iter().map(call).collect::<Vec<_>>().join(", ")
     )
 }
@@ -57,9 +57,8 @@ fn example(format: Format) -> Option<[Arc<Message>; 2]> {
     static MADE: LazyLock<Vec<(Format, [Arc<Message>; 2])>> = LazyLock::new(|| {
         let made = |format: &Format| {
             let [ask, answer] = format.example()?;
-            let ask = format!("{}\n\n{}", ask.trim_end(), format.reminder().unwrap_or_default());
             let answer = Message::assistant(answer.trim_end(), Vec::new());
-            Some((*format, [Arc::new(Message::user(ask)), Arc::new(answer)]))
+            Some((*format, [Arc::new(Message::user(ask.trim_end())), Arc::new(answer)]))
         };
         Format::ALL.iter().filter_map(made).collect()
     });
@@ -155,7 +154,7 @@ mod tests {
     fn tools_are_told_of_in_a_line_each() {
         let parameters = json!({"type": "object", "properties": {"path": {}, "startLine": {}}, "required": ["path"]});
         let spec = ToolSpec { name: "readFile".into(), description: "Reads a file.".into(), parameters };
-        assert!(calls(&[spec]).ends_with("The calls: readFile (path)."));
+        assert!(calls(&[spec]).ends_with("Calls: readFile (path)."));
     }
 
     #[test]
