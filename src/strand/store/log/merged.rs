@@ -13,6 +13,11 @@ use super::commit::Commit;
 /// The number of ways tried to find the lines of one transaction.
 const TRIES: usize = 4096;
 
+/// The bytes hashed for such tries in one log, and for each byte of it: a log may come with a clone, and one made to cost
+/// much is damaged.
+const HASHED: u64 = 256 << 20;
+const HASHED_EACH: u64 = 8;
+
 /// A transaction whose sum holds.
 pub struct VerifiedTransaction {
     /// The number of each of its lines, and its range, without its newline.
@@ -62,29 +67,48 @@ struct Lines<'t> {
     pool: Vec<(usize, Range<usize>)>,
     seen: HashSet<&'t [u8]>,
     claimed: HashSet<usize>,
+    /// The hash of the whole pool.
+    hasher: blake3::Hasher,
+    /// The bytes that may still be hashed for tries.
+    budget: u64,
 }
 
 /// Finds the transactions of a log.
 pub fn resolve(text: &[u8]) -> ResolvedLog {
-    let mut lines = Lines { text, pool: Vec::new(), seen: HashSet::new(), claimed: HashSet::new() };
+    resolve_within(text, (text.len() as u64).saturating_mul(HASHED_EACH).saturating_add(HASHED))
+}
+
+fn resolve_within(text: &[u8], budget: u64) -> ResolvedLog {
+    let mut lines = Lines {
+        text,
+        pool: Vec::new(),
+        seen: HashSet::new(),
+        claimed: HashSet::new(),
+        hasher: blake3::Hasher::new(),
+        budget,
+    };
     let head = memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1);
     let mut out = ResolvedLog { head, transactions: Vec::new(), left: Vec::new(), tail: head, closed: false };
     let (mut start, mut number, mut since, mut broken) = (head, 1, 0, Vec::new());
-    let mut after_last = 0;
+    // Everything before this line is claimed.
+    let (mut after_last, mut settled) = (0, 0);
     while let Some(length) = memchr::memchr(b'\n', &text[start..]) {
         let place = start..start + length;
         start = place.end + 1;
         number += 1;
         let Some(commit) = commit(&text[place.clone()]) else {
             if lines.seen.insert(&text[place.clone()]) {
+                lines.hasher.update(&text[place.start..=place.end]);
                 lines.pool.push((number, place));
             }
             continue;
         };
         if commit.merged {
-            let all: Vec<usize> = (0..lines.pool.len()).collect();
-            out.closed = commit.lines as usize == all.len() && lines.sum(&all) == commit.sum;
-            let rest = all.into_iter().filter(|at| out.closed && !lines.claimed.contains(at)).collect();
+            let count = lines.pool.len();
+            out.closed = commit.lines as usize == count && *lines.hasher.finalize().to_hex() == *commit.sum;
+            let covered = if out.closed { count } else { 0 };
+            let rest = (settled..covered.max(settled)).filter(|at| !lines.claimed.contains(at)).collect();
+            settled = covered.max(settled);
             out.transactions.push(lines.claim(rest, number, commit.sum, &place));
             broken.retain(|_| !out.closed);
         } else if let Some(found) = lines.find(&commit, since) {
@@ -117,30 +141,37 @@ impl Lines<'_> {
         hasher.finalize().to_hex().to_string()
     }
 
+    /// Returns these lines if they have a sum, as long as there is budget for tries.
+    fn attempt(&mut self, which: Vec<usize>, sum: &str) -> Option<Vec<usize>> {
+        let bytes = which.iter().map(|at| self.pool[*at].1.len() as u64 + 1).sum();
+        self.budget = self.budget.saturating_sub(bytes);
+        (self.budget > 0 && self.sum(&which) == sum).then_some(which)
+    }
+
     /// Returns the lines that a commit line closes: those since the one before it; the last ones of all; or these with
     /// a run of others between them.
-    fn find(&self, commit: &Commit, since: usize) -> Option<Vec<usize>> {
+    fn find(&mut self, commit: &Commit, since: usize) -> Option<Vec<usize>> {
         let (count, wanted) = (self.pool.len(), usize::try_from(commit.lines).ok()?);
-        let holds = |which: Vec<usize>| (self.sum(&which) == commit.sum).then_some(which);
-        if count - since == wanted
-            && let Some(found) = holds((since..count).collect())
-        {
-            return Some(found);
+        if count - since == wanted {
+            let which: Vec<usize> = (since..count).collect();
+            if self.sum(&which) == commit.sum {
+                return Some(which);
+            }
         }
-        let first = count.checked_sub(wanted)?;
-        if let Some(found) = holds((first..count).collect()) {
+        let first = count.checked_sub(wanted).filter(|_| self.budget > 0)?;
+        if let Some(found) = self.attempt((first..count).collect(), &commit.sum) {
             return Some(found);
         }
         let mut tries = 0;
         for gap in 1..=first {
             for before in 1..=wanted {
                 tries += 1;
-                if tries > TRIES {
+                if tries > TRIES || self.budget == 0 {
                     return None;
                 }
                 let begins = first - gap;
                 let which = (begins..begins + before).chain(begins + before + gap..count).collect();
-                if let Some(found) = holds(which) {
+                if let Some(found) = self.attempt(which, &commit.sum) {
                     return Some(found);
                 }
             }
@@ -198,6 +229,15 @@ mod tests {
         // A line that nobody closed, and one that was altered.
         assert_eq!(found(&[&x[0], &x[1], &cx, "{\"op\":\"c\"}", &y[1], &cy]), (2, 1));
         assert_eq!(found(&[&x[0], "{\"op\":\"E\"}", &cx]), (0, 3));
+    }
+
+    #[test]
+    fn a_log_that_costs_too_much_is_damaged() {
+        let ((x, cx), (y, cy)) = (lines(&["a", "e"]), lines(&["a", "b"]));
+        let mixed = [&x[0], &x[1], &cx, &y[1], &cy].map(String::as_str).join("\n");
+        let text = format!("{{\"strand\":1}}\n{mixed}\n");
+        let found = |budget: u64| resolve_within(text.as_bytes(), budget).transactions.len();
+        assert_eq!((found(1_000), found(10)), (2, 1));
     }
 
     #[test]
