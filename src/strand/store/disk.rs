@@ -174,30 +174,37 @@ pub fn replace_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
 
 fn replace_in((folder, name): (Folder, OsString), bytes: &[u8]) -> io::Result<()> {
     step()?;
-    if folder.stat(&name)?.is_some() {
+    if folder.stat(&name)?.is_none() {
+        make_in(&folder, |temp| folder.rename_over(temp, &folder, &name), bytes)?;
+    } else {
         // Refused unless it is a regular file.
         folder.open_file(&name)?;
+        folder.replace(&name, bytes, 0o666)?;
     }
-    folder.replace(&name, bytes, 0o666)?;
     step()
 }
 
-/// Makes a file below a store's root durably and whole, where there is none yet.
-pub fn make_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
-    let (folder, name) = place_below(root, Path::new(rest))?;
+/// Makes a file with the permissions that the mask of the process gives it, durably; `place` gives it its name.
+fn make_in(folder: &Folder, place: impl FnOnce(&str) -> io::Result<()>, bytes: &[u8]) -> io::Result<()> {
     let temp = disk::temp_name();
     let made = folder.make_file(&temp, 0o666).and_then(|mut file| {
         write(&mut file, bytes)?;
         flush(&file)?;
-        folder.rename_new(&temp, &folder, &name)
+        place(&temp)
     });
     if let Err(error) = made {
         // The first error is the one to report; a file that stays is swept by the next sync.
         let _ = folder.remove_file(&temp);
         return Err(error);
     }
-    step()?;
     folder.sync()
+}
+
+/// Makes a file below a store's root durably and whole, where there is none yet.
+pub fn make_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
+    let (folder, name) = place_below(root, Path::new(rest))?;
+    make_in(&folder, |temp| folder.rename_new(temp, &folder, &name), bytes)?;
+    step()
 }
 
 /// Removes the file at a path below a store's root, durably.

@@ -195,6 +195,26 @@ fn both_sides_of_one_transaction_are_rolled_back() {
 }
 
 #[test]
+fn files_are_writable_for_those_whom_the_mask_of_the_process_allows() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let mode = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode() & 0o777;
+    std::fs::write(dir.path().join("like-this"), "").unwrap();
+    let store = Store::init(dir.path()).unwrap();
+    super::disk::make_below(dir.path(), "made", b"text").unwrap();
+    super::disk::replace_below(dir.path(), "replaced", b"text").unwrap();
+    super::atomic_write(&store.inner("config.json"), b"{}").unwrap();
+    for name in [".gitignore", "made", "replaced", ".strand/config.json", ".strand/op-log.jsonl"] {
+        assert_eq!(mode(name), mode("like-this"), "{name}");
+    }
+    // One that is there keeps its own.
+    let path = dir.path().join("made");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    super::disk::replace_below(dir.path(), "made", b"other").unwrap();
+    assert_eq!((mode("made"), std::fs::read(&path).unwrap()), (0o640, b"other".to_vec()));
+}
+
+#[test]
 fn a_checkpoint_with_a_view_in_the_place_of_a_table_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::init(dir.path()).unwrap();
