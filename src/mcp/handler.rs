@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, mpsc};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, CustomRequest, CustomResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock, CustomRequest, CustomResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, ErrorCode, Implementation, InputRequest,
     InputRequests, InputRequiredResult, InputResponses, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
@@ -247,7 +247,10 @@ impl ServerHandler for Handler {
         }
         match answer {
             Some(ServedAnswer::Done(value)) => Ok(CallToolResult::structured(value).into()),
-            Some(ServedAnswer::Refused(value)) => Ok(CallToolResult::structured_error(value).into()),
+            // Clients check what is structured against the schema of a result, which a refusal does not have.
+            Some(ServedAnswer::Refused(value)) => {
+                Ok(CallToolResult::error(vec![ContentBlock::text(value.to_string())]).into())
+            }
             Some(ServedAnswer::Ask(_)) => Err(ErrorData::internal_error("one question is asked for a call", None)),
             None => Err(ErrorData::invalid_params(unknown, None)),
         }

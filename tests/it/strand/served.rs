@@ -224,8 +224,7 @@ fn invalid_messages_do_not_end_the_server() {
         for arguments in
             [json!({}), json!({"qname": []}), json!({"selector": "\u{0}", "limit": -1}), json!({"ops": [1]})]
         {
-            let answer = client.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-            assert!(answer["result"]["structuredContent"].is_object(), "{tool} {arguments}: {answer}");
+            client.call(tool, arguments);
         }
     }
     assert_eq!(client.done("strand_list", json!({"layer": "slot"}))["names"].as_array().unwrap().len(), 4);

@@ -121,12 +121,15 @@ impl Client {
             answer = self.ask("tools/call", params);
         }
         let result = &answer["result"];
-        let content = result["structuredContent"].clone();
-        assert!(content.is_object(), "{answer}");
-        // The same stands in a block of text.
-        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, content);
-        (content, result["isError"] == true)
+        let refused = result["isError"] == true;
+        // The same stands in a block of text; of a refusal nothing else, which the schema of the result would not allow.
+        let text = result["content"][0]["text"].as_str();
+        let text: Value = serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap();
+        match refused {
+            true => assert!(result.get("structuredContent").is_none() && text["error"]["kind"].is_string(), "{answer}"),
+            false => assert!(text.is_object() && text == result["structuredContent"], "{answer}"),
+        }
+        (text, refused)
     }
 
     #[track_caller]
