@@ -225,7 +225,12 @@ impl Actor {
             Command::DraftCommit => self.draft = Some(commit::draft(context)),
             Command::Commit(message) => self.commit = Some(commit::commit(context, message)),
             // The supervisor's.
-            Command::Ask(..) | Command::Open(_) | Command::OpenBeside(_) | Command::Close | Command::Shutdown => {}
+            Command::Ask(..)
+            | Command::LeaveGraph
+            | Command::Open(_)
+            | Command::OpenBeside(_)
+            | Command::Close
+            | Command::Shutdown => {}
         }
     }
 

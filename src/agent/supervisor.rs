@@ -77,6 +77,7 @@ impl Supervisor {
             // The conversation is the actor's.
             Command::Ask(id, Query::Results) => actor.command(Command::Ask(id, Query::Results)),
             Command::Ask(id, query) => listings::answer(Arc::clone(&actor.context), id, query),
+            Command::LeaveGraph => actor.context.services.graph.leave(),
             Command::Sessions(SessionChange::Delete(id)) if self.sessions.contains_key(&*id) => {
                 let title = say::open_not_deleted();
                 actor.context.events.notice(Level::Warning, title, say::start_new_first()).await;

@@ -79,19 +79,19 @@ impl DefinitionFinder<'_> {
         let mut notes = FindNotes::default();
         let mut found = false;
         let paths: Vec<String> = self.paths(selector, &mut notes)?.into_iter().collect();
-        for some in paths.chunks(AT_ONCE) {
-            if self.stop.is_cancelled() {
-                return Ok(notes);
+        let worth = |path: &str, bytes: &[u8]| selector.may_name(path, bytes);
+        self.read_each(&paths, &worth, |path, read| {
+            let Some(file) = noted(path, read, selector, &mut notes)? else { return Ok::<(), E>(()) };
+            let at = selector.of(&file.source);
+            notes.errors.extend(file.source.errors.first().map(|error| (path.to_owned(), file.source.line(*error))));
+            if !at.is_empty() {
+                found = true;
+                see(file, at)?;
             }
-            for (path, read) in some.iter().zip(self.read_all(some, selector)) {
-                let Some(file) = noted(path, read, selector, &mut notes)? else { continue };
-                let at = selector.of(&file.source);
-                notes.errors.extend(file.source.errors.first().map(|error| (path.clone(), file.source.line(*error))));
-                if !at.is_empty() {
-                    found = true;
-                    see(file, at)?;
-                }
-            }
+            Ok(())
+        })?;
+        if self.stop.is_cancelled() {
+            return Ok(notes);
         }
         match found {
             true => Ok(notes),
@@ -165,9 +165,35 @@ impl DefinitionFinder<'_> {
         }
     }
 
-    /// Reads files, in their order. None: one holds nothing that the selector means.
-    fn read_all(&self, paths: &[String], selector: &NodeSelector) -> Vec<Result<Option<FoundFile>, FindFault>> {
-        let read = |path: &String| self.read_file(path, |bytes| selector.may_name(path, bytes));
+    /// Reads files, many at once, and visits each in their order until one visit fails, or it is stopped. None: a file is
+    /// not worth it, by its bytes.
+    ///
+    /// # Errors
+    /// Those of `see`.
+    pub fn read_each<E>(
+        &self,
+        paths: &[String],
+        worth: &(impl Fn(&str, &[u8]) -> bool + Sync),
+        mut see: impl FnMut(&str, Result<Option<FoundFile>, FindFault>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for some in paths.chunks(AT_ONCE) {
+            if self.stop.is_cancelled() {
+                return Ok(());
+            }
+            for (path, read) in some.iter().zip(self.read_all(some, worth)) {
+                see(path, read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads files, in their order.
+    fn read_all(
+        &self,
+        paths: &[String],
+        worth: &(impl Fn(&str, &[u8]) -> bool + Sync),
+    ) -> Vec<Result<Option<FoundFile>, FindFault>> {
+        let read = |path: &String| self.read_file(path, |bytes| worth(path, bytes));
         if let [only] = paths {
             return vec![read(only)];
         }

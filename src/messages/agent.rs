@@ -186,6 +186,8 @@ messages! {
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
     no_store: "no Strand store in this folder or one around it: `strand init` makes one", "このフォルダーにも上位にもStrandストアがありません。`strand init` で作成できます";
+    no_definitions: "no Strand store in this folder or one around it (`strand init` makes one), and no source file in Rust, Python, TypeScript or Go", "このフォルダーにも上位にもStrandストアがなく（`strand init` で作成できます）、Rust・Python・TypeScript・Goのソースファイルもありません";
+    no_sources: "no source file in Rust, Python, TypeScript or Go in this folder", "このフォルダーにRust・Python・TypeScript・Goのソースファイルがありません";
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "no command to test it with: set shell.check, as in `nebula config set shell.check \"cargo test\"`", "テスト用のコマンドがありません: `nebula config set shell.check \"cargo test\"` で設定できます";

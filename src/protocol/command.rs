@@ -81,6 +81,8 @@ pub enum Command {
     /// Decide a conflict of the workspace's store, as it was shown: one that has changed since is not decided. Told as
     /// [`super::EventBody::GraphChanged`].
     DecideConflict(Box<ConflictRow>, ConflictChoice),
+    /// The graph is not shown any more: what is read for it stops.
+    LeaveGraph,
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
@@ -428,7 +430,8 @@ pub enum Query {
     },
     /// The authors of the lines of a file.
     Blame(String),
-    /// Definitions of the workspace's store, at most this many, and the conflicts to decide.
+    /// Definitions of the workspace's store and source files, at most this many, and the conflicts to decide. What is
+    /// read for an earlier question of this kind stops.
     Graph {
         /// Words that must all be in the name; empty: every definition.
         filter: String,

@@ -1,23 +1,45 @@
 //! The graph of definitions for the screen: what there is, one of them with its references and its history, and the
 //! conflicts that a person decides.
 
+use std::path::Path;
 use std::sync::Arc;
 
-/// The definitions of a store, as many as were asked for.
+/// The definitions of a store and of source files, as many as were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphPage {
-    /// The store's folder.
+    /// The store's folder; without a store the workspace's.
     pub place: String,
-    /// The damage to the store, in words.
+    /// The damage to the store, or what could not be looked at, in words.
     pub trouble: Option<String>,
     /// The conflicts that are not decided.
     pub conflicts: Vec<ConflictRow>,
-    /// The definitions, in layer order then by name.
+    /// The definitions of the store, in layer order then by name, then those of source files, by file. A file that is not
+    /// read whole has a row of its own.
     pub rows: Vec<DefinitionRow>,
-    /// Definitions that the filter leaves.
+    /// Definitions that the filter leaves, in the store and in the files that were read.
     pub found: usize,
-    /// Definitions in all.
+    /// Definitions in all of these.
     pub total: usize,
+    /// Source files in the workspace.
+    pub files: usize,
+    /// Source files that were not looked at yet: enough was found before.
+    pub files_left: usize,
+}
+
+impl GraphPage {
+    /// Returns the page of a folder that holds nothing.
+    pub fn empty(folder: &Path) -> GraphPage {
+        GraphPage {
+            place: folder.display().to_string(),
+            trouble: None,
+            conflicts: Vec::new(),
+            rows: Vec::new(),
+            found: 0,
+            total: 0,
+            files: 0,
+            files_left: 0,
+        }
+    }
 }
 
 /// A definition in a list.
@@ -25,9 +47,9 @@ pub struct GraphPage {
 pub struct DefinitionRow {
     /// Its identity.
     pub id: String,
-    /// Its layer.
-    pub layer: String,
-    /// Its name in the layer.
+    /// Its layer, or its file.
+    pub group: String,
+    /// Its name in there; of a file, why it is not read whole.
     pub name: String,
     /// Its parameters and type, in short.
     pub signature: String,
@@ -70,28 +92,30 @@ pub enum ConflictChoice {
 pub struct DefinitionDetail {
     /// Its identity.
     pub id: String,
-    /// `layer.Name`.
+    /// `layer.Name`, or `path::name`.
     pub name: String,
     /// Its text; long ones are cut.
     pub text: Arc<str>,
     /// True if the text is cut.
     pub is_cut: bool,
+    /// True if it is a source file, in outline: references and history are told of its definitions.
+    pub is_file: bool,
     /// The faults in it.
     pub faults: Vec<FaultRow>,
     /// The definitions that it refers to.
     pub uses: GraphLinks,
     /// The places that refer to it.
     pub used_by: GraphLinks,
-    /// Its ops, newest first.
+    /// Its ops or changes, newest first.
     pub history: Vec<OpRow>,
-    /// Older ops that are left out.
+    /// Older ones that are left out.
     pub older: usize,
 }
 
 /// A fault in a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultRow {
-    /// Its code.
+    /// Its code; empty: it has none.
     pub code: String,
     /// One sentence.
     pub message: String,
@@ -113,13 +137,13 @@ pub struct GraphLinks {
 pub struct GraphLink {
     /// The definition at the other end.
     pub id: String,
-    /// `layer.Name` of it.
+    /// `layer.Name` of it, or `path::name`.
     pub name: String,
-    /// The unit that refers; empty: the whole definition.
+    /// The unit or the line that refers; empty: the whole definition.
     pub place: String,
 }
 
-/// An op on a definition.
+/// An op on a definition, or a change of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpRow {
     /// Its time in unix milliseconds.

@@ -1,5 +1,5 @@
-//! The graph over a real store: definitions with their references and history, a store that changes under it, and
-//! conflicts that are decided.
+//! The graph over a real store and over source files: definitions with their references and history, what changes under
+//! it, and conflicts that are decided, over the channel of a front end and in a terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use nebula::strand::issue::{Draft, Issuer};
 use nebula::strand::store::{Store, pull};
 use serde_json::json;
 
-use crate::support::world::{Live, World};
+use crate::pty::Terminal;
+use crate::support::world::{Live, World, call, say};
 
 fn qname(text: &str) -> QName {
     QName::parse(text).expect("layer.Name")
@@ -83,14 +84,14 @@ async fn definitions_are_listed_with_their_references_and_history() {
     let Listing::Failed(why) = ask(&mut live, Query::Graph { filter: String::new(), limit: 9 }).await else {
         panic!("there is no store yet")
     };
-    assert!(why.contains("strand init"), "{why}");
+    assert!(why.contains("strand init") && why.contains("no source file"), "{why}");
     let mut store = store(&world.root());
     let found = page(&mut live, "", 2).await;
     assert_eq!((found.rows.len(), found.found, found.total), (2, 3, 3));
     assert_eq!(found.conflicts, []);
     let found = page(&mut live, "TWICE fn.", 9).await;
     let [twice] = &found.rows[..] else { panic!("{found:?}") };
-    assert_eq!((&*twice.layer, &*twice.name, &*twice.signature), ("fn", "twice", "(n: Int) -> Int"));
+    assert_eq!((&*twice.group, &*twice.name, &*twice.signature), ("fn", "twice", "(n: Int) -> Int"));
     let shown = definition(&mut live, &twice.id).await;
     assert!(shown.text.contains("n + n"), "{}", shown.text);
     assert_eq!(names(&shown.used_by.rows), [("fn.shown", "1")]);
@@ -175,4 +176,123 @@ async fn a_conflict_is_decided_by_the_code_of_the_command_line() {
         let after = Store::open(&root).expect("it opens");
         assert_eq!(after.state().state_hash(), store.state().state_hash());
     }
+}
+
+/// A workspace of source files, one of which does not parse and one of which is no text.
+fn shop() -> World {
+    let world = World::new();
+    world.write("src/lib.rs", "pub mod cart;\nuse cart::total;\n\npub fn shown() -> u32 {\n    total(2)\n}\n");
+    world.write(
+        "src/cart.rs",
+        "/// The price.\npub fn total(n: u32) -> u32 {\n    twice(n)\n}\n\nfn twice(n: u32) -> u32 {\n    n + n\n}\n",
+    );
+    world.write("tools/half.py", "def whole():\n    return 1\n\ndef half(:\n");
+    std::fs::write(world.root().join("tools/bytes.py"), b"def f():\n    return '\xff'\n").expect("written");
+    world
+}
+
+#[tokio::test]
+async fn definitions_of_source_files_are_listed_by_file_and_what_does_not_parse_is_named() {
+    let world = shop();
+    let mut live = world.start();
+    let found = page(&mut live, "", 99).await;
+    assert_eq!((found.files, found.files_left, found.trouble.as_deref()), (4, 0, None));
+    let rows: Vec<_> = found.rows.iter().map(|row| (&*row.group, &*row.name, row.errors)).collect();
+    assert_eq!(rows[..2], [("src/cart.rs", "total", 0), ("src/cart.rs", "twice", 0)]);
+    assert_eq!(rows[2..4], [("src/lib.rs", "cart", 0), ("src/lib.rs", "shown", 0)]);
+    let [bytes, half, rest @ ..] = &found.rows[4..] else { panic!("{rows:?}") };
+    assert!(bytes.id == "tools/bytes.py" && bytes.name.contains("not UTF-8"), "{bytes:?}");
+    assert!(half.id == "tools/half.py" && half.name.starts_with("syntax error in line 4"), "{half:?}");
+    assert_eq!((&*rest[0].name, found.found, found.total), ("whole", found.total, found.rows.len() - 2));
+    // Its detail says so as well, and what it holds.
+    let file = definition(&mut live, "tools/half.py").await;
+    assert!(file.is_file && file.text.contains("def whole()"), "{file:?}");
+    assert!(file.faults[0].message.contains("line 4"), "{:?}", file.faults);
+    // Words of path and name narrow it; no more is read than is asked for.
+    let found = page(&mut live, "CART tw", 99).await;
+    assert_eq!(found.rows.iter().map(|row| &*row.id).collect::<Vec<_>>(), ["src/cart.rs::twice"]);
+    let found = page(&mut live, "", 1).await;
+    assert_eq!((found.rows.len(), found.found, found.files_left), (1, 2, 3));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_definition_of_a_source_file_has_references_both_ways_and_a_history() {
+    let world = shop().approve("edits").model([
+        call("readFile", json!({"path": "src/cart.rs"})),
+        call("editFile", json!({"path": "src/cart.rs", "new_content": "fn twice(n: u32) -> u32 {\n    2 * n\n}\n\npub fn total(n: u32) -> u32 {\n    twice(n)\n}\n"})),
+        say("done"),
+    ]);
+    let mut live = world.start();
+    let total = definition(&mut live, "src/cart.rs::total").await;
+    assert!(total.text.starts_with("/// The price.\npub fn total"), "{}", total.text);
+    assert_eq!(names(&total.uses.rows), [("src/cart.rs::twice", "3 local")]);
+    assert_eq!(names(&total.used_by.rows), [("src/lib.rs", "2 import"), ("src/lib.rs::shown", "5 import")]);
+    assert_eq!(total.history, []);
+    live.submit("twice as a product");
+    live.end().await;
+    let twice = definition(&mut live, "src/cart.rs::twice").await;
+    assert_eq!(names(&twice.used_by.rows), [("src/cart.rs::total", "6 local")]);
+    let [change] = &twice.history[..] else { panic!("{:?}", twice.history) };
+    assert_eq!((&*change.author, &*change.kind, &*change.summary), ("nebula", "changed", "twice as a product"));
+    // Of the other one its documentation went.
+    assert_eq!(definition(&mut live, "src/cart.rs::total").await.history.len(), 1);
+    // What someone else writes then is not nebula's.
+    world.write("src/cart.rs", "fn twice(n: u32) -> u32 {\n    n << 1\n}\n");
+    assert_eq!(definition(&mut live, "src/cart.rs::twice").await.history, twice.history);
+    let Listing::Failed(why) = ask(&mut live, Query::Definition("src/cart.rs::total".into())).await else {
+        panic!("it is gone")
+    };
+    assert!(why.contains("no longer there"), "{why}");
+    live.close().await;
+}
+
+/// As many files as a walk does not read at once; the list that is not wanted any more ends without an answer of use.
+#[tokio::test]
+async fn what_is_read_for_a_list_ends_when_the_graph_is_left() {
+    let world = World::new();
+    let text: String = (0..200).map(|n| format!("def f{n}(a, b):\n    return a + b + {n}\n\n")).collect();
+    (0..300).for_each(|n| world.write(&format!("m{n}.py"), &text));
+    let mut live = world.start();
+    let all = Query::Graph { filter: "f".into(), limit: usize::MAX };
+    live.send(Command::Ask(QueryId(1), all.clone()));
+    live.send(Command::LeaveGraph);
+    live.send(Command::Ask(QueryId(2), all));
+    live.send(Command::Ask(QueryId(3), Query::Graph { filter: "f7 m7.py".into(), limit: 9 }));
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < 3 {
+        let answer = live.until(|event| match event {
+            EventBody::Answer(id, listing) => Some((id.0, listing.clone())),
+            _ => None,
+        });
+        let (id, listing) = answer.await;
+        answers.insert(id, listing);
+    }
+    for id in [1, 2] {
+        assert!(matches!(&answers[&id], Listing::Failed(why) if why.starts_with("stopped")), "{id}");
+    }
+    assert!(matches!(&answers[&3], Listing::Graph(page) if page.rows.len() == 9), "{:?}", answers[&3]);
+    live.close().await;
+}
+
+#[test]
+fn a_conflict_goes_from_its_key_to_its_decision() {
+    let home = tempfile::tempdir().expect("a folder");
+    let root = conflicting(home.path());
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo.jsonl");
+    let mut terminal = Terminal::start_in(env!("CARGO_BIN_EXE_nebula"), &["--replay", recording], home.path());
+    terminal.wait_for("ask for a change");
+    terminal.keys("\x1b[18~");
+    terminal.wait_for("slot.count edit-superseded");
+    terminal.wait_for("set 5");
+    // A no first, which leaves it as it is.
+    terminal.press("T", "issue again what does not show in slot.count?");
+    terminal.keys("x");
+    terminal.press("T", "issue again what does not show in slot.count?");
+    terminal.keys("\r");
+    terminal.wait_until("no conflict", |screen| !screen.contains("edit-superseded"));
+    assert_eq!(terminal.leave(), 0);
+    let store = Store::open(&root).expect("it opens");
+    let text = store.state().named(&qname("slot.count")).expect("it is there").text().to_owned();
+    assert_eq!(text, "slot count = Int = 5\n");
 }

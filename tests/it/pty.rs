@@ -84,7 +84,7 @@ impl Terminal {
     }
 
     /// Waits until the screen is as it should be.
-    fn wait_until(&mut self, what: &str, is: impl Fn(&str) -> bool) {
+    pub fn wait_until(&mut self, what: &str, is: impl Fn(&str) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !is(&self.screen.screen().contents()) {
             match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {

@@ -333,7 +333,7 @@ pub fn graph(stage: &mut Stage) {
     stage.keys("<f7>");
     let row = |layer: &str, name: &str, signature: &str, errors, warnings| DefinitionRow {
         id: format!("op_{name}"),
-        layer: layer.into(),
+        group: layer.into(),
         name: name.into(),
         signature: signature.into(),
         errors,
@@ -365,12 +365,96 @@ pub fn graph(stage: &mut Stage) {
     rows.push(row("fn", "total", "(cart: Cart, prices: Map(ProductId, Money)) -> Money", 2, 0));
     rows.push(row("fn", "rounded", "(money: Money) -> Money", 0, 0));
     let (found, total) = (1_204, 1_204);
-    let page = GraphPage { place: "/home/me/shop/shop.strand".into(), trouble: None, conflicts, rows, found, total };
+    let page = GraphPage {
+        place: "/home/me/shop/shop.strand".into(),
+        trouble: None,
+        conflicts,
+        rows,
+        found,
+        total,
+        files: 0,
+        files_left: 0,
+    };
     stage.answer(|query| matches!(query, Query::Graph { .. }), Listing::Graph(page));
+}
+
+/// The graph of a workspace of source files without a store; one does not parse, and there are more.
+pub fn graph_of_code(stage: &mut Stage) {
+    stage.keys("<f7>");
+    let row = |group: &str, name: &str, signature: &str, errors| DefinitionRow {
+        id: format!("{group}::{name}"),
+        group: group.into(),
+        name: name.into(),
+        signature: signature.into(),
+        errors,
+        warnings: 0,
+    };
+    let cart = "src/shop/cart.rs";
+    let rows = vec![
+        row(cart, "Cart", "pub struct Cart", 0),
+        row(cart, "Cart.items", "pub items: Vec<Item>", 0),
+        row(cart, "Cart.total", "pub fn total(&self, prices: &Prices) -> Money", 0),
+        DefinitionRow {
+            id: "tools/half.py".into(),
+            ..row("tools/half.py", "syntax error in line 4: definitions may be missing", "", 1)
+        },
+        row("tools/half.py", "half", "def half(:", 1),
+        row("web/東京/列挙.ts", "total", "export function total(cart: Cart): number", 0),
+    ];
+    let place = "/home/me/shop".into();
+    let page = GraphPage {
+        place,
+        trouble: None,
+        conflicts: Vec::new(),
+        rows,
+        found: 1_912,
+        total: 1_912,
+        files: 214,
+        files_left: 120,
+    };
+    stage.answer(|query| matches!(query, Query::Graph { .. }), Listing::Graph(page));
+}
+
+/// Answers the questions for definitions of [`graph_of_code`], until the one under the keys is shown.
+pub fn answer_code(stage: &mut Stage) {
+    answer_each(stage, |id| {
+        let link = |name: &str, place: &str| GraphLink { id: name.into(), name: name.into(), place: place.into() };
+        let change = |minutes: i64, author: &str, summary: &str| OpRow {
+            at: NOW - minutes * 60_000,
+            author: author.into(),
+            kind: "changed".into(),
+            summary: summary.into(),
+        };
+        let warning = |message: &str| FaultRow { code: String::new(), message: message.into(), is_warning: true };
+        DefinitionDetail {
+            name: id.into(),
+            text: "    /// The price of all that is in the cart.\n    pub fn total(&self, prices: &Prices) -> Money {\n        \
+                   self.items.iter().map(|item| prices.of(item)).sum()\n    }"
+                .into(),
+            is_cut: false,
+            is_file: false,
+            faults: vec![warning("tools/half.py: syntax error in line 4: definitions may be missing")],
+            uses: GraphLinks {
+                rows: vec![link("src/shop/cart.rs::Cart.items", "14 local"), link("src/shop/money.rs::Money", "13 import")],
+                more: 0,
+            },
+            used_by: GraphLinks { rows: vec![link("src/main.rs", "3 import"), link("src/main.rs::print_all", "91 name")], more: 12 },
+            history: vec![
+                change(9, "nebula", "sum the prices in one go"),
+                change(3_000, "nebula or outside it", "load the prices once"),
+            ],
+            older: 0,
+            id: id.into(),
+        }
+    });
 }
 
 /// Answers the questions for definitions of [`graph`], until the one under the keys is shown.
 pub fn answer_definition(stage: &mut Stage) {
+    answer_each(stage, definition);
+}
+
+fn answer_each(stage: &mut Stage, answer: impl Fn(&str) -> DefinitionDetail) {
     let asked = |stage: &Stage| {
         let ids = stage.effects.iter().filter_map(|effect| match effect {
             Effect::Send(Command::Ask(_, Query::Definition(id))) => Some(id.clone()),
@@ -381,7 +465,7 @@ pub fn answer_definition(stage: &mut Stage) {
     let mut answered = 0;
     while asked(stage).len() > answered {
         answered = asked(stage).len();
-        let found = definition(&asked(stage)[answered - 1]);
+        let found = answer(&asked(stage)[answered - 1]);
         stage.answer(|query| matches!(query, Query::Definition(_)), Listing::Definition(Box::new(found)));
     }
 }
@@ -407,6 +491,7 @@ fn definition(id: &str) -> DefinitionDetail {
                Money)) -> Money = \n  sum(map(values(cart.items), priceOf))"
             .into(),
         is_cut: false,
+        is_file: false,
         faults: vec![fault("E0103", "there is no slot 'coupon'", false)],
         uses: GraphLinks { rows: vec![link("type.Cart", "in"), link("type.Money", "out"), link("fn.priceOf", "1")], more: 0 },
         used_by: GraphLinks {

@@ -4,6 +4,7 @@
 pub mod adopt;
 pub mod archive_size;
 pub mod changeset_news;
+pub mod graph_reads;
 pub mod labels;
 pub mod maintenance;
 pub mod rag;

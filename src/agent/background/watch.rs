@@ -72,7 +72,7 @@ fn meanwhile(services: &Services) -> Changes {
 
 async fn take(services: &Arc<Services>, changes: Changes) {
     let services2 = Arc::clone(services);
-    let graph = changes.all || changes.paths.iter().any(|path| is_of_a_store(path));
+    let graph = changes.all || changes.paths.iter().any(|path| is_of_a_store(path) || is_source(path));
     let looked = tokio::task::spawn_blocking(move || {
         let listed = services2.watched.index.is_used();
         if changes.all {
@@ -112,6 +112,17 @@ fn is_of_a_store(path: &str) -> bool {
     const FILES: &[&str] = &["op-log.jsonl", "conflicts.jsonl", "config.json", "pending.jsonl"];
     let path = path.strip_prefix(".strand/").or_else(|| Some(path.rsplit_once("/.strand/")?.1));
     path.is_some_and(|name| FILES.contains(&name))
+}
+
+/// Returns whether a file may hold definitions that the graph shows.
+#[cfg(feature = "code")]
+fn is_source(path: &str) -> bool {
+    crate::code::SourceLanguage::of_path(path).is_some()
+}
+
+#[cfg(not(feature = "code"))]
+fn is_source(_: &str) -> bool {
+    false
 }
 
 async fn tell(services: &Services, archived: Vec<Changeset>) {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::background::{rag, review, watch};
 use crate::agent::change::restore;
 use crate::agent::query::{graph, model_list, past};
@@ -51,12 +53,13 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
             rag::refresh(&context.services);
         }
     }
+    let stop = context.services.graph.begin(&query);
     tokio::spawn(async move {
         let listing = match query {
             Query::Models => model_list::models(&context.services, context.provider(), context.model()).await,
             query => {
                 let context = Arc::clone(&context);
-                let made = tokio::task::spawn_blocking(move || listing(&context, query)).await;
+                let made = tokio::task::spawn_blocking(move || listing(&context, query, &stop)).await;
                 made.unwrap_or_else(|_| Err(say::failed_itself().into())).unwrap_or_else(Listing::Failed)
             }
         };
@@ -64,7 +67,7 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     });
 }
 
-fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
+fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> Result<Listing, String> {
     let say = |e: memory::Error| e.to_string();
     let services = &*context.services;
     let project = services.project();
@@ -103,8 +106,8 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Timeline => Listing::Timeline(past::moments(services)?),
         Query::Past { then, until } => Listing::Past(past::between(services, then.as_deref(), until.as_deref())?),
         Query::Blame(path) => Listing::Blame(past::blame(services, &path)?),
-        Query::Graph { filter, limit } => Listing::Graph(graph::page(services, &filter, limit)?),
-        Query::Definition(id) => Listing::Definition(Box::new(graph::definition(services, &id)?)),
+        Query::Graph { filter, limit } => Listing::Graph(graph::page(services, stop, &filter, limit)?),
+        Query::Definition(id) => Listing::Definition(Box::new(graph::definition(services, stop, &id)?)),
         Query::Context => {
             Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
         }

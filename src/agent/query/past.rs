@@ -112,6 +112,24 @@ fn commits(services: &Services, path: &str) -> Vec<Option<Arc<str>>> {
     found.unwrap_or_default().into_iter().map(|commit| commit.map(&mut word)).collect()
 }
 
+/// Tells what made states of files, in words.
+#[cfg(feature = "code")]
+pub(super) struct Causes<'a> {
+    services: &'a Services,
+    prompts: TypedPrompts<'a>,
+}
+
+#[cfg(feature = "code")]
+impl<'a> Causes<'a> {
+    pub(super) fn new(services: &'a Services) -> Self {
+        Causes { services, prompts: TypedPrompts::new(services) }
+    }
+
+    pub(super) fn of(&mut self, by: LineCause) -> BlameCause {
+        cause(self.services, by, &mut self.prompts)
+    }
+}
+
 fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) -> BlameCause {
     let unknown = BlameCause {
         kind: PastKind::Before,

@@ -25,6 +25,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::graph_reads::GraphReads;
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
 pub use crate::agent::services::locked::lock;
@@ -65,6 +66,8 @@ pub struct Services {
     pub offered: Vec<Arc<dyn Tool>>,
     /// The knowledge of the workspace's files.
     pub watched: WatchedFiles,
+    /// The readings for the graph of definitions.
+    pub graph: GraphReads,
     /// The counts that every status line shows.
     pub counts: StatusCounts,
     /// The channel to the front end, for events that belong to no session.
@@ -170,6 +173,7 @@ impl Services {
             events,
             offered,
             watched: WatchedFiles::default(),
+            graph: GraphReads::default(),
             counts: StatusCounts::default(),
             closing: AtomicBool::new(false),
             reported_unguarded: AtomicBool::new(false),

@@ -94,6 +94,33 @@ pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Leaves<'t> {
     found
 }
 
+/// Returns the identifiers in these bytes of a file that can be told apart, but for the names of definitions, in order.
+pub(super) fn leaves_within<'t>(file: &'t SourceFile, within: &Range<usize>) -> Vec<Node<'t>> {
+    let own: HashSet<usize> = file.nodes.iter().map(|node| node.name_at.start).collect();
+    let (mut cursor, mut depth, mut found) = (file.syntax().root.walk(), 0, Vec::new());
+    while found.len() < MOST {
+        let node = cursor.node();
+        let is_before = node.end_byte() <= within.start;
+        if node.start_byte() >= within.end {
+            break;
+        }
+        if !is_before && depth < DEEPEST && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        if !is_before && NAMES.contains(&node.kind()) && !own.contains(&node.start_byte()) {
+            found.push(node);
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return found;
+            }
+            depth -= 1;
+        }
+    }
+    found
+}
+
 /// Returns what a name is bound to in a file.
 pub(super) fn bindings(file: &SourceFile, name: &str) -> Vec<Binding> {
     let mut found = Vec::new();

@@ -11,6 +11,7 @@ mod names;
 mod role;
 mod roles;
 mod target;
+mod uses;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use role::Role;
 
 pub use certainty::{Certainty, CodeMention};
 pub use target::{CodeTarget, SourceTree};
+pub use uses::{CodeUse, uses};
 
 /// Finds the mentions of a definition, one file after another.
 pub struct MentionFinder<'a> {

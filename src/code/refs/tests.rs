@@ -171,6 +171,61 @@ fn mentions_are_those_of_the_answer_keys() {
     assert!(missing.is_empty(), "the README has other figures:\n{}", rows.join("\n"));
 }
 
+/// What a definition uses is what mentions it: the two ways say the same of each identifier, but for modules.
+#[test]
+fn uses_are_mentions_the_other_way() {
+    for language in ["rust", "python", "typescript", "go"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code").join(language);
+        let project = Project::in_folder(&folder);
+        let files: Vec<Rc<SourceFile>> = project.paths.iter().filter_map(|path| project.source(path)).collect();
+        let all = || files.iter().flat_map(|file| (0..file.nodes.len()).map(move |at| (file, at)));
+        // Of each definition the mentions that more than the name tells.
+        let mut told: BTreeSet<(String, String, usize, Certainty)> = BTreeSet::new();
+        for (file, at) in all() {
+            let target = CodeTarget { file: file.clone(), at };
+            if target.node().kind == NodeKind::Mod {
+                continue;
+            }
+            let finder = MentionFinder::new(&target, &project);
+            for other in &files {
+                let found = finder.of(other).into_iter().filter(|one| one.certainty > Certainty::Name);
+                told.extend(found.map(|one| (file.id(at), other.path.clone(), one.at.start, one.certainty)));
+            }
+        }
+        let (mut seen, mut faults) = (0, Vec::new());
+        for (file, at) in all() {
+            let node = &file.nodes[at];
+            let outside = |id: &String| {
+                let inside = |other: usize| file.id(other) == *id && node.range.contains(&file.nodes[other].own.start);
+                !(0..file.nodes.len()).any(inside)
+            };
+            // The first mention of each in the bytes of this one.
+            let mut wanted: BTreeMap<&String, (usize, Certainty)> = BTreeMap::new();
+            for (id, path, start, certainty) in told.iter().filter(|(id, ..)| outside(id)) {
+                if *path == file.path && node.range.contains(start) {
+                    wanted.entry(id).or_insert((*start, *certainty));
+                }
+            }
+            let mut found = uses(&CodeTarget { file: file.clone(), at }, &project);
+            // A mention by another name is none, and one that names a key as well is told by its name alone.
+            found.retain(|one| {
+                let (used, leaves) = (one.used.node(), binding::leaves_within(file, &one.at));
+                let is_key = leaves.iter().any(|leaf| matches!(roles::role(*leaf, file.syntax()), Role::Shorthand));
+                used.kind != NodeKind::Mod && used.name == file.text[one.at.clone()] && !is_key
+            });
+            seen += found.len();
+            let found: BTreeMap<String, (usize, Certainty)> =
+                found.iter().map(|one| (one.used.file.id(one.used.at), (one.at.start, one.certainty))).collect();
+            let found: BTreeMap<&String, (usize, Certainty)> = found.iter().map(|(id, place)| (id, *place)).collect();
+            if found != wanted {
+                faults.push(format!("{language}: {}: {found:?} is not {wanted:?}", file.id(at)));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert!(seen > 10, "{language}: {seen}");
+    }
+}
+
 #[test]
 fn circles_of_imports_end() {
     let rust = Project::of(&[

@@ -10,6 +10,10 @@ use crate::tui::pane::id::PaneId;
 impl App {
     /// Asks the agent for a listing on behalf of `owner`.
     pub(super) fn ask(&mut self, owner: Owner, query: Query) -> Effect {
+        // A list of definitions takes the place of the one before, which stops.
+        if matches!(query, Query::Graph { .. }) {
+            self.queries.pending.retain(|_, (_, earlier)| !matches!(earlier, Query::Graph { .. }));
+        }
         let id = QueryId(self.queries.next);
         self.queries.next += 1;
         self.queries.pending.insert(id, (owner, query.clone()));

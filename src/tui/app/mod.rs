@@ -257,6 +257,7 @@ impl App {
         let by_itself = matches!(msg, Msg::Agent(_));
         let mut effects = self.dispatch_one(msg);
         effects.extend(self.attend(by_itself));
+        effects.extend(self.forget_graph());
         effects
     }
 

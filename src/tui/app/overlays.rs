@@ -232,6 +232,16 @@ impl App {
         self.route_effects(Owner::Graph, effects)
     }
 
+    /// Stops what is read for the graph, once it is not shown any more.
+    pub(super) fn forget_graph(&mut self) -> Option<Effect> {
+        let is_asked = self.queries.pending.values().any(|(owner, _)| *owner == Owner::Graph);
+        if !is_asked || matches!(self.screen, Screen::Graph(_)) {
+            return None;
+        }
+        self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Graph);
+        Some(Effect::Send(Command::LeaveGraph))
+    }
+
     /// Shows the graph as it is now.
     pub(super) fn graph_changed(&mut self) -> Vec<Effect> {
         let Screen::Graph(graph) = &mut self.screen else { return Vec::new() };

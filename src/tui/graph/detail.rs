@@ -193,7 +193,7 @@ fn lines_of(shown: &DetailItem, width: u16) -> Vec<DetailLine> {
         }
         DetailItem::Definition(found) => {
             for fault in &found.faults {
-                let rows = wrapped(&format!("{} {}", fault.code, fault.message), width);
+                let rows = wrapped(format!("{} {}", fault.code, fault.message).trim_start(), width);
                 lines.extend(rows.into_iter().map(|row| DetailLine::Fault(row, fault.is_warning)));
             }
             if !found.faults.is_empty() {
@@ -202,6 +202,9 @@ fn lines_of(shown: &DetailItem, width: u16) -> Vec<DetailLine> {
             lines.extend(wrapped(&found.text, width).into_iter().map(DetailLine::Text));
             if found.is_cut {
                 lines.push(DetailLine::Note(say::cut().into()));
+            }
+            if found.is_file {
+                return lines;
             }
             section(&mut lines, say::uses(), &found.uses);
             section(&mut lines, say::used_by(), &found.used_by);

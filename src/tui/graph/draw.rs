@@ -1,4 +1,4 @@
-//! Draws the graph: the list by layer, and beside it what is under the keys.
+//! Draws the graph: the list by layer and by file, and beside it what is under the keys.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -40,6 +40,7 @@ impl GraphScreen {
     /// Returns how much the list holds, and the words that narrow it.
     fn note(&self, page: &GraphPage, look: Look<'_>) -> String {
         let mut note = match self.filter.is_empty() {
+            true if page.files_left > 0 => say::definitions_so_far(page.total),
             true => say::definitions(page.total),
             false => cut::search(&self.filter, &count::hits(&thousands(page.found), &thousands(page.total)), 40),
         };
@@ -58,7 +59,8 @@ impl GraphScreen {
         let (page, failed) = (self.page.as_ref(), self.failed.as_deref());
         let Some(page) = page.filter(|_| self.entries() > 0) else {
             let empty = page.map(|page| {
-                page.trouble.as_deref().unwrap_or(if page.total == 0 { say::nothing() } else { say::no_match() })
+                let nothing = if page.files == 0 { say::nothing() } else { say::nothing_in_files() };
+                page.trouble.as_deref().unwrap_or(if page.total == 0 { nothing } else { say::no_match() })
             });
             pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
             return;
@@ -68,7 +70,11 @@ impl GraphScreen {
             let y = y as u16;
             match row {
                 GraphLine::Conflicts => drop(pen.put(1, y, say::conflict_heading(), 40, dim)),
-                GraphLine::Layer(layer) => drop(pen.put(1, y, layer, 40, dim)),
+                GraphLine::Group(group) => {
+                    let width = usize::from(pen.width().saturating_sub(2));
+                    let group = show::plain(group);
+                    pen.put(1, y, &cut::path(&group, width, look.glyphs.cut), width, dim);
+                }
                 GraphLine::Entry(at) => {
                     if *at == self.at {
                         pen.select(y, 1, look);
@@ -85,12 +91,13 @@ impl GraphScreen {
         let more = page.found.saturating_sub(page.rows.len());
         let foot = match &page.trouble {
             Some(trouble) => trouble.clone(),
+            None if page.files_left > 0 => say::files_left(page.files_left),
             None if more > 0 => count::more(&thousands(more)),
             None => page.place.clone(),
         };
         let role = if page.trouble.is_some() { Role::Attention } else { Role::Dim };
         let foot = show::plain(&foot);
-        let foot = if page.trouble.is_none() && more == 0 {
+        let foot = if page.trouble.is_none() && more == 0 && page.files_left == 0 {
             cut::path(&foot, width, look.glyphs.cut)
         } else {
             cut::words(&foot, width, look.glyphs.cut)

@@ -1,4 +1,4 @@
-//! The graph of definitions: a list by layer, conflicts first, and beside it the definition under the keys with what it
+//! The graph of definitions: a list by layer and by file, conflicts first, and beside it the definition under the keys with what it
 //! uses, what uses it, and its history. A conflict is decided after one more question.
 
 mod detail;
@@ -54,8 +54,8 @@ enum Target {
 enum GraphLine {
     /// The conflicts begin.
     Conflicts,
-    /// A layer begins.
-    Layer(String),
+    /// A layer or a file begins.
+    Group(String),
     /// An entry by its place among them.
     Entry(usize),
 }
@@ -102,6 +102,11 @@ impl GraphScreen {
             *again = true;
             return Vec::new();
         }
+        self.list_now()
+    }
+
+    /// Asks for the list, in place of the one that is asked for.
+    fn list_now(&mut self) -> Vec<PaneEffect> {
         self.listing = Some(false);
         vec![PaneEffect::Ask(self.query())]
     }
@@ -144,8 +149,8 @@ impl GraphScreen {
             lines.extend((0..page.conflicts.len()).map(GraphLine::Entry));
         }
         for (at, row) in page.rows.iter().enumerate() {
-            if at == 0 || page.rows[at - 1].layer != row.layer {
-                lines.push(GraphLine::Layer(row.layer.clone()));
+            if at == 0 || page.rows[at - 1].group != row.group {
+                lines.push(GraphLine::Group(row.group.clone()));
             }
             lines.push(GraphLine::Entry(page.conflicts.len() + at));
         }
@@ -364,7 +369,7 @@ impl GraphScreen {
                 (self.filter, self.limit, self.at) = (words.to_string(), ROWS, 0);
                 // What is found decides what is shown beside it.
                 self.target = None;
-                self.list()
+                self.list_now()
             }
             (LineFor::Search, Some(detail)) if !left => {
                 detail.look_for(words);
@@ -386,19 +391,20 @@ impl GraphScreen {
         .min(last);
         self.fit();
         let mut effects = self.follow_list();
-        let more = self.page.as_ref().is_some_and(|page| page.found > page.rows.len());
+        let more = self.page.as_ref().is_some_and(|page| page.found > page.rows.len() || page.files_left > 0);
         if self.at == last && more && self.listing.is_none() {
-            self.limit += ROWS;
+            // Files are read again for it: twice as many each time keeps that in bounds.
+            self.limit *= 2;
             effects.extend(self.list());
         }
         effects
     }
 
-    /// Returns the first entry of the conflicts and of each layer.
+    /// Returns the first entry of the conflicts and of each layer or file.
     fn group_starts(&self) -> Vec<usize> {
         let lines = self.lines();
         let starts = lines.windows(2).filter_map(|pair| match pair {
-            [GraphLine::Conflicts | GraphLine::Layer(_), GraphLine::Entry(at)] => Some(*at),
+            [GraphLine::Conflicts | GraphLine::Group(_), GraphLine::Entry(at)] => Some(*at),
             _ => None,
         });
         starts.collect()

@@ -4,7 +4,7 @@ use crate::tui::msg::Effect;
 
 fn row(layer: &str, name: &str) -> DefinitionRow {
     let (id, signature) = (format!("op_{name}"), "Int".into());
-    DefinitionRow { id, layer: layer.into(), name: name.into(), signature, errors: 0, warnings: 0 }
+    DefinitionRow { id, group: layer.into(), name: name.into(), signature, errors: 0, warnings: 0 }
 }
 
 fn link(name: &str) -> GraphLink {
@@ -25,7 +25,16 @@ fn conflict(id: &str, can_take: bool) -> ConflictRow {
 
 fn page(conflicts: Vec<ConflictRow>) -> GraphPage {
     let rows = vec![row("slot", "a"), row("slot", "b"), row("fn", "c")];
-    GraphPage { place: "project.strand".into(), trouble: None, conflicts, found: rows.len(), total: rows.len(), rows }
+    GraphPage {
+        place: "project.strand".into(),
+        trouble: None,
+        conflicts,
+        found: rows.len(),
+        total: rows.len(),
+        files: 0,
+        files_left: 0,
+        rows,
+    }
 }
 
 fn definition(name: &str, used_by: &[&str]) -> DefinitionDetail {
@@ -35,6 +44,7 @@ fn definition(name: &str, used_by: &[&str]) -> DefinitionDetail {
         name: format!("slot.{name}"),
         text: format!("slot {name} = Int = 1").into(),
         is_cut: false,
+        is_file: false,
         faults: Vec::new(),
         uses: GraphLinks::default(),
         used_by: GraphLinks { rows: used_by.iter().map(|name| link(name)).collect(), more: 0 },

@@ -96,6 +96,17 @@ pub const SCENES: &[Scene] = &[
         answer_definition(stage);
         stage.keys("<enter>}<down>");
     }),
+    main("graph-conflict", |stage| {
+        stage.tell(opened(status()));
+        graph(stage);
+        stage.keys("<enter>");
+    }),
+    main("graph-code", |stage| {
+        stage.tell(opened(status()));
+        graph_of_code(stage);
+        stage.keys("<down><down>");
+        answer_code(stage);
+    }),
     main("graph-none", |stage| {
         stage.tell(opened(status()));
         stage.keys("<f7>");

@@ -1,11 +1,17 @@
-//! The definitions of the workspace for the screen, read from its Strand store, and the conflicts in it that a person
-//! decides. The store is opened for each question, so that it is seen as it is now.
+//! The definitions of the workspace for the screen, read from its Strand store and its source files, and the conflicts in
+//! the store that a person decides. Store and files are read for each question, so that they are seen as they are now.
 
+#[cfg(feature = "code")]
+mod code;
+#[cfg(any(feature = "code", feature = "strand"))]
+mod limits;
 #[cfg(feature = "strand")]
 mod store;
 
 use std::path::Path;
 use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
@@ -37,9 +43,37 @@ mod store {
     }
 }
 
+/// A build without definitions of source files.
+#[cfg(not(feature = "code"))]
+mod code {
+    use tokio_util::sync::CancellationToken;
+
+    use super::absent;
+    use crate::agent::services::Services;
+    use crate::protocol::{DefinitionDetail, GraphPage};
+
+    pub fn has(_: &str) -> bool {
+        false
+    }
+
+    pub fn add(_: &mut GraphPage, _: &Services, _: &CancellationToken, _: &str, _: usize) -> Result<(), String> {
+        Ok(())
+    }
+
+    pub fn definition(_: &Services, _: &CancellationToken, _: &str) -> Result<DefinitionDetail, String> {
+        Err(absent())
+    }
+}
+
 /// Returns why there is nothing to show.
 fn absent() -> String {
-    if cfg!(feature = "strand") { say::no_store() } else { say::built_without_strand() }.into()
+    match (cfg!(feature = "strand"), cfg!(feature = "code")) {
+        (true, true) => say::no_definitions(),
+        (true, false) => say::no_store(),
+        (false, true) => say::no_sources(),
+        (false, false) => say::built_without_strand(),
+    }
+    .into()
 }
 
 /// Does `work` with the folder of the workspace's store.
@@ -50,17 +84,31 @@ fn with<T>(services: &Services, work: impl FnOnce(&Path) -> Result<T, String>) -
 /// Returns the first `limit` definitions whose names hold all words of a filter. For blocking code alone.
 ///
 /// # Errors
-/// When there is no store, or it cannot be read, in words.
-pub fn page(services: &Services, filter: &str, limit: usize) -> Result<GraphPage, String> {
-    with(services, |root| store::page(root, filter, limit))
+/// When there is nothing that could hold one, it cannot be read, or it was stopped, in words.
+pub fn page(services: &Services, stop: &CancellationToken, filter: &str, limit: usize) -> Result<GraphPage, String> {
+    let root = services.workspace.root();
+    let stored = store::find(root).map(|store| store::page(&store, filter, limit));
+    let (mut page, failed) = match stored {
+        Some(Ok(page)) => (page, None),
+        Some(Err(why)) => (GraphPage { trouble: Some(why.clone()), ..GraphPage::empty(root) }, Some(why)),
+        None => (GraphPage::empty(root), Some(absent())),
+    };
+    code::add(&mut page, services, stop, filter, limit)?;
+    match failed {
+        Some(why) if page.files == 0 => Err(why),
+        _ => Ok(page),
+    }
 }
 
 /// Returns a definition with what is around it. For blocking code alone.
 ///
 /// # Errors
-/// When it is gone, or the store cannot be read, in words.
-pub fn definition(services: &Services, id: &str) -> Result<DefinitionDetail, String> {
-    with(services, |root| store::definition(root, id))
+/// When it is gone, it cannot be read, or it was stopped, in words.
+pub fn definition(services: &Services, stop: &CancellationToken, id: &str) -> Result<DefinitionDetail, String> {
+    match code::has(id) {
+        true => code::definition(services, stop, id),
+        false => with(services, |root| store::definition(root, id)),
+    }
 }
 
 /// Decides a conflict and tells how that went.

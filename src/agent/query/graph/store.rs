@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::limits::{LINE, ROWS, clip, holds, limited};
 use crate::messages::strand as say;
 use crate::protocol::{
-    ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,
+    ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphPage, OpRow,
 };
 use crate::strand::check::Checks;
 use crate::strand::check::render;
@@ -18,13 +19,6 @@ use crate::strand::lang::ast::To;
 use crate::strand::store::Conflict;
 use crate::strand::store::Error;
 use crate::strand::store::Store;
-
-/// Bytes of a text.
-const TEXT: usize = 64 << 10;
-/// References in one direction, and ops of a history.
-const ROWS: usize = 200;
-/// Characters of a line that stands for a text.
-const LINE: usize = 200;
 
 /// Returns the folder of the store in a workspace. One in a folder around it is no part of it.
 pub fn find(root: &Path) -> Option<PathBuf> {
@@ -66,7 +60,7 @@ pub fn page(root: &Path, filter: &str, limit: usize) -> Result<GraphPage, String
         let warnings = checks.of(id).iter().filter(|found| found.fault.is_warning()).count();
         Some(DefinitionRow {
             id: id.to_string(),
-            layer: view.layer.to_string(),
+            group: view.layer.to_string(),
             name: view.label.clone(),
             signature: signature(&view.body_text()),
             errors: checks.of(id).len() - warnings,
@@ -80,13 +74,8 @@ pub fn page(root: &Path, filter: &str, limit: usize) -> Result<GraphPage, String
     // What was read from a damaged checkpoint does not count; what precedes damage in the log does.
     store.sound().map_err(words)?;
     let trouble = store.whole().err().map(words);
-    Ok(GraphPage { place: root.display().to_string(), trouble, conflicts, rows, found, total })
-}
-
-/// Returns whether a name holds every word.
-fn holds(name: &str, words: &str) -> bool {
-    let name = name.to_lowercase();
-    words.split_whitespace().all(|word| name.contains(&word.to_lowercase()))
+    let place = root.display().to_string();
+    Ok(GraphPage { place, trouble, conflicts, rows, found, total, files: 0, files_left: 0 })
 }
 
 /// Returns a definition's parameters and type: the first line of its body, up to what it is made of.
@@ -138,12 +127,6 @@ fn link(store: &Store, id: DefId) -> Option<GraphLink> {
     Some(GraphLink { id: id.to_string(), name: view.qname().to_string(), place: String::new() })
 }
 
-/// Returns the beginning of a text, and whether anything is missing.
-fn clip(text: &str) -> (&str, bool) {
-    let end = text.floor_char_boundary(TEXT);
-    (&text[..end], end < text.len())
-}
-
 /// Returns a definition with what is around it.
 ///
 /// # Errors
@@ -170,6 +153,7 @@ pub fn definition(root: &Path, id: &str) -> Result<DefinitionDetail, String> {
         name: view.qname().to_string(),
         text: text.into(),
         is_cut,
+        is_file: false,
         faults: faults
             .map(|fault| FaultRow { code: fault.code.to_owned(), message: fault.message, is_warning: fault.warning })
             .collect(),
@@ -205,12 +189,6 @@ fn used_by(store: &Store, id: DefId) -> Vec<GraphLink> {
         Some(GraphLink { id: id.to_string(), name: name.to_owned(), place: unit.to_owned() })
     };
     places.filter_map(row).collect()
-}
-
-fn limited(mut rows: Vec<GraphLink>) -> GraphLinks {
-    let more = rows.len().saturating_sub(ROWS);
-    rows.truncate(ROWS);
-    GraphLinks { rows, more }
 }
 
 /// Decides a conflict as `strand conflicts` does, as the author that it would have. Returns what was done.
