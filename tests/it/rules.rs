@@ -60,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "agent",
         &[
             "archive",
+            "code",
             "config",
             "context",
             "definitions",

@@ -5,12 +5,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "code")]
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::background::labels;
 use crate::agent::services::Services;
 use crate::archive::Id;
+#[cfg(feature = "code")]
+use crate::code::SourceFile;
 use crate::git;
 use crate::memory::{ChangesetRecord, ChangesetState};
 use crate::messages::agent as say;
+#[cfg(feature = "code")]
+use crate::past::DefinitionEdit;
 use crate::past::{self, LineCause, Moment, PastError};
 use crate::proposal::{Proposal, ProposalId};
 use crate::protocol::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
@@ -123,6 +130,16 @@ pub(super) struct Causes<'a> {
 impl<'a> Causes<'a> {
     pub(super) fn new(services: &'a Services) -> Self {
         Causes { services, prompts: TypedPrompts::new(services) }
+    }
+
+    /// Returns the changes of a definition, newest first; when stopped, those found so far.
+    pub(super) fn changes(
+        &self,
+        file: &SourceFile,
+        at: usize,
+        stop: &CancellationToken,
+    ) -> Result<Vec<DefinitionEdit>, PastError> {
+        past::of_definition(file, at, self.services.stores(), stop)
     }
 
     pub(super) fn of(&mut self, by: LineCause) -> BlameCause {

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::file::SourceFile;
-use super::super::lang::NodeKind;
+use super::super::lang::{NodeKind, SourceLanguage};
 use super::binding;
 use super::certainty::Certainty;
 use super::meaning::{Meaning, Names};
 use super::names::Lookup;
 use super::role::Role;
 use super::roles;
-use super::target::{CodeTarget, SourceTree};
+use super::target::{CodeTarget, SourceTree, folder};
 
 /// A definition that another one mentions.
 pub struct CodeUse {
@@ -67,7 +67,7 @@ fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<
         Role::Plain | Role::Shorthand | Role::Macro => lookup.name(file, name, start, 0),
         Role::Import(import) => lookup.import(file, &import, 0),
         Role::Member { of } => match member(lookup, file, of, name) {
-            Some(member) => return Some((member, false)),
+            Some(found) => return Some(found),
             None => lookup.member(file, of, name),
         },
         Role::Key { of } => return in_type(lookup, file, of, name).map(|key| (key, false)),
@@ -79,11 +79,21 @@ fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<
     }
 }
 
-/// Returns the member of a type that `of.name` means.
-fn member(lookup: &Lookup<'_>, file: &Rc<SourceFile>, of: Option<Node<'_>>, name: &str) -> Option<CodeTarget> {
-    match lookup.own_type(file, of) {
-        Some(own) => below(file, &own, name),
-        None => in_type(lookup, file, of, name),
+/// Returns the member of a type that `of.name` means, and whether only its package says so.
+fn member(lookup: &Lookup<'_>, file: &Rc<SourceFile>, of: Option<Node<'_>>, name: &str) -> Option<(CodeTarget, bool)> {
+    let Some(own) = lookup.own_type(file, of) else { return in_type(lookup, file, of, name).map(|it| (it, false)) };
+    if let Some(found) = below(file, &own, name) {
+        return Some((found, false));
+    }
+    // A package of Go is a folder.
+    let tree = lookup.tree();
+    let beside = |path: &&String| {
+        folder(path) == folder(&file.path) && SourceLanguage::of_path(path) == Some(SourceLanguage::Go)
+    };
+    let mut others = tree.paths().iter().filter(beside).filter_map(|path| tree.source(path));
+    match file.language {
+        SourceLanguage::Go => others.find_map(|other| below(&other, &own, name)).map(|found| (found, true)),
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agent::services::Services;
 use crate::code::{self, CodeTarget, SourceFile, SourceLanguage};
 use crate::definitions::{DefinitionFinder, FindNotes, FoundFile, SourceFiles};
 use crate::messages::graph as say;
-use crate::past::{self, DefinitionEdit, LineCause, PastError};
+use crate::past::{DefinitionEdit, LineCause, PastError};
 use crate::protocol::{DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow};
 use crate::text::definition::DefinitionChange;
 
@@ -216,8 +216,9 @@ fn history(
     file: &SourceFile,
     at: usize,
 ) -> Result<(Vec<OpRow>, usize), PastError> {
-    let changes = past::of_definition(file, at, services.stores(), stop)?;
-    let (mut causes, older) = (Causes::new(services), changes.len().saturating_sub(ROWS));
+    let mut causes = Causes::new(services);
+    let changes = causes.changes(file, at, stop)?;
+    let older = changes.len().saturating_sub(ROWS);
     let row = |change: &DefinitionEdit| {
         let cause = causes.of(LineCause::Changeset { id: change.id, unsure: change.unsure });
         OpRow {
