@@ -21,6 +21,8 @@ struct Unit<'a> {
     key: &'a str,
     gap: &'a str,
     text: &'a str,
+    /// The white space before it in its line.
+    indent: &'a str,
 }
 
 /// The beginning of a file, up to its first definition.
@@ -40,9 +42,9 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
     let keys = files.each_ref().map(keys);
     let [base, ours, theirs] = [0, 1, 2].map(|side| units(&files[side], &keys[side]));
     let language = files[0].language;
-    let between = [&base, &ours, &theirs].map(|units| gap_lines(units.iter().map(|unit| unit.gap)));
     let merged = Merge { base: by_key(&base), lines, language }.merged_units(&base, &ours, &theirs)?;
-    if gap_lines(merged.iter().map(|(_, gap, _)| gap.as_str())) != *one_sided(&between)? {
+    let result = merged.iter().map(|(key, gap, text)| Unit { key, gap, text, indent: "" }).collect::<Vec<Unit<'_>>>();
+    if !keeps_what_is_between(language, [&base, &ours, &theirs], &result) {
         return None;
     }
     let text: String = merged.iter().flat_map(|(_, gap, text)| [gap.as_str(), text.as_str()]).collect();
@@ -55,11 +57,32 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
 /// Returns whether three versions have equally many definitions of each name that several share: else the numbers that
 /// tell them apart would mean another one each.
 fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
-    let count = |file: &SourceFile, name: &str| (0..file.nodes.len()).filter(|at| file.called(*at) == name).count();
-    let mut shared = files
-        .iter()
-        .flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
-    shared.all(|name| files.iter().all(|file| count(file, &name) == count(&files[0], &name)))
+    let counts = files.each_ref().map(|file| {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        (0..file.nodes.len()).for_each(|at| *counts.entry(file.called(at)).or_default() += 1);
+        counts
+    });
+    let mut shared =
+        files.iter().flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
+    shared.all(|name| counts.iter().all(|count| count.get(&name) == counts[0].get(&name)))
+}
+
+/// Returns whether the text between definitions of a merge is that of one side, where the other left it as it was. A
+/// definition that is put before text of the head makes it text between definitions: then both count as one.
+fn keeps_what_is_between(language: SourceLanguage, versions: [&[Unit<'_>]; 3], merged: &[Unit<'_>]) -> bool {
+    let gaps = |units: &[Unit<'_>]| -> Vec<String> {
+        gap_lines(units.iter().map(|unit| unit.gap)).into_iter().map(str::to_owned).collect()
+    };
+    let with_head = |units: &[Unit<'_>]| -> Vec<String> {
+        let head = units.iter().filter(|unit| unit.key == HEAD).flat_map(|unit| unit.text.lines());
+        let rest = head.filter(|line| !is_import(language, line));
+        gap_lines(rest).into_iter().map(str::to_owned).chain(gaps(units)).collect()
+    };
+    let [base, ours, theirs] = versions.map(gaps);
+    if base == ours && base == theirs {
+        return gaps(merged) == base;
+    }
+    one_sided(&versions.map(with_head)).is_some_and(|kept| *kept == with_head(merged))
 }
 
 /// Returns the lines between definitions, in their order, without white space and what separates members.
@@ -103,14 +126,16 @@ fn units<'a>(file: &'a SourceFile, keys: &'a [String]) -> Vec<Unit<'a>> {
     }
     let text = |from: usize, to: usize| file.text.get(from..to).unwrap_or_default();
     let head = places.first().map_or(file.text.len(), |first| file.nodes[*first].range.start);
-    let mut units = vec![Unit { key: HEAD, gap: "", text: text(0, head) }];
+    let mut units = vec![Unit { key: HEAD, gap: "", text: text(0, head), indent: "" }];
     let mut end = head;
     for at in places {
         let range = &file.nodes[at].range;
-        units.push(Unit { key: &keys[at], gap: text(end, range.start), text: text(range.start, range.end) });
+        let line = file.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        let indent = Some(text(line, range.start)).filter(|before| before.trim().is_empty()).unwrap_or_default();
+        units.push(Unit { key: &keys[at], gap: text(end, range.start), text: text(range.start, range.end), indent });
         end = range.end;
     }
-    units.push(Unit { key: TAIL, gap: text(end, file.text.len()), text: "" });
+    units.push(Unit { key: TAIL, gap: text(end, file.text.len()), text: "", indent: "" });
     units
 }
 
@@ -184,7 +209,11 @@ impl<'a> Merge<'a> {
                 result.push((key.to_owned(), gap, text));
             }
         }
-        separate(&mut result);
+        for (key, gap, _) in result.iter_mut().skip(2).filter(|(key, gap, _)| gap.is_empty() && key != TAIL) {
+            // It came to stand behind something else.
+            let unit = of_ours.get(key.as_str()).or_else(|| of_theirs.get(key.as_str()));
+            *gap = format!("\n\n{}", unit.map_or("", |unit| unit.indent));
+        }
         Some(result)
     }
 
@@ -209,6 +238,22 @@ impl<'a> Merge<'a> {
         (self.lines)(base, ours, theirs).or_else(|| self.imports(texts))
     }
 
+    /// Returns whether each line that moves stands by itself: nothing above it is about it, as an attribute, a comment or
+    /// the head of a block is.
+    fn are_free(&self, text: &str, moves: impl Fn(&str) -> bool) -> bool {
+        let mut above = "";
+        lines_of(text).all(|line| {
+            let before = std::mem::replace(&mut above, line).trim();
+            let is_free = before.is_empty() || before == "import (" || is_import(self.language, before);
+            !moves(line) || (is_free && self.is_at_the_margin(line))
+        })
+    }
+
+    /// Returns whether a line belongs to no block; the imports of Go stand in parentheses.
+    fn is_at_the_margin(&self, line: &str) -> bool {
+        self.language == SourceLanguage::Go || !line.starts_with(char::is_whitespace)
+    }
+
     /// Merges text in which both sides changed imports: those of both are there, and none that a side took away. `None`
     /// where both changed something else too, or one import.
     fn imports(&self, [base, ours, theirs]: [&str; 3]) -> Option<String> {
@@ -220,30 +265,44 @@ impl<'a> Merge<'a> {
             () => return None,
         };
         let set = |text| -> Vec<&str> { lines_of(text).filter(is_import).collect() };
-        let (before, of_lead, other) = (set(base), set(lead), set(other));
-        if before.iter().any(|line| !of_lead.contains(line) && !other.contains(line)) {
+        let (before, of_lead, of_other) = (set(base), set(lead), set(other));
+        if before.iter().any(|line| !of_lead.contains(line) && !of_other.contains(line)) {
             return None;
         }
-        let goes = |line: &&str| is_import(line) && before.contains(line) && !other.contains(line);
+        let is_new = |line: &&str| !before.contains(line);
+        let new: Vec<&str> = of_other.iter().copied().filter(is_new).filter(|line| !of_lead.contains(line)).collect();
+        let of_both: Vec<&str> = of_lead.iter().copied().filter(is_new).flat_map(imported).collect();
+        if new.iter().copied().flat_map(imported).any(|name| of_both.contains(&name)) {
+            // The same name for two things.
+            return None;
+        }
+        let goes = |line: &&str| is_import(line) && before.contains(line) && !of_other.contains(line);
+        let sets = [&before, &of_lead, &of_other];
+        let moves = |line: &str| is_import(&line) && !sets.iter().all(|set| set.contains(&line));
+        if [lead, other].into_iter().any(|text| !self.are_free(text, moves)) {
+            return None;
+        }
         let mut lines: Vec<&str> = lines_of(lead).filter(|line| !goes(line)).collect();
         let last = lines.iter().rposition(is_import)?;
-        let new: Vec<&str> = other.into_iter().filter(|line| !before.contains(line) && !lines.contains(line)).collect();
+        if !self.is_at_the_margin(lines[last]) {
+            return None;
+        }
         lines.splice(last + 1..last + 1, new);
         Some(lines.concat())
     }
 }
 
-fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive('\n')
+/// Returns the names that an import binds, as far as one line tells them: the last word of each part of a list.
+fn imported(line: &str) -> Vec<&str> {
+    let words = line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
+    let words = words.rsplit_once(" import ").map_or(words, |(_, names)| names);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let parts = words.split([',', '{', '}']);
+    parts.filter_map(|part| part.split(|c| !is_word(c)).rfind(|word| !word.is_empty())).collect()
 }
 
-/// Sets apart what came to stand behind something else without a line break between.
-fn separate(units: &mut [(String, String, String)]) {
-    for (key, gap, _) in units.iter_mut().skip(2) {
-        if gap.is_empty() && key != TAIL {
-            "\n\n".clone_into(gap);
-        }
-    }
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n')
 }
 
 /// Returns whether a line is an import, whole.
@@ -308,6 +367,38 @@ mod tests {
     }
 
     #[test]
+    fn imports_that_something_else_is_about_are_no_sets() {
+        let base = "import os\nif TYPE_CHECKING:\n    from a import A\n\ndef f():\n    pass\n";
+        let with = |name: &str, from: &str| {
+            let ours = base.replace("import os\n", &format!("import os\nimport {name}\n"));
+            ours.replace("A\n", &format!("A\n    from {from} import {from}\n"))
+        };
+        assert_eq!(merged("a.py", base, &with("sys", "c"), &with("re", "b")), None, "a block");
+        let base = "#[cfg(unix)]\nuse a;\n\nfn f() {}\n";
+        let theirs = base.replace("use a;", "use b;");
+        let ours = base.replace("use a;", "use a;\nuse c;");
+        assert_eq!(merged("a.rs", base, &ours, &theirs), None, "an attribute");
+        let base = "use a;\n\nfn f() {}\n";
+        let [ours, theirs] = ["b::X", "c::{Y, X}"].map(|path| base.replace("use a;", &format!("use a;\nuse {path};")));
+        assert_eq!(merged("a.rs", base, &ours, &theirs), None, "two of one name");
+        let base = "import (\n\t\"a\"\n)\n\nfunc f() {}\n";
+        let base = format!("package p\n\n{base}");
+        let [ours, theirs] = ["b", "c"].map(|name| base.replace("\"a\"", &format!("\"a\"\n\t\"{name}\"")));
+        let both = base.replace("\"a\"", "\"a\"\n\t\"b\"\n\t\"c\"");
+        assert_eq!(merged("a.go", &base, &ours, &theirs), Some(both));
+    }
+
+    #[test]
+    fn text_of_the_head_that_one_side_removed_does_not_come_back() {
+        let base = "import a\nregister(1)\ndef f():\n    pass\n";
+        let ours = base.replace("register", "def x():\n    pass\nregister");
+        assert_eq!(merged("a.py", base, &ours, &base.replace("register(1)\n", "")), None);
+        let theirs = base.replace("    pass", "    return");
+        let both = ours.replace("f():\n    pass", "f():\n    return");
+        assert_eq!(merged("a.py", base, &ours, &theirs), Some(both), "nothing of it was touched");
+    }
+
+    #[test]
     fn one_definition_that_both_changed_is_no_merge() {
         let base = "fn a() { 1 }\n";
         assert_eq!(merged("a.rs", base, "fn a() { 2 }\n", "fn a() { 3 }\n"), None);
@@ -326,8 +417,8 @@ mod tests {
         let base = "class B:\n    def b(self):\n        pass\n";
         let [ours, theirs] =
             ["x", "y"].map(|name| base.replace("B:\n", &format!("B:\n    def {name}(self):\n        pass\n\n")));
-        let text = merged("a.py", base, &ours, &theirs);
-        assert_eq!(text.map_or(1, |text| text.matches("class B").count()), 1);
+        let text = merged("a.py", base, &ours, &theirs).expect("merged");
+        assert_eq!(["class B", "def x", "def y", "def b"].map(|word| text.matches(word).count()), [1; 4], "{text}");
         let base = "def a():\n    pass\nregister(a)\ndef b():\n    pass\ndef c():\n    pass\n";
         let ours = base.replace("def b():\n    pass\n", "");
         let theirs = base.replace("register(a)", "register(a, 1)");

@@ -41,6 +41,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use layers::{hide_headers, overlay, text, texts};
+pub use state_files::text_models::TextUse;
 use state_files::text_models;
 
 /// The keys that say where requests go and what lets them in.
@@ -152,18 +153,18 @@ impl Config {
         self.flags.edit_format.as_deref().or(own).unwrap_or(&self.edit_format)
     }
 
-    /// Returns whether a model was seen to write its edits as text.
-    pub fn writes_edits_as_text(&self, model: &str) -> bool {
-        self.text_models.contains(model)
+    /// Returns how a model was seen to write its edits as text.
+    pub fn text_use(&self, model: &str) -> Option<TextUse> {
+        self.text_models.get(model).copied()
     }
 
-    /// Records that a model writes its edits as text, for this run and for later ones.
+    /// Records how a model writes its edits as text, for this run and for later ones.
     ///
     /// # Errors
     /// When it cannot be kept: it holds for this run alone.
-    pub fn learn_text_edits(&mut self, model: &str) -> Result<(), Error> {
-        self.text_models.insert(model.to_string());
-        text_models::add(&self.paths, model)
+    pub fn learn_text_edits(&mut self, model: &str, how: TextUse) -> Result<(), Error> {
+        self.text_models.insert(model.to_string(), how);
+        text_models::add(&self.paths, model, how)
     }
 
     /// Returns what is known of a model, or nothing.

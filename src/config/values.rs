@@ -10,6 +10,7 @@ use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
 use super::paths::{Paths, Variables};
 use super::price::Price;
 use super::shell::ShellConfig;
+use super::state_files::text_models::TextUse;
 
 /// The values in force.
 #[derive(Clone, PartialEq)]
@@ -84,7 +85,7 @@ pub struct Config {
     /// The path of this program, which runs commands under a hidden name of its own.
     pub program: PathBuf,
     /// Models that were seen to write their edits as text.
-    pub(super) text_models: BTreeSet<String>,
+    pub(super) text_models: BTreeMap<String, TextUse>,
     /// The keys the person asked to keep, read once.
     pub(super) stored_keys: Vec<StoredKey>,
     /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
@@ -216,7 +217,7 @@ impl Config {
             paths: Paths::default(),
             program: super::paths::program(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
-            text_models: BTreeSet::new(),
+            text_models: BTreeMap::new(),
             stored_keys: Vec::new(),
             key_uses: None,
             merged,

@@ -1,7 +1,7 @@
 //! A ref of a remote repository as a place for files: fetched, read, and moved on only from where it was seen.
 //!
-//! It is reached from a bare repository of our own, so that nothing the workspace's repository configures is run:
-//! of that only the address of the remote is read.
+//! It is reached from a bare repository of our own outside the workspace, so that nothing is run that the workspace's
+//! repository or a folder in a clone configures: of these only the address of the remote is read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ fn is_address(name: &str) -> bool {
 
 impl Remote {
     /// Returns the remote that a name stands for in the repository around a folder, or that is named by its address.
-    /// `bare` is made if it is not there.
+    /// `bare` is made, for its owner alone, if it is not there; its configuration is obeyed.
     ///
     /// # Errors
     /// When there is no such remote, or no git.
@@ -69,7 +69,7 @@ impl Remote {
         let url = if is_path(&url) { std::path::absolute(&url).map_err(not_run)?.into_os_string() } else { url.into() };
         let remote = Remote { bare: bare.to_path_buf(), url, program: program()? };
         if !bare.join("HEAD").exists() {
-            let made = remote.plain().args(["init", "-q", "--bare", "--template="]).arg(bare).output();
+            let made = remote.plain().args(["init", "-q", "--bare", "--shared=0600", "--template="]).arg(bare).output();
             succeeded(made.map_err(not_run)?)?;
         }
         Ok(remote)

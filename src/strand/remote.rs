@@ -5,7 +5,10 @@
 //! program that is killed leaves the ref as it was or moved on whole.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use super::id::OpId;
 use super::op::Op;
@@ -38,6 +41,8 @@ struct Published {
 pub struct RemoteRef {
     remote: Remote,
     reference: String,
+    /// Where nothing is kept, what was fetched goes with this.
+    _once: Option<TempDir>,
 }
 
 /// Returns what of a word may stand in the name of a ref and of a file.
@@ -52,16 +57,25 @@ fn failed(error: crate::git::Error) -> Error {
 
 impl RemoteRef {
     /// Returns the ref of a store in a remote, which is named as the repository around the store names it, or by its
-    /// address.
+    /// address. What is fetched is kept in `cache`, a folder of the person's own, so that the next exchange fetches the
+    /// rest alone: a repository in the store might be a clone's, and name programs to run.
     ///
     /// # Errors
     /// When there is no such remote.
-    pub fn of(store: &Store, name: &str) -> Result<RemoteRef, Error> {
+    pub fn of(store: &Store, name: &str, cache: Option<&Path>) -> Result<RemoteRef, Error> {
         let root = std::path::absolute(store.root()).map_err(|error| Error::io("find", store.root(), error))?;
         let folder = root.file_stem().unwrap_or_default().to_string_lossy();
-        let bare = store.inner("runtime").join("remotes").join(format!("{}.git", plain(name)));
+        let once = match cache {
+            Some(_) => None,
+            None => {
+                Some(tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?)
+            }
+        };
+        let folder_of_remotes = cache.or(once.as_ref().map(TempDir::path)).unwrap_or(&root);
+        let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        let bare = folder_of_remotes.join(format!("{}-{}.git", &key[..16], plain(name)));
         let remote = Remote::open(&root, name, &bare).map_err(failed)?;
-        Ok(RemoteRef { remote, reference: format!("refs/strand/{}", plain(&folder)) })
+        Ok(RemoteRef { remote, reference: format!("refs/strand/{}", plain(&folder)), _once: once })
     }
 
     fn read(&self) -> Result<Published, Error> {

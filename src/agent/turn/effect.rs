@@ -17,6 +17,8 @@ use crate::provider::Role;
 pub struct StepNotes {
     /// An edit by a native call could not be read or placed.
     pub native_edit_failed: bool,
+    /// An edit by a native call was placed.
+    pub native_edit_placed: bool,
     /// Something was asked for that changes files.
     pub changes_requested: bool,
     /// Something of it was written.

@@ -32,6 +32,7 @@ use crate::agent::turn::step::call_item::first_sentence;
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
+use crate::config::TextUse;
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
 use crate::provider::ErrorKind;
@@ -152,8 +153,13 @@ async fn act(
     work.keep_records(step.row);
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
-    if wrote_text || notes.native_edit_failed {
-        learn_format(context, work.session, target).await;
+    if notes.native_edit_placed {
+        work.session.sent.native_edits = Some(target.model.clone());
+    }
+    match (wrote_text, notes.native_edit_failed) {
+        (true, _) => learn_format(context, work.session, target, TextUse::Calls).await,
+        (false, true) => learn_format(context, work.session, target, TextUse::Edits).await,
+        (false, false) => {}
     }
     effect.add(&notes);
     let again = repeats.note(notes, written, &work.session.files);
@@ -174,8 +180,8 @@ async fn act(
 }
 
 /// Records that the model is best asked for edits as text, where this step shows it, and says so.
-async fn learn_format(context: &SessionContext, session: &Conversation, target: &RequestTarget) {
-    let learnt = request::learn_format(&context.settings(), &context.services.config, session, target).await;
+async fn learn_format(context: &SessionContext, session: &Conversation, target: &RequestTarget, how: TextUse) {
+    let learnt = request::learn_format(&context.settings(), &context.services.config, session, target, how).await;
     if let Some((title, detail)) = learnt {
         context.events.notice(Level::Info, title, detail).await;
     }

@@ -51,8 +51,9 @@ fn variable<'t>(node: Node<'t>, above: &Above<'_, 't>) -> Option<Defined<'t>> {
         None if constant => NodeKind::Const,
         None => NodeKind::Var,
     };
-    let mut cursor = declaration.walk();
-    let alone = declaration.named_children(&mut cursor).filter(|child| child.kind() == node.kind()).count() == 1;
+    // Not by counting all: a line may declare hundreds of thousands.
+    let is_variable = |beside: Option<Node<'_>>| beside.is_some_and(|beside| beside.kind() == node.kind());
+    let alone = !is_variable(node.prev_named_sibling()) && !is_variable(node.next_named_sibling());
     let climb = if alone { all } else { 0 };
     let body = function.and_then(|function| function.child_by_field_name("body"));
     Some(Defined { kind, names: vec![name], climb, body, of: None })

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::out::{Writer, plural};
 use super::read::{history_line, op_id, read_file};
-use super::session::Session;
+use super::session::{Session, remotes};
 use crate::strand::conflicts::about_ops;
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
@@ -202,7 +202,7 @@ pub(super) fn pull(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) ->
 
 /// Publishes in a Git remote what it lacks, after taking in what it has.
 pub(super) fn publish(s: &mut Session, out: &mut Writer, remote: &str) -> Result<u8, Error> {
-    let done = RemoteRef::of(&s.store, remote)?.push(&mut s.store)?;
+    let done = RemoteRef::of(&s.store, remote, remotes().as_deref())?.push(&mut s.store)?;
     let published = plural(done.published, "op");
     let code = tell_pulled(s, out, done.taken, &[("published", done.published.into())]);
     out.note(&format!("published {published}"));
@@ -211,7 +211,7 @@ pub(super) fn publish(s: &mut Session, out: &mut Writer, remote: &str) -> Result
 
 /// Takes in what a Git remote has.
 pub(super) fn take_in(s: &mut Session, out: &mut Writer, remote: &str) -> Result<u8, Error> {
-    let done = RemoteRef::of(&s.store, remote)?.pull(&mut s.store)?;
+    let done = RemoteRef::of(&s.store, remote, remotes().as_deref())?.pull(&mut s.store)?;
     Ok(tell_pulled(s, out, done.taken, &[]))
 }
 

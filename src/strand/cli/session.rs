@@ -27,6 +27,13 @@ pub(super) fn author(given: Option<String>) -> Option<String> {
     given.or_else(|| std::env::var("STRAND_AUTHOR").ok())
 }
 
+/// Returns the folder for what was fetched of remotes: in the person's cache.
+pub(super) fn remotes() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    Some(cache.join("strand").join("remotes"))
+}
+
 /// Returns the folder of the store that a command is about.
 pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
     if let Some(path) = named(args.store.clone()) {

@@ -56,7 +56,7 @@ impl ToolSet {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
             OfferedTools::All => true,
-            OfferedTools::Plan => !kind.changes(),
+            OfferedTools::WithoutEdits => !kind.changes(),
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
         let is_offered = |tool: &&Arc<dyn Tool>| match tool.is_of_code() {

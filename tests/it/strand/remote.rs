@@ -67,6 +67,28 @@ fn published_ops_are_pulled_by_another_store() {
 }
 
 #[test]
+fn a_repository_that_a_clone_brought_runs_nothing() {
+    let (_dir, host) = host();
+    let one = clone_of(&host);
+    one.load("slot a = Int = 1\n");
+    // Where earlier versions kept what they fetched, and where this one does, were it in the store.
+    for place in ["runtime/remotes", "remotes", "cache/strand/remotes"] {
+        let bare = one.path().join("project.strand/.strand").join(place).join("origin.git");
+        std::fs::create_dir_all(bare.parent().unwrap()).unwrap();
+        git(one.path(), &["init", "-q", "--bare", bare.to_str().unwrap()]);
+        let ran = format!("touch {}; false", one.path().join("ran").display());
+        git(&bare, &["config", "core.sshCommand", &ran]);
+        git(&bare, &["config", "url.ssh://x/.insteadOf", &format!("{}/", host.parent().unwrap().display())]);
+    }
+    assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 1);
+    exchanged(&one, "pull", "origin", 0);
+    assert!(!one.path().join("ran").exists());
+    // Without a home nothing is kept, and it works.
+    let out = exchange(&one, "pull", "origin").env_remove("HOME").output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
 fn what_stands_in_the_way_of_the_published_is_withdrawn_and_preserved() {
     let (_dir, host) = host();
     let (one, two) = (clone_of(&host), clone_of(&host));

@@ -22,4 +22,6 @@ pub struct SentRequests {
     pub size: Option<(u64, u64)>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
+    /// The model whose edits by tool calls have been made last.
+    pub native_edits: Option<String>,
 }

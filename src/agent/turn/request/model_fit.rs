@@ -8,6 +8,7 @@ use crate::agent::services::events::Events;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
+use crate::config::TextUse;
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
 use crate::context::small_model::asks_again;
 use crate::edit::Format;
@@ -57,16 +58,17 @@ pub(super) fn fitted(
         (true, true) => text_format(session),
         (true, false) => Format::TOOLS,
     };
-    let small_model = is_small_window(u64::from(target.window())) || text;
+    let calls = is_small(&target.model) || config.read().text_use(&target.model) == Some(TextUse::Calls);
+    let small_model = is_small_window(u64::from(target.window())) || calls;
     // Some servers refuse the calls of a conversation that comes without tools.
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
-    let text_calls = text && format != Format::TOOLS && !called();
+    let text_calls = calls && format != Format::TOOLS && !called();
     Settings { format, small_model, text_calls, ..settings }
 }
 
 /// Returns whether a model is asked for edits as text.
 fn writes_text(config: &ConfigFiles, model: &str) -> bool {
-    is_small(model) || config.read().writes_edits_as_text(model)
+    is_small(model) || config.read().text_use(model).is_some()
 }
 
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
@@ -97,25 +99,35 @@ fn text_format(session: &Conversation) -> Format {
     }
 }
 
-/// Records that a model wrote a call or an edit as text, or a native edit that could not be read, where that shows how
-/// it is best asked: the format was not chosen, and nothing is known of the model or it runs on this computer.
-/// Returns what to tell the person of it, once.
+/// Records that a model wrote a call or an edit as text, or that its first native edit failed, where that shows how it is
+/// best asked: the format was not chosen, and nothing is known of the model or it runs on this computer. Returns what to
+/// tell the person of it, once.
 pub async fn learn_format(
     settings: &Settings,
     config: &Arc<ConfigFiles>,
     session: &Conversation,
     target: &RequestTarget,
+    how: TextUse,
 ) -> Option<(String, String)> {
     let model = target.model.clone();
+    if how == TextUse::Edits && session.sent.native_edits.as_ref() == Some(&model) {
+        // It has made one before: this one alone was wrong.
+        return None;
+    }
     if !settings.auto_format || settings.format != Format::TOOLS || writes_text(config, &model) {
         return None;
     }
     if !is_unknown(&model) && !target.is_local() {
         return None;
     }
-    let detail = match config.change_on_a_thread(move |config| config.learn_text_edits(&model)).await {
+    let detail = match config.change_on_a_thread(move |config| config.learn_text_edits(&model, how)).await {
         Some(Err(e)) => say::this_run_only(&e),
         _ => say::remembered().into(),
     };
-    Some((say::writes_as_text(&text_format(session).name()), detail))
+    let format = text_format(session).name();
+    let title = match how {
+        TextUse::Calls => say::writes_as_text(&format),
+        TextUse::Edits => say::asked_for_text(&format),
+    };
+    Some((title, detail))
 }
