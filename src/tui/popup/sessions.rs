@@ -541,7 +541,7 @@ mod tests {
             let columns = s.columns(140, ctx);
             assert!(columns.titles < TITLES + 5 && columns.state < 50 && columns.age < 140, "as wide as its titles");
             assert_eq!(s.columns(82, ctx).age, 81, "a narrow list has all of the width");
-            s.rows[0].title = "x".repeat(90);
+            s.rows[0].title = "x".repeat(120);
             assert_eq!(s.columns(140, ctx).age, 139, "so has one with a long title");
             ratatui::text::Line::default()
         });

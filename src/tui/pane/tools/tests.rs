@@ -276,7 +276,7 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     assert!(text.contains("src/f1.rs") && !text.contains("earlier"), "{text}");
     tools.act(Action::Last, NOW);
     assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 12 earlier"));
-    for _ in 0..28 {
+    for _ in 0..30 {
         tools.act(Action::Up, NOW);
     }
     let text = drawn(&mut tools, 70, 30).text();
