@@ -182,7 +182,9 @@ class World:
     """A home and a workspace of their own."""
 
     def __init__(self, url=None):
-        self.dir = tempfile.mkdtemp(prefix="nebula-measure-")
+        # The sandbox of a command gets a rule for each neighbour of a folder on the way to the home folder: in /tmp they
+        # may be thousands.
+        self.dir = tempfile.mkdtemp(prefix="nebula-measure-", dir=os.environ.get("TMPDIR", "/var/tmp"))
         self.home, self.work = os.path.join(self.dir, "home"), os.path.join(self.dir, "work")
         os.makedirs(self.home)
         os.makedirs(os.path.join(self.work, ".git"))
@@ -787,9 +789,13 @@ def commands():
     """commands under the guard: start and end, the cost of a kept file and of a later call, sealing, much output"""
     world = World()
     guarded(world, "true")
+    walls = {}
     for name, bare in ("true, bare", True), ("true, guarded", False):
         found = [guarded(world, "true", bare=bare) for _ in range(20)]
-        print(f"{name:30}{statistics.median(w for _, w in found) * 1000:8.1f} ms  {statistics.median(c for c, _ in found) * 1000:.1f} CPU-ms (reach: 8 ms a call)")
+        walls[bare] = statistics.median(w for _, w in found) * 1000
+        print(f"{name:30}{walls[bare]:8.1f} ms  {statistics.median(c for c, _ in found) * 1000:.1f} CPU-ms, the whole command")
+    begun = [spent(world, "commands")[1] * 1000 for _ in range(20)]
+    print(f"{'true, call to result':30}{walls[False] - statistics.median(begun):8.1f} ms without the start of nebula (reach: 8)")
     # A folder of its own each: where many files have just been removed, the file system is slower to make others.
     made = iter(f"f{n}" for n in range(100))
     for name, text in ("append to 10,000 files", "for i in $(seq 10000); do echo x >> $i; done"), ("rm of 10,000 files", "find . -type f -delete"):
@@ -927,6 +933,21 @@ def build():
     world.close()
 
 
+def weight():
+    """the processor time of a clean build of the crates for commands, and the size of their C code"""
+    crates = ["tree-sitter", "tree-sitter-bash", "landlock"]
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as target:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        build = ["cargo", "build", "--offline", "-q", "--target-dir", target, *(word for crate in crates for word in ("-p", crate))]
+        subprocess.run(build, cwd=ROOT, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"{'clean dev build of 3 crates':30}{cpu:8.1f} CPU-s with all they need (reach: +40)")
+        archives = [os.path.join(folder, name) for folder, _, names in os.walk(target) for name in names if name.startswith("lib") and name.endswith(".a")]
+        sizes = subprocess.run(["size", "--totals", *archives], check=True, capture_output=True, text=True).stdout.splitlines()
+        print(f"{'binary':30}{int(sizes[-1].split()[3]) / (1 << 20):8.2f} MiB of their C code (reach: +3)")
+
+
 def past():
     """timeline, at and blame over 1,000 changesets, the whole command"""
     world = World()
@@ -1010,7 +1031,7 @@ def served():
     world.close()
 
 
-ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag, commands, stopped, build, past, lines, served]
+ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag, commands, stopped, build, weight, past, lines, served]
 
 
 def main():

@@ -4,10 +4,11 @@
 use std::ffi::OsStr;
 use std::io::{self, BufReader, IoSlice, IoSliceMut, Read as _};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -45,6 +46,7 @@ pub fn main() -> Option<ExitCode> {
         Failure::Guard(why) => (FAILED, why),
         Failure::Sandbox(why) => (UNBOUNDED, why),
         Failure::View(why) => (UNSEEN, why),
+        Failure::Killed => return None,
     };
     // Before the filter is handed over the helper listens; after that it looks once this process is over.
     let _ = tell(&control, what, &why.to_string(), None);
@@ -60,6 +62,17 @@ pub enum Failure {
     Sandbox(io::Error),
     /// The view.
     View(io::Error),
+    /// It was killed, which says nothing of what works here.
+    Killed,
+}
+
+impl Failure {
+    /// Returns the failure of a second stage, which ends as nobody listens to it any more.
+    pub fn of(self, control: &UnixStream, stage: &mut Child) -> Failure {
+        let _ = control.shutdown(Shutdown::Both);
+        let signal = stage.wait().ok().and_then(|status| status.signal());
+        if signal == Some(Signal::KILL.as_raw()) { Failure::Killed } else { self }
+    }
 }
 
 impl From<io::Error> for Failure {

@@ -221,6 +221,7 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
     let error_of = |failure| match failure {
         confine::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         confine::Failure::View(why) => HelperReport::NoView(why.to_string()),
+        confine::Failure::Killed => HelperReport::NotStarted("its second stage was killed".into()),
         confine::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
         confine::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
@@ -229,9 +230,9 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
-        let child = command.spawn()?;
+        let mut child = command.spawn()?;
         drop(command);
-        let staged = confine::take_over(&ours, start)?;
+        let staged = confine::take_over(&ours, start).map_err(|failure| failure.of(&ours, &mut child))?;
         Ok((pid(&child)?, serving, ours, staged))
     };
     let (shell, serving, control, staged) = begin().map_err(error_of)?;

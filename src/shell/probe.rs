@@ -7,10 +7,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::env::{Environment, find_shell};
-use super::message::{GuardStart, Start};
+use super::message::{Exit, GuardStart, Start};
 use super::output::Output;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::run::{CommandProgress, Launch, launch};
@@ -272,7 +273,14 @@ fn run(trial: &Trial<'_>, start: Start) -> Result<CommandProgress, Missing> {
         running.stop();
         return Err(Missing::Trial(format!("it did not end within {} s", PATIENCE.as_secs())));
     }
-    Ok(running.progress().clone())
+    let progress = running.progress().clone();
+    match &progress.exit {
+        // It says nothing of what works here.
+        Some((Exit::Signal(signal), _)) if *signal == Signal::KILL.as_raw() => {
+            Err(Missing::Trial("its shell was killed".into()))
+        }
+        _ => Ok(progress),
+    }
 }
 
 /// Runs a command in a folder of its own; the version of its sandbox.

@@ -22,9 +22,8 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         }
         adopt_and_say(&services, PATIENCE);
         let reconciled = reconcile(services.stores().memory, &services.project(), &services.archive);
-        for error in services.record_error(reconciled).unwrap_or_default().unread {
-            services.say(Level::Warning, error.to_string(), "");
-        }
+        // A changeset that cannot be read stays so: it is told where changesets are looked at.
+        services.record_error(reconciled);
         if review::count(&services) {
             services.report(ServiceReport::Status);
         }

@@ -175,6 +175,33 @@ fn commands_that_are_killed_many_times_are_undone_whole() {
     campaign(number("NEBULA_KILLS", 1_000) as usize, number("NEBULA_KILL_SEED", 12));
 }
 
+/// The keeper that a first command finds is tried, and what is killed meanwhile is no finding.
+#[test]
+fn a_trial_whose_processes_are_killed_is_made_again() {
+    if !works() {
+        return;
+    }
+    let mut random = Random(number("NEBULA_KILL_SEED", 14));
+    for _ in 0..number("NEBULA_KILLS", 4) {
+        let tree = Tree::new();
+        let mut child = start(&tree, &["run", "--", "true"]);
+        let nebula = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+        let mut wanted = 1 + random.below(3);
+        while wanted > 0 && child.try_wait().expect("looked").is_none() {
+            for stage in children(nebula).into_iter().flat_map(children) {
+                // It may be gone by now.
+                wanted = wanted.saturating_sub(usize::from(kill_process(stage, Signal::KILL).is_ok()));
+            }
+        }
+        child.wait().expect("it ends");
+        let ran = tree.nebula(&["run", "--", "echo more >> README.md"]);
+        assert!(ran.status.success(), "{ran:?}");
+        let listed = text(&tree.nebula(&["commands", "--json"]).stdout);
+        let keeper = |listed: &str| listed.matches("\"keeper\":\"guard\"").count();
+        assert!(keeper(&listed) > 0 && !listed.contains("\"scan\""), "{listed}");
+    }
+}
+
 #[test]
 fn a_preview_that_is_killed_anywhere_changes_nothing() {
     if !works() {
