@@ -163,18 +163,17 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     if let Some(path) = &context.global.record {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;
     }
-    let mut parts = context.parts()?;
+    let parts = context.parts()?;
     let unattended = parts.config.approval == "ask" && !ask;
-    if unattended {
-        parts.config.approval = "none".into();
-    }
     let session = context.session().unwrap_or(SessionChoice::New);
     let exit = context.block_on(async {
         let handle = agent::spawn(parts);
         task::run(handle, task::Task { prompt, json: args.json, expect_change: args.expect_change, session, ask }).await
     })?;
     if unattended && exit == task::TaskExit::Refused {
-        out::complain("edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them");
+        out::complain(
+            "without a terminal nobody can approve what was refused; `--approve edits` accepts edits, `--approve review` also commands that can be undone",
+        );
     }
     Ok(exit as i32)
 }

@@ -85,6 +85,8 @@ pub enum CommandDecision {
     },
     /// Do not run it, and why not; may be empty.
     Refuse(String),
+    /// Do not run it: no person is there to decide.
+    Nobody,
     /// Run this text instead; it is looked at again.
     Edit(String),
     /// Let commands that begin with these words run from now on.

@@ -300,7 +300,8 @@ impl Question {
             (None, reply) => Command::Reply(self.id, reply),
             (Some(_), Reply::Choice(0)) => Command::DecideCommand(self.id, CommandDecision::Run { network: false }),
             (Some(_), Reply::Text(reason)) => Command::DecideCommand(self.id, CommandDecision::Refuse(reason)),
-            (Some(_), _) => Command::DecideCommand(self.id, CommandDecision::Refuse(String::new())),
+            (Some(_), Reply::Nobody) => Command::DecideCommand(self.id, CommandDecision::Nobody),
+            (Some(_), Reply::Choice(_)) => Command::DecideCommand(self.id, CommandDecision::Refuse(String::new())),
         }
     }
 

@@ -230,10 +230,34 @@ fn edits_that_nobody_can_approve_say_what_would_accept_them() {
         &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
     ]);
     let (code, err) = w.failure(&["task", "hi", "--replay", &recording]);
-    assert!(code == Some(3) && err.contains("`--approve edits` accepts them"), "{err}");
+    assert!(code == Some(3) && err.contains("`--approve edits` accepts edits"), "{err}");
     let (code, err) = w.failure(&["task", "hi", "--replay", &recording, "--approve", "none"]);
     assert!(code == Some(3) && !err.contains("--approve edits"), "{err}");
     assert_eq!(w.failure(&["task", "hi", "--replay", &recording, "--approve", "edits"]).0, Some(0));
+}
+
+#[test]
+fn a_command_that_nobody_can_allow_is_refused_by_its_policy_and_class() {
+    let w = World::new();
+    fs::write(w.path("work/a.txt"), "one\n").expect("written");
+    let call = json!({"index": 0, "id": "c", "name": "runCommand", "arguments": r#"{"command": "rm a.txt"}"#});
+    let recording = w.recording(&[
+        &[(0, json!({"call": call})), (0, json!({"end": "calls"}))],
+        &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
+    ]);
+    for (policy, says) in [
+        ("ask", "nobody is there to allow this command: the approval policy ask asks about class harm: removes files"),
+        (
+            "edits",
+            "nobody is there to allow this command: the approval policy edits asks about class harm: removes files",
+        ),
+        ("none", "the approval policy none runs commands that only read; this one is harm: removes files"),
+    ] {
+        let (code, err) = w.failure(&["task", "hi", "--replay", &recording, "--approve", policy]);
+        assert!(code == Some(3) && err.contains(says), "{policy}: {code:?} {err}");
+        assert!(!err.contains("you rejected"), "{policy}: {err}");
+    }
+    assert!(w.path("work/a.txt").exists());
 }
 
 #[test]

@@ -204,10 +204,6 @@ impl Chat {
                     let refused = Decision::refuse(&pending.proposal).because("nobody is there to approve it");
                     self.send(Command::Decide(pending.proposal.id, refused));
                 }
-                OpenQuestion::Question(question) if question.permission => {
-                    self.show_question(&question)?;
-                    self.answer(question, "n")?;
-                }
                 OpenQuestion::Question(question) => {
                     self.show_question(&question)?;
                     self.send(question.answer(Reply::Nobody));

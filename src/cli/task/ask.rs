@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::out;
 use crate::proposal::{Choice, Consent, Decision, FileChange, FileDecision, Proposal};
-use crate::protocol::{Command, CommandDecision, Question, Reply};
+use crate::protocol::{Command, Question, Reply};
 
 /// A question to the person.
 pub enum ApprovalRequest {
@@ -27,18 +27,6 @@ impl ApprovalRequest {
             ApprovalRequest::Question(question) => Ok(question.answer(reply(question)?)),
         }
     }
-}
-
-/// Returns the answer to a question that nobody is there to answer. A command is not allowed.
-pub fn unanswered(question: &Question) -> Command {
-    let Some(card) = &question.card else {
-        return question.answer(Reply::Nobody);
-    };
-    let why = format!(
-        "nobody is there to approve it, and the approval policy asks for commands of class {}",
-        card.class.word()
-    );
-    Command::DecideCommand(question.id, CommandDecision::Refuse(why))
 }
 
 /// Lists the choices; their number stands for one of them, anything else for itself.

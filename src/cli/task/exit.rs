@@ -7,7 +7,7 @@ pub enum TaskExit {
     Done = 0,
     /// It failed, or reached its limit of steps.
     Failed = 1,
-    /// An edit was refused, in part or whole.
+    /// An edit, in part or whole, or a command was refused.
     Refused = 3,
     /// Interrupted.
     Interrupted = 130,

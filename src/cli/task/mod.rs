@@ -25,8 +25,8 @@ use super::shell::event_line;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, ProposalEvent, Question,
-    SessionChoice, SessionInfo, TurnEnd,
+    CallState, Cause, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, ProposalEvent,
+    Question, Reply, SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The kind of a changeset that a command made.
@@ -209,7 +209,12 @@ impl EventPrinter {
                 }
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
             }
-            EventBody::Command(event) => self.line(event_line(&event))?,
+            EventBody::Command(event) => {
+                let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
+                // In plan mode it is named in the plan instead.
+                self.refused |= was_refused && !self.plan;
+                self.line(event_line(&event))?;
+            }
             EventBody::Usage(usage) => self.line(usage_line(&usage))?,
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
@@ -356,7 +361,7 @@ impl EventPrinter {
             return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
         self.refused |= question.card.is_some() || question.hold.is_some();
-        Ok(StepDone { command: Some(ask::unanswered(&question)), ..StepDone::default() })
+        Ok(StepDone { command: Some(question.answer(Reply::Nobody)), ..StepDone::default() })
     }
 
     fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {

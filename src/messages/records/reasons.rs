@@ -194,6 +194,15 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "the approval policy none runs commands that only read; this one is {class}: {why}",
         "承認ポリシーnoneでは読み取りのコマンドだけを実行します（これは{class}）: {why}",
     ),
+    ("nobody is there to allow this command", "このコマンドを許可できる人がいません"),
+    (
+        "nobody is there to allow this command: a rule asks about it; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。ルールにより確認が必要です（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: the approval policy {policy} asks about class {class}: {why}",
+        "このコマンドを許可できる人がいません。承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
+    ),
     (
         "plan mode runs nothing that reaches further than the workspace; this one is {class}: {why}",
         "計画モードではワークスペースの外に及ぶコマンドを実行しません（これは{class}）: {why}",

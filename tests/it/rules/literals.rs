@@ -358,7 +358,6 @@ const REASONS: &[(&str, &[&str])] = &[
             "7 changed on disk after it was read",
             "7 changed on disk after it was read, by the same edit: nothing else in it differs",
             "Read it again before you rely on its text",
-            "The person's reason: 7",
             "The person says: 7",
             "The person gave no reason",
             "7: the person changed the result before accepting it",

@@ -146,7 +146,7 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
     }
     let words = words(decision);
     match words {
-        Some(words) if rejected > 0 => lines.push(format!("The person's reason: {words}")),
+        Some(words) if rejected > 0 => lines.push(format!("The reason: {words}")),
         // What was written while deciding is told also where everything was accepted; else the rejected calls tell it.
         Some(words) if decision.files().iter().all(|file| !file.hunks.contains(&Choice::Reject)) => {
             lines.push(format!("The person says: {words}"));
@@ -249,7 +249,7 @@ mod tests {
             decided(&results, &proposal, &decision, &mut HashSet::new()).for_model.unwrap_or_default()
         };
         assert!(text_of(Choice::Accept, Some(" name it total ")).ends_with("The person says: name it total"));
-        assert!(text_of(Choice::Reject, Some("too long")).ends_with("The person's reason: too long"));
+        assert!(text_of(Choice::Reject, Some("too long")).ends_with("The reason: too long"));
         assert!(!text_of(Choice::Accept, None).contains("The person"));
     }
 }

@@ -83,6 +83,20 @@ impl JudgedCommand {
         self.judgement.rules.iter().flatten().any(|rule| rule.decision == RuleDecision::Ask)
     }
 
+    /// Returns why it is not run where the policy or a rule asks and nobody is there, for the model.
+    pub fn unanswered(&self, context: &SessionContext) -> String {
+        let policy = context.settings().approval.word();
+        let (class, why) = (self.found.class.word(), self.found.reason().words());
+        match self.asks_by_rule() {
+            true => format!("nobody is there to allow this command: a rule asks about it; its class is {class}: {why}"),
+            false => {
+                format!(
+                    "nobody is there to allow this command: the approval policy {policy} asks about class {class}: {why}"
+                )
+            }
+        }
+    }
+
     /// Returns why it is refused, for the model; none: it is not.
     pub fn refusal(&self) -> Option<String> {
         let CommandVerdict::Refuse(rule) = &self.judgement.verdict else { return None };

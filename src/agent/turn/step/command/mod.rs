@@ -120,7 +120,8 @@ async fn begin(
     match reply {
         Reply::Choice(0) => command::begin(context, request, Keeper::None, info).await.map_err(failed),
         Reply::Text(reason) => Err(CommandResult::Refused(not_allowed(&reason))),
-        _ => Err(CommandResult::Refused(not_allowed(""))),
+        Reply::Nobody => Err(CommandResult::Refused("nobody is there to allow this command".into())),
+        Reply::Choice(_) => Err(CommandResult::Refused(not_allowed(""))),
     }
 }
 
@@ -237,9 +238,8 @@ async fn allow(
                 let grant = if network { Grant::Online } else { judged.judgement.grant };
                 return allowed("allowed", Consent::Person, grant);
             }
-            Some(CommandDecision::Refuse(reason)) => {
-                return refused(context, call, &judged, not_allowed(&reason)).await;
-            }
+            Some(CommandDecision::Refuse(why)) => return refused(context, call, &judged, not_allowed(&why)).await,
+            Some(CommandDecision::Nobody) => return refused(context, call, &judged, judged.unanswered(context)).await,
             Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
                 Ok(()) => (call.text, edited) = (text, true),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
