@@ -202,7 +202,7 @@ messages! {
     no_keeper: "none: what it overwrites cannot be undone", "なし: 上書きした内容は元に戻せません";
 
     steps_done(steps): "{steps} in this turn; nebula stopped to ask", "このターンで{steps}実行しました。確認のため停止しました";
-    arrived_kept: "What arrived is kept.", "届いた分は残っています。";
+    arrived_kept: "What the model said is kept.", "モデルの発言は残っています。";
     format_set(name): "from now on edits are written as {name}", "今後の編集形式は{name}です";
     no_format(name, all): "{name} is no edit format; there are {all}", "{name}という編集形式はありません。使えるのは{all}です";
     does_not_think(model, effort): "{model} does not think: effort {effort} is left out", "{model}は思考しません。effort {effort}は無視します";

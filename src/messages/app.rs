@@ -20,6 +20,7 @@ messages! {
     not_sent: "the message was not sent", "メッセージは送信されませんでした";
     shows_proposal(key): "the proposal waits; {key} shows it", "提案が待っています。{key}で表示";
     proposal_waits_on: "the proposal waits", "提案が待っています";
+    drops_proposal(key): "{key} again interrupts and drops the proposal", "もう一度{key}で中断し、提案を取り下げます";
     turn_running(again): "a turn is running; {again} ends it and quits", "ターンを実行中です。{again}で中止して終了";
     draft_running(again): "a commit message is being written; {again} ends that and quits", "コミットメッセージを作成中です。{again}で中止して終了";
     key_again(key): "{key} again", "もう一度{key}";

@@ -74,6 +74,7 @@ messages! {
     stop: "stop", "停止";
     continues: "continues", "続行";
     runs_plan: "runs the plan", "計画を実行";
+    asks_why: "asks why it was rejected", "却下の理由を尋ねる";
     writes_accepted: "writes what is accepted", "承認したものを書き込む";
     next_hunk: "next hunk", "次のハンク";
     writes_decided: "writes when all are decided", "全決定後に書き込み";

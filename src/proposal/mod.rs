@@ -82,6 +82,16 @@ impl FileChange {
     pub fn acts_later(&self) -> bool {
         acts_later(&self.path)
     }
+
+    /// Returns why no policy may approve a hunk of it, if that is so.
+    pub fn needs_person(&self, hunk: &Hunk) -> Option<Personal> {
+        match hunk.hidden {
+            _ if self.acts_later() => Some(Personal::ActsLater),
+            0 if hunk.found.as_ref().is_some_and(|found| found.rung == Rung::Inexact) => Some(Personal::Inexact),
+            0 => None,
+            hidden => Some(Personal::Hidden(hidden)),
+        }
+    }
 }
 
 impl Proposal {
@@ -95,14 +105,12 @@ impl Proposal {
 
     /// Returns what in it no policy and no flag may approve, if there is something.
     pub fn needs_person(&self) -> Option<NeedsPerson<'_>> {
-        let of = |file: &'_ FileChange| {
-            let inexact = |h: &Hunk| h.found.as_ref().is_some_and(|f| f.rung == Rung::Inexact);
+        let of = |file: &FileChange| {
             let hidden = file.hunks.iter().map(|h| h.hidden).sum();
-            match () {
-                () if file.acts_later() => Some(Personal::ActsLater),
-                () if hidden > 0 => Some(Personal::Hidden(hidden)),
-                () if file.hunks.iter().any(inexact) => Some(Personal::Inexact),
-                () => None,
+            match file.hunks.iter().find_map(|hunk| file.needs_person(hunk)) {
+                _ if file.acts_later() => Some(Personal::ActsLater),
+                _ if hidden > 0 => Some(Personal::Hidden(hidden)),
+                why => why,
             }
         };
         self.files.iter().find_map(|file| Some(NeedsPerson { path: &file.path, why: of(file)? }))

@@ -661,3 +661,100 @@ fn ctrl_c_names_the_turn_that_runs() {
     stage.keys("<ctrl-c>");
     assert!(stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))));
 }
+
+#[test]
+fn below_the_least_size_no_key_decides() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.resize(20, 5);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(10_000);
+    for key in ["y", "a", "<enter>", "A", "A", "r", "x"] {
+        stage.keys(key);
+        stage.wait(1_000);
+    }
+    stage.say(Msg::Paste("yes".into()));
+    assert!(stage.text().contains("nebula needs 40×10") && decided(&stage).is_empty(), "{:?}", decided(&stage));
+    // What was typed blindly went nowhere, and a key that comes too late decides nothing.
+    stage.resize(140, 40);
+    let text = stage.text();
+    assert!(text.contains("reviewing") && text.contains("3 hunks undecided") && !text.contains("yes"), "{text}");
+    stage.keys("a");
+    assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    stage.wait(400);
+    stage.keys("a");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Decide(..))]), "{:?}", decided(&stage));
+    let mut stage = Stage::new(20, 5, "dark");
+    reading(&mut stage);
+    stage.keys("<ctrl-c><ctrl-c>");
+    assert!(matches!(decided(&stage)[..], [Effect::Quit(_)]), "{:?}", decided(&stage));
+}
+
+#[test]
+fn a_reason_is_asked_for_by_enter_alone_and_writes_nothing() {
+    let reviewing = |keys: &str| {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        arrive(&mut stage, Arrival::Proposal, 1);
+        stage.wait(3_000);
+        stage.keys(keys);
+        stage
+    };
+    for keys in ["na", "nyy", "nAA"] {
+        let mut stage = reviewing(keys);
+        assert!(stage.text().contains("Enter asks why it was rejected"), "{keys}: {}", stage.text());
+        stage.keys("u");
+        assert!(stage.text().contains("undecided"), "{keys}: {}", stage.text());
+        assert!(decided(&stage).is_empty(), "{keys}: {:?}", decided(&stage));
+    }
+    // Its Enter gives the reason, and another one writes, where the status line says so.
+    let mut stage = reviewing("na<enter>");
+    assert_eq!(stage.app.focus(), Focus::Line);
+    stage.keys("too slow<enter><enter>");
+    assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    assert!(stage.text().contains("reviewing") && stage.text().contains("Enter writes what is accepted"));
+    stage.wait(400);
+    stage.keys("<enter>");
+    let all = decided(&stage);
+    let [Effect::Send(Command::Decide(_, decision))] = all[..] else { panic!("{all:?}") };
+    assert_eq!((decision.reason.as_deref(), decision.count().rejected), (Some("too slow"), 1));
+    // Of what is rejected whole nothing is written.
+    let mut stage = reviewing("rno<enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Decide(..))]), "{:?}", decided(&stage));
+    stage.keys("<enter>");
+    // A key that shows something else leads away, with what was typed as a draft.
+    for key in ["<f3>", "<f4>", "<f5>", "<f8>", "<f9>"] {
+        let mut stage = reviewing("na<enter>");
+        stage.keys(&format!("and the tests{key}"));
+        assert_ne!(stage.app.focus(), Focus::Line, "{key}");
+        stage.keys("<f5>");
+        stage.wait(3_000);
+        assert!(stage.text().contains("› and the tests") && decided(&stage).is_empty(), "{key}: {}", stage.text());
+    }
+}
+
+#[test]
+fn where_nothing_is_shown_letters_are_typed() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.keys("<f2>");
+    assert!(stage.text().contains("nothing is proposed"), "{}", stage.text());
+    stage.keys("SLOW");
+    assert!(stage.text().contains("› SLOW"), "{}", stage.text());
+}
+
+#[test]
+fn esc_tells_that_a_proposal_goes_with_the_turn() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("yy");
+    arrive(&mut stage, Arrival::Proposal, 1);
+    for key in ["<esc>", "x<esc>"] {
+        stage.keys(key);
+        assert!(stage.text().contains("Esc again interrupts and drops the proposal"), "{}", stage.text());
+        assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    }
+    stage.keys("<esc>");
+    assert_eq!(decided(&stage), [&Effect::Send(Command::Interrupt)]);
+}

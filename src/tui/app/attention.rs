@@ -151,7 +151,7 @@ impl App {
 
     /// Puts what was typed about something that waits no more into the input, behind a draft. Enter sends nothing until
     /// typing has paused.
-    fn keep_words(&mut self, line: &Line) {
+    pub(super) fn keep_words(&mut self, line: &Line) {
         let (typed, draft) = (line.editor.expanded(), self.composer.input.expanded());
         match (typed.is_empty() || typed == line.begun, draft.is_empty()) {
             (true, _) => {}

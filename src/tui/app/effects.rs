@@ -1,7 +1,7 @@
 //! The effects of panes and lists on the screen are applied here; those that leave the program go on to `run`.
 
 use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen, Work};
-use crate::messages::app as say;
+use crate::messages::{app as say, diff};
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -39,7 +39,10 @@ impl App {
             PaneEffect::Line { purpose: LineFor::Reason, .. }
                 if !self.is_busy() && owner == Owner::Pane(PaneId::Diff) =>
             {
-                let done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
+                let mut done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
+                if done.is_empty() {
+                    done = self.panes.act(PaneId::Diff, Action::Write, self.now);
+                }
                 return self.route_effects(owner, done);
             }
             PaneEffect::Line { purpose, prompt, text } => {
@@ -250,7 +253,11 @@ impl App {
             Some(what @ (Attention::Proposal(_) | Attention::Restore(_))) => self.give_keys(what),
             _ => {
                 self.panes.diff.show_session();
-                self.show_pane(PaneId::Diff);
+                if self.panes.diff.is_empty() {
+                    self.say = Some(diff::nothing_proposed().into());
+                } else {
+                    self.show_pane(PaneId::Diff);
+                }
             }
         }
     }

@@ -54,6 +54,14 @@ impl App {
         };
         let single = self.keyboard.chords.len() == 1;
         self.keyboard.chords.clear();
+        let leaves = matches!(action, Some(Action::Cancel | Action::Escape | Action::Later | Action::Close));
+        if action != Some(Action::Escape) {
+            self.keyboard.drop_named = None;
+        }
+        // Nothing that a key would do can be seen.
+        if self.rects.tiny && !leaves {
+            return Vec::new();
+        }
         if action == Some(Action::Cancel) && armed {
             return self.quit(Exit::Done);
         }
@@ -386,12 +394,23 @@ impl App {
             }
             At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.layout.at = At::Question,
             At::Answer | At::Question => self.layout.at = At::Input,
-            At::Input if self.is_working() => {
-                return vec![Effect::Send(Command::Interrupt)];
-            }
+            At::Input if self.is_working() => return self.interrupt(),
             At::Input => {}
         }
         Vec::new()
+    }
+}
+
+impl App {
+    /// Interrupts the turn. A proposal that waits goes with it, which the person is told first.
+    fn interrupt(&mut self) -> Vec<Effect> {
+        let waits = self.panes.diff.waiting().map(|waiting| waiting.id).filter(|_| self.is_busy());
+        if waits.is_some() && std::mem::replace(&mut self.keyboard.drop_named, waits) != waits {
+            let key = self.keyboard.keys.word_or("Esc", Context::Input, Action::Escape);
+            self.say = Some(say::drops_proposal(&key));
+            return Vec::new();
+        }
+        vec![Effect::Send(Command::Interrupt)]
     }
 }
 

@@ -185,7 +185,13 @@ impl App {
             left_start: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
-            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_named: Work::default() },
+            keyboard: Keyboard {
+                keys,
+                chords: Vec::new(),
+                quit_armed: false,
+                drop_named: None,
+                quit_named: Work::default(),
+            },
             appearance: Appearance {
                 theme,
                 themes,
@@ -264,10 +270,15 @@ impl App {
     fn dispatch_one(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
             Msg::Key(key) => self.key(&key),
+            Msg::Paste(_) | Msg::Mouse(_) if self.rects.tiny => Vec::new(),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.size = (columns, rows);
+                // What waits is seen from now on.
+                if self.rects.tiny {
+                    self.guard_keys();
+                }
                 Vec::new()
             }
             Msg::Focus(focused) => {

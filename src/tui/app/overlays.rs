@@ -23,7 +23,12 @@ impl App {
             Action::Send => {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
-                self.hand_line(line.owner, line.purpose, LineInput::Taken(&text))
+                let effects = self.hand_line(line.owner, line.purpose, LineInput::Taken(&text));
+                // Letters decide again: none that was typed too long.
+                if self.is_reviewing() {
+                    self.guard_keys();
+                }
+                effects
             }
             Action::NewLine if self.line.as_ref().is_some_and(|line| line.purpose == LineFor::Text) => {
                 if let Some(line) = &mut self.line {
@@ -41,6 +46,7 @@ impl App {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 self.hand_line(line.owner, line.purpose, LineInput::Left)
             }
+            action if leads_away(action) => self.leave_line(action),
             action => {
                 if let Some(line) = &mut self.line {
                     line.editor.act(action);
@@ -48,6 +54,17 @@ impl App {
                 self.line_typed()
             }
         }
+    }
+
+    /// Goes elsewhere from a line. What was typed about something that waits is kept in the input.
+    fn leave_line(&mut self, action: Action) -> Vec<Effect> {
+        let Some(line) = self.line.take() else { return Vec::new() };
+        if line.about.is_some() {
+            self.keep_words(&line);
+        }
+        let mut effects = self.hand_line(line.owner, line.purpose, LineInput::Left);
+        effects.extend(self.act_global(action));
+        effects
     }
 
     pub(super) fn line_typed(&mut self) -> Vec<Effect> {
@@ -429,4 +446,10 @@ impl App {
             },
         }
     }
+}
+
+/// Returns whether an action shows something else than the line.
+fn leads_away(action: Action) -> bool {
+    let screens = [Action::FocusQuestion, Action::FocusReview, Action::FocusTimeline, Action::FocusGraph];
+    screens.contains(&action) || PaneId::pane_of(action).is_some()
 }

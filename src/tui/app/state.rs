@@ -198,6 +198,8 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
+    /// The proposal of which the person was told that the next Esc drops it.
+    pub drop_named: Option<ProposalId>,
     /// The work of which the person was told that quitting ends it.
     pub quit_named: Work,
 }

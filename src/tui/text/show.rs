@@ -84,6 +84,25 @@ pub fn plain(line: &str) -> Cow<'_, str> {
     pieces(line, 0, Invisible::Keep).into_iter().map(|p| p.text).collect::<String>().into()
 }
 
+/// Returns `line` as it is drawn inside a change: letters that pass for Latin ones are marked too.
+pub fn named(line: &str) -> String {
+    pieces(line, 0, Invisible::Name).into_iter().map(|p| p.text).collect()
+}
+
+/// Returns what is drawn for these bytes of the line that `pieces` show.
+pub fn part_of(pieces: &[Piece<'_>], bytes: std::ops::Range<usize>) -> String {
+    let part = |piece: &Piece<'_>| {
+        let (from, to) = (piece.from.start.max(bytes.start), piece.from.end.min(bytes.end));
+        let as_it_is = piece.text.len() == piece.from.len();
+        match from < to {
+            true if as_it_is => piece.text.get(from - piece.from.start..to - piece.from.start).map(str::to_string),
+            true if from == piece.from.start => Some(piece.text.to_string()),
+            _ => None,
+        }
+    };
+    pieces.iter().filter_map(part).collect()
+}
+
 /// Returns whether a character may be drawn as a mark.
 pub fn is_marked(c: char) -> bool {
     c.is_control() || clean::is_hidden(c) || is_no_break(c) || looks_latin(c)

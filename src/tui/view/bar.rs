@@ -407,6 +407,7 @@ fn offers(app: &App) -> Vec<KeyOffer> {
 /// Returns what Enter does with a proposal, as long as there is room for.
 fn writes(app: &App, undecided: usize) -> &'static str {
     match app.rects.bar.width {
+        _ if app.panes.diff.lacks_reason() => say::asks_why(),
         _ if undecided == 0 => say::writes_accepted(),
         width if width < NARROW => say::next_hunk(),
         width if width < MEDIUM => say::writes_decided(),

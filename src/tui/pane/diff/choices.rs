@@ -110,10 +110,25 @@ impl Choices {
         }
     }
 
-    /// Says `choice` of all hunks of which nothing was said.
-    pub fn fill(&mut self, choice: Choice) {
+    /// Accepts all hunks of which nothing was said.
+    pub fn accept_rest(&mut self) {
         for hunk in self.files.iter_mut().flat_map(|f| &mut f.hunks) {
-            *hunk = hunk.or(Some(choice));
+            *hunk = hunk.or(Some(Choice::Accept));
+        }
+    }
+
+    /// Accepts all hunks of `shown` of which nothing was said and that a policy may approve; of a move both ends or none.
+    pub fn accept_by_policy(&mut self, shown: &Proposal) {
+        let personal = |f: &FileChange| f.hunks.iter().any(|hunk| f.needs_person(hunk).is_some());
+        for (choices, file) in self.files.iter_mut().zip(&shown.files) {
+            let tied = choices.tied.and_then(|at| shown.files.get(at));
+            if tied.is_some_and(|other| personal(other) || personal(file)) {
+                continue;
+            }
+            for (hunk, of_file) in choices.hunks.iter_mut().zip(&file.hunks) {
+                let accepts = file.needs_person(of_file).is_none();
+                *hunk = hunk.or(accepts.then_some(Choice::Accept));
+            }
         }
     }
 

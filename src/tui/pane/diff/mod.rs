@@ -246,6 +246,11 @@ impl Diff {
         Some((open, open + count.accepted + count.rejected))
     }
 
+    /// Returns whether Enter asks why something is rejected.
+    pub fn lacks_reason(&self) -> bool {
+        self.is_waiting() && self.page.as_ref().is_some_and(DiffPage::lacks_reason)
+    }
+
     /// Returns the proposal that waits.
     pub fn pending(&self) -> Option<ProposalId> {
         let page = self.page.as_ref().filter(|p| p.is_open());
@@ -346,8 +351,7 @@ impl Diff {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
             (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => {
-                let text = text.trim();
-                page.send((!text.is_empty()).then(|| text.to_string()))
+                page.take_reason(text.trim())
             }
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
             (LineFor::Note, LineInput::Taken(text)) if page.is_open() => {
@@ -404,6 +408,11 @@ impl Diff {
     /// Returns the column of the rule between the sides, where there are two.
     pub fn middle(&self) -> Option<u16> {
         self.page.as_ref().filter(|p| p.view.layout() == Layout::Side).map(|p| p.view.middle())
+    }
+
+    /// Returns whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.page.is_none()
     }
 
     /// Returns whether it shows all that the session changed.

@@ -23,14 +23,16 @@ pub(in crate::tui) struct DiffPage {
     pub choices: Choices,
     pub stage: Stage,
     for_session: bool,
-    /// The decisions there were before each of the last ones, oldest first.
-    past: Vec<(Choices, Proposal)>,
+    /// The decisions there were before each of the last ones, oldest first, and whether they were for the session.
+    past: Vec<(Choices, Proposal, bool)>,
     /// Leaving the reason line takes the last decision back.
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
-    /// A comment about a hunk, sent with the decision.
+    /// A comment about a hunk, or the reason, sent with the decision.
     pub reason: String,
+    /// The reason for what is rejected was asked for.
+    pub reasoned: bool,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
     /// The words of the model before it proposed this.
@@ -106,6 +108,7 @@ impl DiffPage {
             reverts: false,
             armed: false,
             reason: String::new(),
+            reasoned: false,
             asks: false,
             why: String::new(),
             why_from: None,
@@ -120,14 +123,16 @@ impl DiffPage {
 
     /// Keeps the decisions there are, to come back to.
     pub fn remember(&mut self) {
-        self.past.push((self.choices.clone(), self.edited.clone()));
+        self.past.push((self.choices.clone(), self.edited.clone(), self.for_session));
+        self.reasoned = false;
     }
 
     /// Takes the last decision back, if there is one.
     pub fn undo_decision(&mut self) {
-        let Some((choices, edited)) = self.past.pop() else { return };
+        let Some((choices, edited, for_session)) = self.past.pop() else { return };
         self.choices = choices;
-        self.for_session = false;
+        self.for_session = for_session;
+        self.reasoned = false;
         let changed: Vec<usize> =
             (0..edited.files.len()).filter(|f| self.edited.files.get(*f) != edited.files.get(*f)).collect();
         self.edited = edited;
@@ -216,6 +221,22 @@ impl DiffPage {
         self.view.replace(f, &self.edited);
     }
 
+    /// Approves the edits of this session from now on, and of this proposal what a policy may approve.
+    fn accept_for_session(&mut self) -> Vec<PaneEffect> {
+        self.remember();
+        self.for_session = true;
+        self.choices.accept_by_policy(&self.edited);
+        let (f, h) = self.view.focus().unwrap_or_default();
+        match self.choices.next_undecided(f, h) {
+            Some(next) => {
+                self.view.set_focus(next);
+                let (_, open) = self.choices.count();
+                vec![PaneEffect::Say(say::left_to_person(&count::hunks(open)))]
+            }
+            None => self.finish_accepting(),
+        }
+    }
+
     fn toggle(&mut self) {
         let Some((f, h)) = self.view.focus() else { return };
         let choice = match self.choices.standing(f, h) {
@@ -246,21 +267,32 @@ impl DiffPage {
         }
     }
 
-    /// Ends the review with the decision just made.
-    fn finish_with_it(&mut self) -> Vec<PaneEffect> {
-        self.reverts = true;
-        self.finish()
+    /// Sends the decision if nothing was rejected: a reason is asked for by Enter alone.
+    fn finish_accepting(&mut self) -> Vec<PaneEffect> {
+        let (count, open) = self.choices.count();
+        if count.rejected == 0 && open == 0 { self.send() } else { Vec::new() }
     }
 
-    /// Sends the decision; if something was refused, asks for the reason first.
+    /// Returns whether the decision is whole, but for the reason of what is rejected.
+    pub fn lacks_reason(&self) -> bool {
+        let (count, open) = self.choices.count();
+        count.rejected > 0 && open == 0 && !self.reasoned
+    }
+
+    /// Sends the decision; if something was rejected, asks for the reason first.
     fn finish(&mut self) -> Vec<PaneEffect> {
-        let (count, _) = self.choices.count();
-        if count.rejected == 0 {
-            let given = Some(self.reason.clone()).filter(|given| !given.is_empty());
-            return self.send(given);
+        if !self.lacks_reason() {
+            return self.send();
         }
+        let (count, _) = self.choices.count();
         let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
+    }
+
+    /// Takes the reason. Where something is accepted, one more key writes it.
+    pub fn take_reason(&mut self, text: &str) -> Vec<PaneEffect> {
+        (self.reason, self.reasoned) = (text.to_string(), true);
+        if self.choices.count().0.accepted == 0 { self.send() } else { Vec::new() }
     }
 
     /// Keeps a comment, to be sent with the decision.
@@ -316,8 +348,9 @@ impl DiffPage {
         }
     }
 
-    pub fn send(&mut self, reason: Option<String>) -> Vec<PaneEffect> {
+    fn send(&mut self) -> Vec<PaneEffect> {
         self.stage = Stage::Sent;
+        let reason = Some(self.reason.clone()).filter(|given| !given.is_empty());
         let decision = self.choices.decision(&self.proposal, reason, self.for_session);
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
@@ -374,15 +407,15 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             page.decide(Choice::Accept);
             // There is nothing else to decide.
             if page.view.hunks().nth(1).is_none() {
-                return Some(page.finish_with_it());
+                return Some(page.finish_accepting());
             }
         }
         Action::AcceptDefinition => page.accept_definition(),
         Action::Reject => page.decide(Choice::Reject),
         Action::Toggle => page.toggle(),
         Action::AcceptAll => {
-            page.choices.fill(Choice::Accept);
-            return Some(page.finish_with_it());
+            page.choices.accept_rest();
+            return Some(page.finish_accepting());
         }
         // What a restore writes says nothing of later edits.
         Action::AcceptSession if page.is_restore() => {}
@@ -391,12 +424,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             let words = say::approve_again();
             return Some(vec![PaneEffect::Say(words.into())]);
         }
-        Action::AcceptSession => {
-            page.remember();
-            page.for_session = true;
-            page.choices.fill(Choice::Accept);
-            return Some(page.finish_with_it());
-        }
+        Action::AcceptSession => return Some(page.accept_for_session()),
         Action::UndoDecision => page.undo_decision(),
         Action::Test => return Some(vec![PaneEffect::send(Command::Test(page.proposal.id))]),
         Action::Comment => {
@@ -405,7 +433,8 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         }
         Action::RejectAll => {
             page.refuse_all();
-            return Some(page.finish_with_it());
+            page.reverts = true;
+            return Some(page.finish());
         }
         Action::Write => return Some(page.write()),
         Action::Later => {

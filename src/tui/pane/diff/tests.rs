@@ -93,7 +93,9 @@ fn decisions_go_out_per_hunk_with_the_reason() {
     assert!(matches!(&effects[..], [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
     assert!(diff.line(LineFor::Reason, LineInput::Left, 0).is_empty() && diff.is_waiting());
     act(&mut diff, &[Action::Write]);
-    let effects = diff.line(LineFor::Reason, LineInput::Taken(" too many connections "), 0);
+    // The reason writes nothing: the next Enter does.
+    assert_eq!(diff.line(LineFor::Reason, LineInput::Taken(" too many connections "), 0), []);
+    let effects = act(&mut diff, &[Action::Write]);
     let said = decision(&effects);
     assert_eq!(said.files()[0].hunks, [Choice::Reject, Choice::Accept]);
     assert_eq!(said.files()[1].hunks, [Choice::Accept]);
@@ -109,9 +111,11 @@ fn all_at_once() {
     let mut diff = pane(140, 35, shop());
     let effects = act(&mut diff, &[Action::AcceptSession, Action::AcceptSession]);
     assert!(decision(&effects[1..]).for_session);
-    // What was refused stays refused, and its reason comes first.
+    // What was refused stays refused, and Enter asks for its reason first.
     let mut diff = pane(140, 35, shop());
-    assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [PaneEffect::Line { .. }]));
+    assert_eq!(act(&mut diff, &[Action::Reject, Action::AcceptAll]), []);
+    assert!(diff.lacks_reason() && diff.offers(Action::UndoDecision));
+    assert!(matches!(act(&mut diff, &[Action::Write])[..], [PaneEffect::Line { .. }]));
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::RejectAll]);
     let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
@@ -168,7 +172,8 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
     assert_eq!(diff.undecided(), Some((1, 3)));
     act(&mut diff, &[Action::AcceptAll]);
-    let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
+    diff.line(LineFor::Reason, LineInput::Taken(""), 0);
+    let effects = act(&mut diff, &[Action::Write]);
     let said = decision(&effects);
     assert_eq!((said.files()[0].edited.as_deref(), said.count().accepted), (None, 1));
     // Late, or for another proposal.
@@ -499,6 +504,26 @@ fn the_only_hunk_is_written_by_its_key() {
     let mut diff = pane(140, 35, one);
     let effects = act(&mut diff, &[Action::Accept]);
     assert_eq!(decision(&effects).count().accepted, 1);
+}
+
+#[test]
+fn approving_further_edits_decides_nothing_that_no_policy_approves() {
+    let ordinary = change("a.rs", "one\n", "two\n", "replaceInFile", Rung::Exact, None);
+    let later = change("sub/CLAUDE.md", "one\n", "two\n", "replaceInFile", Rung::Exact, None);
+    let hidden = change("b.rs", "one\n", "p\u{430}ypal\n", "replaceInFile", Rung::Exact, None);
+    let guessed = change("c.rs", "one\n", "two\n", "replaceInFile", Rung::Inexact, None);
+    let [from, to] = FileChange::moved("x", ".envrc", State::file(*b"1\n"), State::file(*b"2\n"), "move", &[]);
+    let mut diff = pane(140, 35, proposal(vec![ordinary, later, hidden, guessed, from, to]));
+    let effects = act(&mut diff, &[Action::AcceptSession, Action::AcceptSession]);
+    let [PaneEffect::Say(_), PaneEffect::Say(words)] = &effects[..] else { panic!("{effects:?}") };
+    assert!(words.contains("5 hunks left to you"), "{words}");
+    assert_eq!(diff.undecided(), Some((5, 6)));
+    let effects = act(&mut diff, &[Action::UndoDecision, Action::AcceptAll]);
+    assert!(!decision(&effects).for_session, "that is undone too");
+    let mut diff = pane(140, 35, proposal(vec![change("b.rs", "1\n", "\u{202e}2\n", "write", Rung::Exact, None)]));
+    assert_eq!(act(&mut diff, &[Action::AcceptSession, Action::AcceptSession]).len(), 2);
+    assert_eq!(diff.undecided(), Some((1, 1)));
+    assert!(decision(&act(&mut diff, &[Action::Accept])).for_session);
 }
 
 #[test]

@@ -245,19 +245,19 @@ impl RowPainter<'_, '_, '_> {
     }
 
     fn coloured(&self, code: &Code, n: usize, text: &str, background: Style) -> Vec<Span<'static>> {
+        let pieces = show::pieces(text, 0, show::Invisible::Name);
         let mut spans = Vec::new();
         let mut at = 0;
         self.ctx.colours.look(code, n..n + 1, |_, tokens| {
             for token in tokens {
                 let end = (token.end as usize).min(text.len());
-                if let Some(part) = text.get(at..end) {
-                    spans.push(span(show::plain(part), self.ctx.theme.style(token.role).patch(background)));
-                    at = end;
-                }
+                let style = self.ctx.theme.style(token.role).patch(background);
+                spans.push(span(show::part_of(&pieces, at..end), style));
+                at = at.max(end);
             }
         });
         if at < text.len() {
-            spans.push(span(show::plain(&text[at..]), self.style(Role::Text).patch(background)));
+            spans.push(span(show::part_of(&pieces, at..text.len()), self.style(Role::Text).patch(background)));
         }
         spans
     }

@@ -114,6 +114,19 @@ fn a_long_reason_says_that_it_goes_on() {
 }
 
 #[test]
+fn look_alike_letters_are_marked() {
+    let mut edit = call("replaceInFile", "a.rs", CallState::Done, "", 1);
+    edit.preview = vec![line('+', "let p\u{430}ypal = \"\u{202e}\";")];
+    edit.arguments = r#"{"replace":"let pаypal = 2"}"#.into();
+    let mut tools = Tools::default();
+    add(&mut tools, vec![edit], NOW);
+    assert!(drawn(&mut tools, 60, 8).text().contains("let p⟨U+0430⟩ypal = \"⟨U+202E⟩\";"));
+    tools.act(Action::Open, NOW);
+    let opened = drawn(&mut tools, 60, 8).text();
+    assert!(opened.contains("let p⟨U+0430⟩ypal = 2"), "{opened}");
+}
+
+#[test]
 fn a_reason_leaves_out_what_its_colon_announces() {
     assert_eq!(super::detail_of("a.rs: not there. It reads now:"), "a.rs: not there.");
     assert_eq!(super::detail_of("it fits 3 places, at lines 1, 2, 3:"), "it fits 3 places, at lines 1, 2, 3");

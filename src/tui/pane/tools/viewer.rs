@@ -71,7 +71,7 @@ impl Viewer {
             self.block(say::arguments(), &call.arguments);
         }
         for field in &fields {
-            self.block(&field.name, &field.value);
+            self.block_of(&field.name, field.value.lines().map(show::named));
             if field.text && field.value.contains('\n') {
                 self.colour(&call.main, &field.value);
             }
@@ -93,11 +93,15 @@ impl Viewer {
     }
 
     fn block(&mut self, name: &str, text: &str) {
+        self.block_of(name, text.lines().map(|line| show::plain(line).into_owned()));
+    }
+
+    fn block_of(&mut self, name: &str, lines: impl Iterator<Item = String>) {
         if !self.lines.is_empty() {
             self.lines.push((LineKind::Text, String::new()));
         }
         self.lines.push((LineKind::Name, name.to_string()));
-        self.lines.extend(text.lines().map(|l| (LineKind::Text, show::plain(l).into_owned())));
+        self.lines.extend(lines.map(|line| (LineKind::Text, line)));
     }
 
     /// Colours the block added last as code of this file.
