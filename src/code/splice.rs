@@ -60,7 +60,8 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
     Ok(SplicedFile { file: new, at: found, range })
 }
 
-/// Removes a definition, with the lines it fills, one empty line beside it, and the comma that ends a field.
+/// Removes a definition, with the lines it fills, one empty line beside it, or those above it where it is the last, and the
+/// comma that ends a field.
 ///
 /// # Errors
 /// When the file would not parse as well as before, or something else would not be what it is.
@@ -162,6 +163,12 @@ fn lines_of(file: &SourceFile, at: usize) -> Range<usize> {
         // Something else is on its lines.
         _ => return node.range.start..rest,
     };
+    let kept = text[..start].trim_end().len();
+    let follows = text[end..].trim_start_matches([' ', '\t']);
+    if follows.is_empty() || follows.starts_with(['}', ')', ']']) {
+        let start = text[kept..start].find('\n').map_or(start, |ending| kept + ending + 1);
+        return if kept == 0 { 0..end } else { start..end };
+    }
     let above = text[..start].trim_end_matches([' ', '\t']);
     let parted = above.is_empty() || above.ends_with("\n\n") || above.ends_with("\n\r\n");
     let line = end + blank(&text[end..]);

@@ -550,3 +550,78 @@ fn a_corpus_replaced_by_itself_changes_no_byte() {
     assert!(definitions > 0, "nothing was found in {}", folder.display());
     assert!(faults.is_empty(), "{}", faults.iter().take(20).cloned().collect::<Vec<_>>().join("\n"));
 }
+
+/// Returns another body for a function, and what it takes the place of; none: it has no body of its own.
+fn marked(file: &SourceFile, at: usize) -> Option<(std::ops::Range<usize>, &'static str)> {
+    let node = &file.nodes[at];
+    if !matches!(node.kind, NodeKind::Fn | NodeKind::Method) || node.shared || node.broken {
+        return None;
+    }
+    let body = node.body?..node.own.end;
+    let new = match file.language {
+        SourceLanguage::Rust => "{ todo!(\"marked\") }",
+        SourceLanguage::Go => "{ panic(\"marked\") }",
+        SourceLanguage::TypeScript | SourceLanguage::Tsx => "{ throw \"marked\"; }",
+        SourceLanguage::Python => return Some((body, "raise Marked")),
+    };
+    let text = &file.text[body.clone()];
+    (text.starts_with('{') && text.ends_with('}')).then_some((body, new))
+}
+
+#[test]
+#[ignore = "takes minutes: 250 functions of all below the folder CORPUS, chosen by a seed"]
+fn functions_of_a_corpus_get_another_body_and_nothing_else_changes() {
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let folder = std::env::var_os("CORPUS").map_or(own, Into::into);
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    files.sort();
+    let mut seed = 14_u64;
+    let mut any = |most: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % most.max(1) as u64) as usize
+    };
+    let (mut edits, mut refused, mut tries) = (0, Vec::new(), 0);
+    while edits < 250 && tries < 50_000 {
+        tries += 1;
+        let path = &files[any(files.len())];
+        let Ok(file) = SourceFile::read(&path.to_string_lossy(), &std::fs::read(path).unwrap_or_default()) else {
+            continue;
+        };
+        if file.nodes.is_empty() {
+            continue;
+        }
+        let at = any(file.nodes.len());
+        let Some((body, new)) = marked(&file, at) else { continue };
+        let node = &file.nodes[at];
+        let text = [&file.text[node.range.start..body.start], new, &file.text[body.end..node.range.end]].concat();
+        let want = [&file.text[..body.start], new, &file.text[body.end..]].concat();
+        edits += 1;
+        match replace(&file, at, &text) {
+            Ok(spliced) => {
+                assert_eq!(spliced.file.text, want, "{}", file.id(at));
+                assert_eq!(spliced.file.nodes[spliced.at].dotted, node.dotted);
+            }
+            Err(fault) => refused.push(fault.to_string()),
+        }
+    }
+    println!("{} files, {edits} edits, {} refused", files.len(), refused.len());
+    refused.iter().for_each(|fault| println!("  {fault}"));
+    assert!(edits > 0, "no function was found in {}", folder.display());
+}
+
+#[test]
+fn the_last_definition_goes_with_the_empty_lines_above_it() {
+    let without = |path: &str, text: &str, selector: &str| {
+        let file = read(path, text);
+        remove(&file, at(&file, selector)).unwrap_or_else(|fault| panic!("{fault}")).text
+    };
+    assert_eq!(without("a.py", "a = 1\n\n\ndef f():\n    pass\n", "fn.f"), "a = 1\n");
+    assert_eq!(without("a.rs", "fn a() {}\r\n\r\nfn f() {}\r\n", "fn.f"), "fn a() {}\r\n");
+    assert_eq!(without("a.rs", "fn a() {}\n\nfn f() {}", "fn.f"), "fn a() {}\n");
+    assert_eq!(without("a.rs", "\n\nfn f() {}\n", "fn.f"), "");
+    let shop = "mod a {\n    fn a() {}\n\n    fn f() {}\n}\n";
+    assert_eq!(without("a.rs", shop, "fn.f"), "mod a {\n    fn a() {}\n}\n");
+}

@@ -117,6 +117,21 @@ src/cart.rs
     13  fn helper()
 ";
     assert_eq!(outline, want);
+    // What it mentions comes first, once, from other files too.
+    world.write("app/shop.py", "from app.main import Cart\n\ndef sum(a):\n    return helper(a) + helper(1) + Cart()\n\ndef helper(a):\n    return a.sum\n");
+    let ids = |words: &[&str]| -> Vec<String> {
+        let seen = world.json(0, words, "");
+        seen["nodes"].as_array().expect("nodes").iter().filter_map(|n| n["id"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(
+        ids(&["view", "app/shop.py::sum", "--with-deps"]),
+        ["app/shop.py::helper", "app/main.py::Cart", "app/shop.py::sum"]
+    );
+    assert_eq!(ids(&["view", "app/shop.py::sum"]), ["app/shop.py::sum"]);
+    assert_eq!(
+        ids(&["view", "src/cart.rs::Cart.total", "--with-deps"]),
+        ["src/cart.rs::Cart.items", "src/cart.rs::Cart.total"]
+    );
     let json = world.json(0, &["view", "src/cart.rs:9"], "");
     assert_eq!(json["nodes"][0]["id"], "src/cart.rs::Cart.total");
     assert_eq!(json["nodes"][0]["lines"], serde_json::json!([7, 10]));
@@ -259,7 +274,7 @@ mod rules {
         assert_eq!(world.read("src/cart.rs"), text);
         let done = world.json(0, &["remove", "fn.other", "--yes"], "");
         assert!(done["op-id"].is_string(), "{done}");
-        assert_eq!(world.read("src/cart.rs"), format!("{CART}\n"));
+        assert_eq!(world.read("src/cart.rs"), CART);
         world.write("src/cart.rs", &text);
         world.code(0, &["remove", "fn.helper", "--yes", "--force"], "");
         assert_eq!(world.read("src/cart.rs"), text.replace("fn helper() {}\n\n", ""));

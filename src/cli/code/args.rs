@@ -66,7 +66,8 @@ Exit: 0 found, 6 nothing of that name")]
     #[command(after_help = "\
 JSON: {nodes: [{id, path, kind, lines: [first, last], hash, text}],
        errors: [{path, line}], skipped: [{path, why}]}
-      with --outline the text is the signature
+      with --outline the text is the signature; with --with-deps what a
+      definition mentions by scope or import precedes it, each once
 Exit: 0 found, 6 nothing of that name")]
     View(ViewCode),
     /// Replace one definition; nothing outside it changes by a byte
@@ -180,6 +181,9 @@ pub struct ViewCode {
     /// Signatures alone
     #[arg(long)]
     pub outline: bool,
+    /// Show first what each mentions, where that can be told
+    #[arg(long)]
+    pub with_deps: bool,
 }
 
 /// Arguments of `replace`.

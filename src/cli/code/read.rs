@@ -1,6 +1,7 @@
 //! `list` and `view`.
 
-use std::io::Write;
+use std::collections::HashSet;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
@@ -9,8 +10,8 @@ use super::failure::Failed;
 use super::place::Place;
 use crate::cli::files::DONE;
 use crate::cli::out::{self, Out};
-use crate::code::SourceFile;
-use crate::definitions::{FindNotes, FoundFile};
+use crate::code::{SourceFile, needs};
+use crate::definitions::{FindNotes, FoundFile, SourceFiles};
 
 /// Files that a line about them names.
 const NAMED: usize = 3;
@@ -34,37 +35,85 @@ pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<u8, Failed> {
 
 pub(super) fn view(place: &Place<'_>, args: &ViewCode) -> Result<u8, Failed> {
     let selector = place.finder.selector(&args.selector)?;
-    let (mut out, mut nodes, mut first_file) = (Out::stdout(), Vec::new(), true);
+    let mut shown = ShownCode { json: place.json, outline: args.outline, ..ShownCode::default() };
     let notes = place.finder.each(&selector, |file: FoundFile, found| -> Result<(), Failed> {
-        let source = &file.source;
-        if args.outline && !place.json {
-            writeln!(out, "{}{}", if first_file { "" } else { "\n" }, source.path)?;
+        if !args.with_deps {
+            return Ok(found.into_iter().try_for_each(|at| shown.add(&file.source, at))?);
         }
-        for (n, at) in found.into_iter().enumerate() {
-            let signature = args.outline.then(|| source.signature(at));
-            match (place.json, signature) {
-                (true, signature) => {
-                    let mut node = node_json(source, at);
-                    node["text"] = signature.map_or_else(|| source.text_of(at).into(), Value::from);
-                    nodes.push(node);
-                }
-                (false, Some(signature)) => {
-                    let (indent, (line, _)) = ("  ".repeat(source.depth(at)), source.lines(at));
-                    writeln!(out, "{line:>6}  {indent}{signature}")?;
-                }
-                (false, None) => {
-                    let (parted, (first, last)) = (if first_file && n == 0 { "" } else { "\n" }, source.lines(at));
-                    let (id, kind, hash) = (source.id(at), source.nodes[at].kind.word(), source.hash(at));
-                    writeln!(out, "{parted}{id}  {kind}  {first}-{last}  {hash}")?;
-                    out.document(source.text_of(at).as_bytes())?;
-                    out.document(b"\n")?;
-                }
+        let path = file.source.path.clone();
+        let sources = SourceFiles::new(&place.finder, file)?;
+        for at in found {
+            let target = sources.target(&path, at)?;
+            for need in needs(&target, &sources) {
+                shown.add_once(&need.file, need.at)?;
             }
+            shown.add_once(&target.file, at)?;
         }
-        first_file = false;
         Ok(())
     })?;
-    end(place, out, nodes, &notes)
+    let mut out = Out::stdout();
+    shown.print(&mut out)?;
+    end(place, out, shown.nodes, &notes)
+}
+
+/// The definitions that are shown.
+#[derive(Default)]
+struct ShownCode {
+    json: bool,
+    outline: bool,
+    /// The lines of an outline that are not printed yet.
+    lines: String,
+    nodes: Vec<Value>,
+    /// The ids of those that are shown once.
+    ids: HashSet<String>,
+    /// The file of the last one; none: it is the first.
+    path: Option<String>,
+}
+
+impl ShownCode {
+    /// Shows a definition that may be needed by several.
+    fn add_once(&mut self, source: &SourceFile, at: usize) -> io::Result<()> {
+        if self.ids.insert(source.id(at)) { self.add(source, at) } else { Ok(()) }
+    }
+
+    fn add(&mut self, source: &SourceFile, at: usize) -> io::Result<()> {
+        let signature = self.outline.then(|| source.signature(at));
+        let is_first = self.path.is_none();
+        let is_new = self.path.as_deref() != Some(&source.path);
+        if is_new {
+            self.path = Some(source.path.clone());
+        }
+        let (line, last) = source.lines(at);
+        let mut out = Out::stdout();
+        match (self.json, signature) {
+            (true, signature) => {
+                let mut node = node_json(source, at);
+                node["text"] = signature.map_or_else(|| source.text_of(at).into(), Value::from);
+                self.nodes.push(node);
+            }
+            (false, Some(signature)) => {
+                if is_new {
+                    self.print(&mut out)?;
+                    self.lines.push_str(&format!("{}{}\n", if is_first { "" } else { "\n" }, source.path));
+                }
+                let indent = "  ".repeat(source.depth(at));
+                self.lines.push_str(&format!("{line:>6}  {indent}{signature}\n"));
+            }
+            (false, None) => {
+                let parted = if is_first { "" } else { "\n" };
+                let (id, kind, hash) = (source.id(at), source.nodes[at].kind.word(), source.hash(at));
+                writeln!(out, "{parted}{id}  {kind}  {line}-{last}  {hash}")?;
+                out.document(source.text_of(at).as_bytes())?;
+                out.document(b"\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the lines that are not printed yet, at once.
+    fn print(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        out.write_all(std::mem::take(&mut self.lines).as_bytes())
+    }
 }
 
 /// Returns a definition for a program, without its text.
