@@ -447,7 +447,7 @@ fn the_last_of_several_members_is_removed() {
         remove(&file, at(&file, &format!("a.py{selector}"))).map(|new| new.text).map_err(|fault| fault.to_string())
     };
     let class = "class A:\n    x = 1\n\n    def f(self):\n        def g():\n            pass\n        def h():\n            pass\n";
-    assert_eq!(removed(class, "::A.f").as_deref(), Ok("class A:\n    x = 1\n\n"));
+    assert_eq!(removed(class, "::A.f").as_deref(), Ok("class A:\n    x = 1\n"));
     assert_eq!(removed(class, "::A.f.h").as_deref(), Ok(&*class.replace("        def h():\n            pass\n", "")));
     let both = format!("{class}\n\nclass B:\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n");
     assert_eq!(removed(&both, "::B.g").as_deref(), Ok(&*both.replace("\n    def g(self):\n        pass\n", "\n")));
