@@ -32,11 +32,12 @@ pub fn indented(text: &str, to: &str, language: SourceLanguage) -> String {
 
 /// Returns whether the lines after the first are indented as those of a definition at this indentation are.
 fn stands(text: &str, to: &str, language: SourceLanguage, in_string: impl Fn(usize) -> bool) -> bool {
-    // A body of Python is deeper than what it belongs to, but after a decorator that stands there itself.
+    // A body of Python is deeper than what it belongs to, but after a decorator that stands there itself; a bracket that
+    // ends a head of several lines is not.
     let strict = language == SourceLanguage::Python && !text.starts_with('@');
     let deeper = |line: &str| {
         let rest = line.strip_prefix(to);
-        rest.is_some_and(|rest| !strict || rest.starts_with([' ', '\t']))
+        rest.is_some_and(|rest| !strict || rest.starts_with([' ', '\t', ')', ']', '}']))
     };
     let mut at = 0;
     let others = text.split_inclusive('\n').map(|line| {
