@@ -62,8 +62,9 @@ fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
         (0..file.nodes.len()).for_each(|at| *counts.entry(file.called(at)).or_default() += 1);
         counts
     });
-    let mut shared =
-        files.iter().flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
+    let mut shared = files
+        .iter()
+        .flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
     shared.all(|name| counts.iter().all(|count| count.get(&name) == counts[0].get(&name)))
 }
 
@@ -294,7 +295,8 @@ impl<'a> Merge<'a> {
 
 /// Returns the names that an import binds, as far as one line tells them: the last word of each part of a list.
 fn imported(line: &str) -> Vec<&str> {
-    let words = line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
+    let words =
+        line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
     let words = words.rsplit_once(" import ").map_or(words, |(_, names)| names);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let parts = words.split([',', '{', '}']);

@@ -41,8 +41,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use layers::{hide_headers, overlay, text, texts};
-pub use state_files::text_models::TextUse;
 use state_files::text_models;
+pub use state_files::text_models::TextUse;
 
 /// The keys that say where requests go and what lets them in.
 const CONNECTS: [&str; 5] = ["provider", "providers", "baseUrl", "apiKeyEnv", "apiKeyCommand"];

@@ -33,7 +33,8 @@ fn the_five_fixed_tools_have_exactly_their_parameters() {
 #[test]
 fn plan_mode_is_offered_no_tool_that_writes() {
     let tools = ToolSet::builtin();
-    let offered: Vec<String> = tools.specs(OfferedTools::WithoutEdits, true).into_iter().map(|s| s.name.to_string()).collect();
+    let offered: Vec<String> =
+        tools.specs(OfferedTools::WithoutEdits, true).into_iter().map(|s| s.name.to_string()).collect();
     for name in tools.names() {
         assert_eq!(offered.iter().any(|o| o == name), !tools.is(name, ToolKind::Write), "{name}");
     }

@@ -107,8 +107,10 @@ fn every_size_draws() {
     for (name, scene) in SCENES {
         for width in [1, 20, 39, 40, 41, 59, 71, 72, 79, 99, 100, 119, 120, 141] {
             for height in [1, 5, 9, 10, 11, 12, 15, 16, 20, 24, 41] {
-                let mut stage = Stage::new(width, height, "dark");
+                // Below the least size keys do nothing, so the scene is made before.
+                let mut stage = Stage::new(140, 42, "dark");
                 scene(&mut stage);
+                stage.resize(width, height);
                 stage.draw();
                 if width < 40 || height < 10 {
                     let notice: String = "nebula needs 40×10; this is".chars().take(usize::from(width)).collect();
@@ -463,6 +465,8 @@ fn a_decision_gives_the_focus_back() {
     stage.keys("y<enter>");
     // A hunk was rejected, so the reason is asked for first.
     stage.keys("keep five<enter>");
+    stage.wait(400);
+    stage.keys("<enter>");
     let text = stage.text();
     assert!(text.contains(" chat ─") && text.contains("working"), "{text}");
     let decided = stage.sent().into_iter().any(

@@ -178,7 +178,8 @@ async fn a_call_in_the_text_teaches_the_format() {
 /// A first edit that fails takes the tools for edits alone; one that has made an edit keeps them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_native_edit_that_fails_takes_no_other_tools() {
-    let edit = |search: &str| call("replaceInFile", json!({"path": "greet.py", "search": search, "replace": "\"hello\""}));
+    let edit =
+        |search: &str| call("replaceInFile", json!({"path": "greet.py", "search": search, "replace": "\"hello\""}));
     let world = World::new().file("greet.py", FILE).approve("edits");
     let world = world.model([edit("\"hi\""), edit("\"absent\""), say("Done."), edit("\"absent\""), say("Done.")]);
     let mut live = started(&world, "somebody-coder");
@@ -192,7 +193,11 @@ async fn a_native_edit_that_fails_takes_no_other_tools() {
     let last = live.requests().pop().expect("a request");
     let tools = tool_names(&last);
     assert!(!tools.contains(&"replaceInFile") && ["readFile", "runCommand"].iter().all(|name| tools.contains(name)));
-    assert!(notices(&live)[0].starts_with("the first edit of this model by a tool call failed"), "{:?}", notices(&live));
+    assert!(
+        notices(&live)[0].starts_with("the first edit of this model by a tool call failed"),
+        "{:?}",
+        notices(&live)
+    );
     live.close().await;
 }
 

@@ -10,7 +10,7 @@ use super::failure::Failed;
 use super::place::Place;
 use crate::cli::files::DONE;
 use crate::cli::out::{self, Out};
-use crate::code::{SourceFile, needs};
+use crate::code::{SourceFile, uses};
 use crate::definitions::{FindNotes, FoundFile, SourceFiles};
 
 /// Files that a line about them names.
@@ -44,8 +44,8 @@ pub(super) fn view(place: &Place<'_>, args: &ViewCode) -> Result<u8, Failed> {
         let sources = SourceFiles::new(&place.finder, file)?;
         for at in found {
             let target = sources.target(&path, at)?;
-            for need in needs(&target, &sources) {
-                shown.add_once(&need.file, need.at)?;
+            for needed in uses(&target, &sources) {
+                shown.add_once(&needed.used.file, needed.used.at)?;
             }
             shown.add_once(&target.file, at)?;
         }

@@ -8,7 +8,6 @@ mod binding;
 mod certainty;
 mod meaning;
 mod names;
-mod needs;
 mod role;
 mod roles;
 mod target;
@@ -30,7 +29,6 @@ use names::Lookup;
 use role::Role;
 
 pub use certainty::{Certainty, CodeMention};
-pub use needs::needs;
 pub use target::{CodeTarget, SourceTree};
 pub use uses::{CodeUse, uses};
 

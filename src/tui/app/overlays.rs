@@ -22,10 +22,10 @@ impl App {
         match action {
             Action::Send => {
                 let Some(line) = self.line.take() else { return Vec::new() };
-                let text = line.editor.expanded();
+                let (text, reason) = (line.editor.expanded(), line.purpose == LineFor::Reason);
                 let effects = self.hand_line(line.owner, line.purpose, LineInput::Taken(&text));
                 // Letters decide again: none that was typed too long.
-                if self.is_reviewing() {
+                if reason && self.is_reviewing() {
                     self.guard_keys();
                 }
                 effects
@@ -46,7 +46,7 @@ impl App {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 self.hand_line(line.owner, line.purpose, LineInput::Left)
             }
-            action if leads_away(action) => self.leave_line(action),
+            action if PaneId::leads_away(action) => self.leave_line(action),
             action => {
                 if let Some(line) = &mut self.line {
                     line.editor.act(action);
@@ -446,10 +446,4 @@ impl App {
             },
         }
     }
-}
-
-/// Returns whether an action shows something else than the line.
-fn leads_away(action: Action) -> bool {
-    let screens = [Action::FocusQuestion, Action::FocusReview, Action::FocusTimeline, Action::FocusGraph];
-    screens.contains(&action) || PaneId::pane_of(action).is_some()
 }

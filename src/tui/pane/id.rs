@@ -29,6 +29,13 @@ macro_rules! pane_ids {
                     _ => None,
                 }
             }
+
+            /// Returns whether an action shows something else than what is open: a pane, or another screen.
+            pub fn leads_away(action: Action) -> bool {
+                let screens =
+                    [Action::FocusQuestion, Action::FocusReview, Action::FocusTimeline, Action::FocusGraph];
+                screens.contains(&action) || PaneId::pane_of(action).is_some()
+            }
         }
     };
 }

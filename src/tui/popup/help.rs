@@ -5,6 +5,7 @@ use crate::messages::{hints, pages as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::key_groups::{GROUPS, Group};
 use crate::tui::keys::Keys;
+use crate::tui::pane::id::PaneId;
 
 /// Cells of the keys' column.
 const KEYS: usize = 14;
@@ -64,6 +65,7 @@ fn reaches(inner: Context, action: Action) -> bool {
         }
         Context::NoModel => action != Action::Escape,
         // A line, a list and a page take every key but those of the terminal.
+        Context::Line if PaneId::leads_away(action) => true,
         Context::Line | Context::List | Context::Form | Context::Viewer => {
             matches!(action, Action::Cancel | Action::Suspend | Action::Redraw)
         }
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn only_keys_that_do_something_are_listed() {
-        for (context, not) in [(Context::Sessions, "Tab"), (Context::NoModel, "Esc"), (Context::Line, "F2")] {
+        for (context, not) in [(Context::Sessions, "Tab"), (Context::NoModel, "Esc"), (Context::Line, "Tab")] {
             assert!(!lines(context).iter().any(|(keys, _)| keys == not), "{context:?} {not}");
         }
         assert!(lines(Context::Diff).iter().any(|(keys, _)| keys == "Tab"));

@@ -350,9 +350,7 @@ impl Diff {
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
-            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => {
-                page.take_reason(text.trim())
-            }
+            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => page.take_reason(text.trim()),
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
             (LineFor::Note, LineInput::Taken(text)) if page.is_open() => {
                 page.keep(text.trim());
