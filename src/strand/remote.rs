@@ -41,7 +41,7 @@ struct Published {
 pub struct RemoteRef {
     remote: Remote,
     reference: String,
-    /// Where nothing is kept, what was fetched goes with this.
+    /// The folder of what was fetched, where nothing is kept: it is removed with this value.
     _once: Option<TempDir>,
 }
 

@@ -33,8 +33,7 @@ fn the_five_fixed_tools_have_exactly_their_parameters() {
 #[test]
 fn plan_mode_is_offered_no_tool_that_writes() {
     let tools = ToolSet::builtin();
-    let offered: Vec<String> =
-        tools.specs(OfferedTools::WithoutEdits, true).into_iter().map(|s| s.name.to_string()).collect();
+    let offered: Vec<String> = tools.specs(OfferedTools::Plan, true).into_iter().map(|s| s.name.to_string()).collect();
     for name in tools.names() {
         assert_eq!(offered.iter().any(|o| o == name), !tools.is(name, ToolKind::Write), "{name}");
     }
@@ -103,7 +102,7 @@ impl Tool for Weigh {
 fn a_tool_that_is_added_is_offered_found_named_and_read_in_a_text() {
     let tools = ToolSet::builtin().with(Arc::new(Weigh));
     assert!(tools.names().any(|name| name == "weighItem"));
-    assert!(tools.specs(OfferedTools::WithoutEdits, true).iter().any(|spec| spec.name == "weighItem"));
+    assert!(tools.specs(OfferedTools::Plan, true).iter().any(|spec| spec.name == "weighItem"));
     assert_eq!(tools.verb("weighItem").expect("a verb").done, "weighed");
     assert_eq!(tools.main("weighItem", &json!({"item": "anvil"})), "anvil");
     let texts = [

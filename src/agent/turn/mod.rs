@@ -23,7 +23,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
 use crate::agent::turn::compact::Fitting;
-use crate::agent::turn::effect::Effect;
+use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
@@ -153,14 +153,7 @@ async fn act(
     work.keep_records(step.row);
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
-    if notes.native_edit_placed {
-        work.session.sent.native_edits = Some(target.model.clone());
-    }
-    match (wrote_text, notes.native_edit_failed) {
-        (true, _) => learn_format(context, work.session, target, TextUse::Calls).await,
-        (false, true) => learn_format(context, work.session, target, TextUse::Edits).await,
-        (false, false) => {}
-    }
+    learn_format(context, work.session, target, (wrote_text, &notes)).await;
     effect.add(&notes);
     let again = repeats.note(notes, written, &work.session.files);
     if stop.is_cancelled() {
@@ -180,7 +173,20 @@ async fn act(
 }
 
 /// Records that the model is best asked for edits as text, where this step shows it, and says so.
-async fn learn_format(context: &SessionContext, session: &Conversation, target: &RequestTarget, how: TextUse) {
+async fn learn_format(
+    context: &SessionContext,
+    session: &mut Conversation,
+    target: &RequestTarget,
+    (wrote_text, notes): (bool, &StepNotes),
+) {
+    if notes.native_edit_placed {
+        session.sent.native_edits = Some(target.model.clone());
+    }
+    let how = match (wrote_text, notes.native_edit_failed) {
+        (true, _) => TextUse::Calls,
+        (false, true) => TextUse::Edits,
+        (false, false) => return,
+    };
     let learnt = request::learn_format(&context.settings(), &context.services.config, session, target, how).await;
     if let Some((title, detail)) = learnt {
         context.events.notice(Level::Info, title, detail).await;

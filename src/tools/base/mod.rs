@@ -95,15 +95,18 @@ impl ToolKind {
 pub enum OfferedTools {
     /// All tools.
     All,
-    /// None that changes files: in plan mode, where commands that only read run, and where edits are written as text.
-    WithoutEdits,
+    /// The tools of plan mode: none that changes files; commands that only read run.
+    Plan,
+    /// The tools that change no files, where edits are written as text.
+    TextEdits,
     /// The tools that read or ask, where calls are written as text too.
     Reading,
 }
 
 impl OfferedTools {
     /// All variants, in the order of the enum.
-    pub const EACH: [OfferedTools; 3] = [OfferedTools::All, OfferedTools::WithoutEdits, OfferedTools::Reading];
+    pub const EACH: [OfferedTools; 4] =
+        [OfferedTools::All, OfferedTools::Plan, OfferedTools::TextEdits, OfferedTools::Reading];
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.

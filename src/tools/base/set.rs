@@ -56,11 +56,13 @@ impl ToolSet {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
             OfferedTools::All => true,
-            OfferedTools::WithoutEdits => !kind.changes(),
+            OfferedTools::Plan | OfferedTools::TextEdits => !kind.changes(),
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
         let is_offered = |tool: &&Arc<dyn Tool>| match tool.is_of_code() {
-            true => code && (is_offered(tool.kind()) || offered == OfferedTools::Reading),
+            true => {
+                code && (is_offered(tool.kind()) || matches!(offered, OfferedTools::Reading | OfferedTools::TextEdits))
+            }
             false => is_offered(tool.kind()),
         };
         tools.filter(is_offered).map(|tool| tool.spec()).collect()

@@ -19,6 +19,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),
     ("strand/store", "a Strand project's log and checkpoints"),
     ("strand/sync/write.rs", "the files that show a Strand project"),
+    ("strand/remote.rs", "what is fetched of a remote, where the person has no cache"),
     ("strand/runtime", "recorded episodes"),
 ];
 

@@ -31,8 +31,9 @@ const WHOLE_FILE: u64 = 8_192;
 pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
     let offered = match (settings.mode, settings.format) {
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
+        (Mode::Plan, _) => OfferedTools::Plan,
         (Mode::Agent, Format::TOOLS) => OfferedTools::All,
-        (Mode::Agent | Mode::Plan, _) => OfferedTools::WithoutEdits,
+        (Mode::Agent, _) => OfferedTools::TextEdits,
     };
     session.tool_specs(offered, offers_code(config, settings, session))
 }

@@ -130,9 +130,7 @@ impl DiffPage {
     /// Takes the last decision back, if there is one.
     pub fn undo_decision(&mut self) {
         let Some((choices, edited, for_session)) = self.past.pop() else { return };
-        self.choices = choices;
-        self.for_session = for_session;
-        self.reasoned = false;
+        (self.choices, self.for_session, self.reasoned) = (choices, for_session, false);
         let changed: Vec<usize> =
             (0..edited.files.len()).filter(|f| self.edited.files.get(*f) != edited.files.get(*f)).collect();
         self.edited = edited;
@@ -227,14 +225,9 @@ impl DiffPage {
         self.for_session = true;
         self.choices.accept_by_policy(&self.edited);
         let (f, h) = self.view.focus().unwrap_or_default();
-        match self.choices.next_undecided(f, h) {
-            Some(next) => {
-                self.view.set_focus(next);
-                let (_, open) = self.choices.count();
-                vec![PaneEffect::Say(say::left_to_person(&count::hunks(open)))]
-            }
-            None => self.finish_accepting(),
-        }
+        let Some(next) = self.choices.next_undecided(f, h) else { return self.finish_accepting() };
+        self.view.set_focus(next);
+        vec![PaneEffect::Say(say::left_to_person(&count::hunks(self.choices.count().1)))]
     }
 
     fn toggle(&mut self) {
@@ -275,8 +268,7 @@ impl DiffPage {
 
     /// Returns whether the decision is whole, but for the reason of what is rejected.
     pub fn lacks_reason(&self) -> bool {
-        let (count, open) = self.choices.count();
-        count.rejected > 0 && open == 0 && !self.reasoned
+        !self.reasoned && matches!(self.choices.count(), (HunkCount { rejected: 1.., .. }, 0))
     }
 
     /// Sends the decision; if something was rejected, asks for the reason first.
@@ -284,8 +276,7 @@ impl DiffPage {
         if !self.lacks_reason() {
             return self.send();
         }
-        let (count, _) = self.choices.count();
-        let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
+        let prompt = if self.choices.count().0.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
     }
 
@@ -421,8 +412,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::AcceptSession if page.is_restore() => {}
         Action::AcceptSession if !armed => {
             page.armed = true;
-            let words = say::approve_again();
-            return Some(vec![PaneEffect::Say(words.into())]);
+            return Some(vec![PaneEffect::Say(say::approve_again().into())]);
         }
         Action::AcceptSession => return Some(page.accept_for_session()),
         Action::UndoDecision => page.undo_decision(),
