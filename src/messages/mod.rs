@@ -142,6 +142,8 @@ pub(crate) mod times;
 pub(crate) mod verbs;
 pub(crate) mod view;
 
+#[cfg(feature = "code")]
+pub(crate) use panes::sources;
 #[cfg(feature = "strand")]
 pub(crate) use panes::strand;
 pub(crate) use panes::{archive, chat, diff, graph, past, review, tools};
@@ -173,6 +175,8 @@ mod tests {
         ("pages", pages::ROWS),
         ("popups", popups::ROWS),
         ("provider", provider::ROWS),
+        #[cfg(feature = "code")]
+        ("sources", sources::ROWS),
         #[cfg(feature = "strand")]
         ("strand", strand::ROWS),
         ("times", times::ROWS),

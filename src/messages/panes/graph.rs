@@ -5,16 +5,7 @@ messages! {
     reading: "reading the definitions", "定義を読み込み中";
     nothing: "the store holds no definition yet: `strand add` adds one", "ストアに定義がまだありません。`strand add` で追加できます";
     nothing_in_files: "the source files hold no definition", "ソースファイルに定義がありません";
-    stopped: "stopped before everything was read", "すべて読み終わる前に停止しました";
-    syntax_error(line): "syntax error in line {line}: definitions may be missing", "{line}行目に構文エラー（見つからない定義がある可能性があります）";
-    not_read(why): "not read, so references may be missing: {why}", "未読のため見つからない参照がある可能性があります: {why}";
     files_left(n): "{n} more file" | "{n} more files", "ほか{n}ファイル";
-    by_nebula: "nebula", "nebula";
-    unsure: "nebula or outside it", "nebulaまたはその外";
-    changed: "changed", "変更";
-    added: "added", "追加";
-    removed: "removed", "削除";
-    renamed_from(name): "renamed from {name}", "{name}から改名";
     no_match: "no match", "一致なし";
     definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";
     definitions_so_far(n): "{n} definition so far" | "{n} definitions so far", "ここまでに定義{n}件";

@@ -6,6 +6,8 @@ pub(crate) mod diff;
 pub(crate) mod graph;
 pub(crate) mod past;
 pub(crate) mod review;
+#[cfg(feature = "code")]
+pub(crate) mod sources;
 #[cfg(feature = "strand")]
 pub(crate) mod strand;
 pub(crate) mod tools;

@@ -9,7 +9,6 @@ use nebula::config::{Config, Flags, Paths, Variables};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
 use nebula::protocol::{Command, EventBody, Mode, Prompt, ProposalEvent, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
-use nebula::tools::Tool;
 use nebula::workspace::Workspace;
 
 /// Everything a session needs, in a folder that vanishes with it.
@@ -147,7 +146,8 @@ impl World {
     }
 
     /// Starts the agent with tools beside its own.
-    pub fn start_with_tools(&self, tools: Vec<Arc<dyn Tool>>) -> Live {
+    #[cfg(feature = "strand")]
+    pub fn start_with_tools(&self, tools: Vec<Arc<dyn nebula::tools::Tool>>) -> Live {
         let model = Arc::new(Replay::from_steps(self.steps.clone()));
         self.start_with(AgentParts { tools, ..self.parts(model.clone()) }, model)
     }

@@ -8,7 +8,7 @@ use super::limits::{LINE, ROWS, clip, holds, limited};
 use crate::agent::services::Services;
 use crate::code::{self, CodeTarget, SourceFile, SourceLanguage};
 use crate::definitions::{DefinitionFinder, FindNotes, FoundFile, SourceFiles};
-use crate::messages::graph as say;
+use crate::messages::sources as say;
 use crate::past::{DefinitionEdit, LineCause, PastError};
 use crate::protocol::{DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow};
 use crate::text::definition::DefinitionChange;
@@ -116,12 +116,12 @@ fn may_hold(path: &str, bytes: &[u8], words: &str) -> bool {
 pub fn definition(services: &Services, stop: &CancellationToken, id: &str) -> Result<DefinitionDetail, String> {
     let (finder, (path, name)) = (finder(services, stop), parts(id));
     let read = finder.read_file(path, |_| true).map_err(|fault| fault.to_string())?;
-    let file = read.ok_or_else(|| crate::messages::strand::definition_gone().to_owned())?;
+    let file = read.ok_or_else(|| say::gone().to_owned())?;
     let at = match name {
         None => return Ok(of_file(&file.source)),
         Some(name) => (0..file.source.nodes.len()).find(|at| file.source.name(*at) == name),
     };
-    let at = at.ok_or_else(|| crate::messages::strand::definition_gone().to_owned())?;
+    let at = at.ok_or_else(|| say::gone().to_owned())?;
     let found = of_definition(services, &finder, file, at)?;
     if stop.is_cancelled() { Err(say::stopped().into()) } else { Ok(found) }
 }

@@ -1,0 +1,14 @@
+//! Definitions of source files in the graph.
+
+messages! {
+    gone: "this definition is no longer there", "この定義はもうありません";
+    stopped: "stopped before everything was read", "すべて読み終わる前に停止しました";
+    syntax_error(line): "syntax error in line {line}: definitions may be missing", "{line}行目に構文エラー（見つからない定義がある可能性があります）";
+    not_read(why): "not read, so references may be missing: {why}", "未読のため見つからない参照がある可能性があります: {why}";
+    by_nebula: "nebula", "nebula";
+    unsure: "nebula or outside it", "nebulaまたはその外";
+    changed: "changed", "変更";
+    added: "added", "追加";
+    removed: "removed", "削除";
+    renamed_from(name): "renamed from {name}", "{name}から改名";
+}
