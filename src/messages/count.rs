@@ -13,6 +13,7 @@ messages! {
     models(n): "{n} model" | "{n} models", "モデル{n}件";
     more_lines(n): "{n} more line" | "{n} more lines", "あと{n}行";
     more(n): "{n} more", "あと{n}件";
+    no_match: "no match", "一致なし";
     names(n): "{n} name" | "{n} names", "{n}件";
     more_files(n): "{n} more file" | "{n} more files", "あと{n}ファイル";
     questions(n): "{n} question" | "{n} questions", "{n}件の質問";

@@ -63,5 +63,6 @@ messages! {
     show_takes_one: "show takes one number", "showには番号を1つ指定してください";
     not_understood(help): "not understood, and nothing was decided: {help}", "解釈できず、何も決定していません: {help}";
     which_hunks(all, help): "which hunks of {all}? {help}", "{all}個のどのハンクですか？ {help}";
-    no_hunk(word, all): "{word} is no hunk: there are 1 to {all}; nothing was decided", "{word}というハンクはありません（1から{all}まで）。何も決定していません";
+    no_choice(word, all): "{word} is no choice: there are 1 to {all}; nothing was answered", "{word}という選択肢はありません（1から{all}まで）。何も回答していません";
+    no_hunk(all, word): "{word} is no hunk: the only one is {all}; nothing was decided" | "{word} is no hunk: there are 1 to {all}; nothing was decided", "{word}というハンクはありません（1から{all}まで）。何も決定していません";
 }

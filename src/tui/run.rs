@@ -28,7 +28,7 @@ const REST: Duration = QUIET.saturating_add(Duration::from_secs(1));
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No terminal exists, or it went away.
-    #[error("the screen needs a terminal ({0}); without one use: nebula task PROMPT")]
+    #[error("the screen needs a terminal ({0}); without one use nebula chat, or nebula task PROMPT")]
     Terminal(#[from] io::Error),
 }
 

@@ -2,7 +2,8 @@
 
 use nebula::proposal::{Choice, RestoreStatus};
 use nebula::protocol::{
-    Command, EventBody, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+    Command, EventBody, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
+    TurnEnd,
 };
 use serde_json::json;
 
@@ -40,6 +41,38 @@ async fn renamed_and_undone(world: &World) -> Live {
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
     restored_by(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
     live
+}
+
+/// The lines of a chat that tell of a restore.
+fn restores(items: impl IntoIterator<Item = Item>) -> Vec<(String, String)> {
+    let notice = |item| if let Item::Notice(notice) = item { Some((notice.title, notice.detail)) } else { None };
+    items.into_iter().filter_map(notice).filter(|(title, _)| title.starts_with("restored ")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_stays_in_the_chat_and_the_model_is_told_of_it_also_after_a_resume() {
+    let mut world = renaming();
+    let mut live = renamed_and_undone(&world).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::RestoreEnded)).then_some(())).await;
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let id = live.events.iter().find_map(opened).expect("a session");
+    let added = |e: &EventBody| if let EventBody::Added(_, item) = e { Some(item.clone()) } else { None };
+    let line = [("restored a.rs".to_string(), "undo of rename".to_string())];
+    assert_eq!(restores(live.events.iter().filter_map(added)), line);
+    live.close().await;
+    for answer in ["I see.", "Still."] {
+        world = world.model([say(answer)]);
+        let mut again = world.start();
+        again.open(SessionChoice::Resume(id.clone()));
+        again.submit("and now?");
+        assert_eq!(again.end().await, TurnEnd::Done);
+        assert_eq!(restores(again.events.iter().filter_map(added)), line);
+        let told = "Meanwhile the person restored: a.rs (undo of rename).";
+        let requests = again.requests();
+        let told = requests[0].messages.iter().filter(|message| message.text().contains(told)).count();
+        assert_eq!(told, 1, "{:?}", requests[0].messages);
+        again.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -237,6 +270,8 @@ async fn what_is_undone_while_no_session_is_open_is_reported_to_the_first_one() 
     let mut live = world.start();
     live.submit("count");
     assert_eq!(live.end().await, TurnEnd::Done);
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let first_session = live.events.iter().find_map(opened).expect("a session");
     live.close().await;
     let world = world.model([say("I see.")]);
     let mut live = world.start();
@@ -245,6 +280,12 @@ async fn what_is_undone_while_no_session_is_open_is_reported_to_the_first_one() 
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
     let first = live.requests()[0].messages[0].text().into_owned();
-    assert!(first.contains("Meanwhile the person restored: a.txt."), "{first}");
+    assert!(first.contains("Meanwhile the person restored: a.txt (undo of count)."), "{first}");
     live.close().await;
+    // The session whose edit it was shows it, too.
+    let mut again = world.start();
+    again.open(SessionChoice::Resume(first_session));
+    let line = |e: &EventBody| matches!(e, EventBody::Recalled(items) if restores(items.iter().map(|(_, item)| item.clone())).len() == 1);
+    assert!(again.until(|e| if let EventBody::Recalled(_) = e { Some(line(e)) } else { None }).await);
+    again.close().await;
 }

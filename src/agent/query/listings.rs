@@ -205,9 +205,14 @@ fn state(s: &memory::Session) -> SessionState {
 
 fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Error> {
     let asked_for = id.to_string();
-    let (session, rows, changesets) = services.memory.ask_blocking(move |memory| {
+    let (session, rows, changesets, restores) = services.memory.ask_blocking(move |memory| {
         let id = &asked_for;
-        Ok((memory.get(id)?, memory.last(id, PREVIEW)?, memory.changesets_of_session(id)?))
+        Ok((
+            memory.get(id)?,
+            memory.last(id, PREVIEW)?,
+            memory.changesets_of_session(id)?,
+            memory.restores_of_session(id)?,
+        ))
     })?;
     let mut files: Vec<(String, OnDisk)> = Vec::new();
     for changeset in changesets {
@@ -218,7 +223,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
             }
         }
     }
-    let mut items = transcript::items(&rows, &services.tools(), None);
+    let mut items = transcript::items(&rows, &restores, &services.tools(), None);
     items.extend(SessionDamage::of(&rows, false).notice().map(Item::Notice));
     Ok(SessionPreview {
         id: id.to_string(),

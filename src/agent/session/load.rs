@@ -9,7 +9,7 @@ use crate::agent::session::records::{
     AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
-use crate::memory::{self, Memory, MemoryHandle};
+use crate::memory::{self, ChangesetRecord, Memory, MemoryHandle};
 use crate::protocol::Item;
 use crate::provider::{Message, Role, Runs, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
@@ -20,6 +20,7 @@ pub struct StoredConversation {
     pub record: memory::Session,
     rows: Vec<memory::StoredMessage>,
     summary: Option<memory::ConversationSummary>,
+    restores: Vec<ChangesetRecord>,
 }
 
 impl StoredConversation {
@@ -29,7 +30,13 @@ impl StoredConversation {
     /// When memory cannot be read.
     pub fn read(memory: &Memory, record: memory::Session) -> Result<Self, memory::Error> {
         let (rows, summary) = (memory.load(&record.id)?, memory.summary(&record.id)?);
-        Ok(StoredConversation { record, rows, summary })
+        let restores = memory.restores_of_session(&record.id)?;
+        Ok(StoredConversation { record, rows, summary, restores })
+    }
+
+    /// Returns the notes on what the person restored that the model has not been told of.
+    pub fn notes(&self) -> Vec<String> {
+        transcript::untold(&self.rows, &self.restores).map(|restored| restored.note()).collect()
     }
 }
 
@@ -37,7 +44,7 @@ impl Conversation {
     /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
     /// because the process died, get one that says so, which is stored in `memory`.
     pub fn load(stored: StoredConversation, tools: &Arc<ToolSet>, memory: &MemoryHandle) -> (Self, Vec<Item>) {
-        let StoredConversation { record, rows, summary } = stored;
+        let StoredConversation { record, rows, summary, restores } = stored;
         let mut session = Conversation::new(record.id.clone(), Arc::clone(tools), memory.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
@@ -47,7 +54,7 @@ impl Conversation {
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
             let items = scope.spawn(|| {
-                let mut items = transcript::items(&rows, tools, summary.as_ref());
+                let mut items = transcript::items(&rows, &restores, tools, summary.as_ref());
                 items.extend(SessionDamage::of(&rows, damaged_prompt).notice().map(Item::Notice));
                 items
             });

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::Services;
 use crate::agent::services::model_facts;
+use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::load::StoredConversation;
@@ -46,7 +46,7 @@ pub fn open(
         FoundSession::Stored(stored) => *stored,
     };
     let record = stored.record.clone();
-    let id = record.id.clone();
+    let (id, notes) = (record.id.clone(), stored.notes());
     let (session, items) = Conversation::load(stored, &services.tools(), &services.memory);
     let mut settings = settings;
     settings.take_up(&record);
@@ -55,6 +55,7 @@ pub fn open(
     if let Some(provider) = provider_of(services, &record) {
         context.ask_provider(provider);
     }
+    lock(&context.notes).extend(notes);
     context.status_data.show_totals(&record.totals);
     if let Some((used, window)) = session.sent.size {
         let parts =

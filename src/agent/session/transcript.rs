@@ -12,18 +12,28 @@ use crate::agent::session::records::{
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
-use crate::memory::{self, ConversationSummary, MessageState, NewMessage, StoredRole};
+use crate::memory::{self, ChangesetRecord, ConversationSummary, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
 use crate::tools::ToolSet;
 
-/// Returns the entries of these messages, oldest first; `tools` are those of the session, and `summary` is what stands for
-/// the first of the messages.
-pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet, summary: Option<&ConversationSummary>) -> Vec<Item> {
+/// Returns the entries of these messages, oldest first, with what the person restored between them; `tools` are those of
+/// the session, and `summary` is what stands for the first of the messages.
+pub fn items(
+    rows: &[memory::StoredMessage],
+    restores: &[ChangesetRecord],
+    tools: &ToolSet,
+    summary: Option<&ConversationSummary>,
+) -> Vec<Item> {
     let mut transcript = Transcript::default();
+    let mut restores =
+        restores.iter().filter(|restore| rows.first().is_some_and(|first| first.at <= restore.at)).peekable();
     for row in rows {
+        while let Some(restore) = restores.next_if(|restore| restore.at < row.at) {
+            transcript.items.push(Item::Notice(PersonRestore::of(restore).notice()));
+        }
         transcript.add(row, tools);
         if let Some(summary) = summary.filter(|summary| summary.upto == row.id) {
             transcript.items.push(Item::Answer { text: say::summary_of_conversation(&summary.text) });
@@ -31,7 +41,46 @@ pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet, summary: Option<&C
             transcript.items.push(Item::Notice(stands));
         }
     }
+    transcript.items.extend(restores.map(|restore| Item::Notice(PersonRestore::of(restore).notice())));
     transcript.items
+}
+
+/// Returns what the person restored since the last message of theirs: the model has not been told of it.
+pub fn untold<'a>(
+    rows: &[memory::StoredMessage],
+    restores: &'a [ChangesetRecord],
+) -> impl Iterator<Item = PersonRestore> + use<'a> {
+    let last = rows.iter().rfind(|row| typed(row).is_some()).map(|row| row.at);
+    restores.iter().filter(move |restore| last.is_some_and(|last| restore.at >= last)).map(PersonRestore::of)
+}
+
+/// An undo, redo or restore by the person.
+pub struct PersonRestore {
+    title: String,
+    paths: String,
+}
+
+impl PersonRestore {
+    /// Creates it from its title, `undo of …`, and the files that were written.
+    pub fn new(title: &str, mut paths: Vec<String>) -> Self {
+        paths.sort();
+        PersonRestore { title: title.into(), paths: paths.join(", ") }
+    }
+
+    fn of(record: &ChangesetRecord) -> Self {
+        Self::new(&record.cause.title, record.files.iter().map(|file| file.path.clone()).collect())
+    }
+
+    /// Returns its entry in the chat.
+    pub fn notice(&self) -> Notice {
+        Notice::new(Level::Info, format!("restored {}", self.paths), self.title.clone())
+    }
+
+    /// Returns what the model is told of it.
+    pub fn note(&self) -> String {
+        let PersonRestore { title, paths } = self;
+        format!("Meanwhile the person restored: {paths} ({title}). Read these files again before you edit them.")
+    }
 }
 
 /// The entries so far.

@@ -267,6 +267,11 @@ impl Chat {
                 self.waiting.push_front(OpenQuestion::Question(question));
                 return Ok(());
             }
+            (None, text) if !question.permission && replies::is_no_choice(text, question.choices.len()) => {
+                let why = say::no_choice(&text, &question.choices.len());
+                self.waiting.push_front(OpenQuestion::Question(question));
+                return self.printer.say(&why);
+            }
             (None, text) => reply(&question, text),
         };
         self.printer.say(&say::answered(&reply.words(&question.choices)))?;
@@ -378,7 +383,7 @@ impl Chat {
                 Ok(())
             }
             EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
-            EventBody::Notice(notice) => self.printer.notice(&notice),
+            EventBody::Notice(notice) => self.printer.passing(&notice),
             EventBody::Proposal(ProposalEvent::RestoreEnded) => {
                 (self.restoring, self.choosing) = (false, false);
                 Ok(())

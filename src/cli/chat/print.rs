@@ -34,6 +34,8 @@ pub struct Printer {
     failed: usize,
     /// The title of the last notice.
     last_notice: String,
+    /// The title of the last notice in passing, until an entry of the chat was printed.
+    last_passing: String,
     /// True if an unfinished line, a prompt, is on the screen.
     open: bool,
     /// The open session.
@@ -115,6 +117,8 @@ impl Printer {
                 self.grew(id, text)
             }
             Item::Call(call) => self.call(id, call),
+            // What was just said in passing stays in the chat of a screen.
+            Item::Notice(notice) if std::mem::take(&mut self.last_passing) == notice.title => Ok(()),
             Item::Notice(notice) => self.notice(notice),
             Item::User { attached, .. } => attached.iter().try_for_each(|a| self.say(&attachment(a))),
             Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&r.path, &r.reason))),
@@ -175,6 +179,12 @@ impl Printer {
             }
         }
         self.say(&line)
+    }
+
+    /// Prints a notice in passing.
+    pub fn passing(&mut self, notice: &Notice) -> io::Result<()> {
+        self.last_passing.clone_from(&notice.title);
+        self.notice(notice)
     }
 
     /// Prints a notice.

@@ -77,6 +77,12 @@ pub fn hold_help(hold: &HoldCard) -> String {
     say::hold_help(&keys.join(", "))
 }
 
+/// Returns whether a line is meant as the number of a choice and is that of none; a longer number is the person's own words.
+pub fn is_no_choice(line: &str, choices: usize) -> bool {
+    let short = choices > 0 && line.len() <= choices.to_string().len();
+    short && line.parse::<usize>().is_ok_and(|number| number == 0 || number > choices)
+}
+
 /// A reply to the question of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreReply {
@@ -137,7 +143,7 @@ fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
         let number = |text: &str| text.parse::<usize>().ok().filter(|n| (1..=hunks).contains(n));
         match (number(from), number(to)) {
             (Some(from), Some(to)) if from <= to => all.extend(from..=to),
-            _ => return Err(say::no_hunk(&word, &hunks)),
+            _ => return Err(say::no_hunk(hunks, &word)),
         }
     }
     Ok(all)
@@ -250,6 +256,21 @@ mod tests {
             let why = hold_choice(line, &hold).expect_err("no choice");
             assert_eq!(why, "not understood, and nothing was decided: one of g, x, n; n is the default", "{line}");
         }
+    }
+
+    #[test]
+    fn a_number_of_no_choice_answers_nothing() {
+        assert!(["0", "4", "9"].iter().all(|line| is_no_choice(line, 3)) && is_no_choice("13", 12));
+        for (line, choices) in [("1", 3), ("3", 3), ("8080", 3), ("euros", 3), ("", 3), ("9", 0)] {
+            assert!(!is_no_choice(line, choices), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_hunk_that_is_not_there_is_told_with_those_that_are() {
+        let why = |line, hunks| ProposalReply::read(line, hunks).expect_err("no hunk");
+        assert_eq!(why("y please", 1), "please is no hunk: the only one is 1; nothing was decided");
+        assert_eq!(why("y 4", 3), "4 is no hunk: there are 1 to 3; nothing was decided");
     }
 
     #[test]

@@ -311,6 +311,19 @@ impl Memory {
         self.all_with_files(self.select(which, &[&session])?)
     }
 
+    /// Returns what a person undid or redid of a session's files, in it or beside it, oldest first; what the model undid
+    /// is a call.
+    pub fn restores_of_session(&self, session: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        let which = "kind IN ('undo', 'redo') AND state = 'applied' AND id IS NOT NULL
+             AND turn IS NULL AND tool_call IS NULL AND (session_id = ?1 OR EXISTS (
+               SELECT 1 FROM changesets made JOIN changeset_files ours ON ours.n = made.n
+                 JOIN changeset_files restored ON restored.path = ours.path
+               WHERE made.session_id = ?1 AND made.n < changesets.n
+                 AND made.project_path = changesets.project_path AND restored.n = changesets.n))
+             ORDER BY id";
+        self.all_with_files(self.select(which, &[&session])?)
+    }
+
     /// Returns intents without an outcome, with their files, oldest first: under way, or their process died.
     /// The process that finds the changeset in the archive records the outcome.
     pub fn pending(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {

@@ -7,7 +7,6 @@ messages! {
     filter: "filter by path or cause", "パスか原因で絞り込み";
     reading: "reading the archive", "アーカイブを読み込み中";
     none_yet: "no changesets yet; what is overwritten is kept here", "チェンジセットはまだありません。上書きされる内容がここに残ります";
-    no_match: "no match", "一致なし";
     older(n): "{n} older", "以前の{n}件";
     other_process: "another nebula process", "別のnebulaプロセス";
     unknown_cause: "cause unknown", "原因不明";

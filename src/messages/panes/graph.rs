@@ -6,7 +6,6 @@ messages! {
     nothing: "the store holds no definition yet: `strand add` adds one", "ストアに定義がまだありません。`strand add` で追加できます";
     nothing_in_files: "the source files hold no definition", "ソースファイルに定義がありません";
     files_left(n): "{n} more file" | "{n} more files", "ほか{n}ファイル";
-    no_match: "no match", "一致なし";
     definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";
     definitions_so_far(n): "{n} definition so far" | "{n} definitions so far", "ここまでに定義{n}件";
     conflicts(n): "{n} conflict" | "{n} conflicts", "競合{n}件";

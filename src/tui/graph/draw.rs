@@ -42,7 +42,7 @@ impl GraphScreen {
         let mut note = match self.filter.is_empty() {
             true if page.files_left > 0 => say::definitions_so_far(page.total),
             true => say::definitions(page.total),
-            false => cut::search(&self.filter, &count::hits(&thousands(page.found), &thousands(page.total)), 40),
+            false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
         if !page.conflicts.is_empty() {
             note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
@@ -60,7 +60,7 @@ impl GraphScreen {
         let Some(page) = page.filter(|_| self.entries() > 0) else {
             let empty = page.map(|page| {
                 let nothing = if page.files == 0 { say::nothing() } else { say::nothing_in_files() };
-                page.trouble.as_deref().unwrap_or(if page.total == 0 { nothing } else { say::no_match() })
+                page.trouble.as_deref().unwrap_or(if page.total == 0 { nothing } else { count::no_match() })
             });
             pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
             return;

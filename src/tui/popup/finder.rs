@@ -240,7 +240,7 @@ pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let note = match (list.listed, list.complete) {
         (false, _) => say::looking().to_string(),
-        (true, true) => count::hits(&thousands(list.hits.len()), &thousands(list.total)),
+        (true, true) => cut::rows_left(list.hits.len(), list.total),
         (true, false) => say::hits_so_far(&thousands(list.hits.len()), &thousands(list.total)),
     };
     let completion = Context::Completion;

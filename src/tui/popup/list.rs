@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 
 use super::{border, fuzzy, matched, modal, pair, sample, select, thumb};
-use crate::messages::{count, popups as say};
+use crate::messages::popups as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -326,7 +326,7 @@ impl List {
             (true, _) => say::asking().into(),
             (_, ListKind::Remove(_) | ListKind::Commit(_)) => String::new(),
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
-            _ => count::hits(&self.hits.len(), &self.entries.len()),
+            _ => cut::rows_left(self.hits.len(), self.entries.len()),
         };
         let run = if self.kind == ListKind::Commands { say::run() } else { say::take() };
         let mut keys = super::keys(ctx, Context::List, [(Action::Choose, run)]);

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::{border, modal, pair, thumb};
-use crate::messages::{count, pages as say};
+use crate::messages::pages as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -281,7 +281,7 @@ impl Page {
         let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).filter(|words| !words.is_empty())?;
         let rows = || sections.iter().flat_map(|(_, rows)| rows);
         let found = rows().filter(|row| row.holds(&words)).count();
-        Some(count::hits(&found, &rows().count()))
+        Some(cut::rows_left(found, rows().count()))
     }
 
     fn draw_filter(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {

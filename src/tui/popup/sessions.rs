@@ -97,7 +97,7 @@ impl Sessions {
     /// Returns `2 of 7`, while words are looked for: the sessions that hold them.
     pub fn search_hits(&self) -> Option<String> {
         let all = self.all.filter(|_| self.listed && !self.words.is_empty())?;
-        Some(count::hits(&thousands(self.rows.len()), &thousands(all)))
+        Some(cut::rows_left(self.rows.len(), all))
     }
 
     /// Returns the number of sessions, for the pane line.

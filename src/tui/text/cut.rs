@@ -7,6 +7,8 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::wrap::cells;
+use crate::messages::count;
+use crate::text::number::thousands;
 
 /// Returns the beginning of `text` in `width` cells, ending in `mark` if anything is missing.
 pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
@@ -39,6 +41,19 @@ pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
 pub fn search(words: &str, hits: &str, width: usize) -> String {
     let both = format!("/ {words}  {hits}");
     if cells(&both) <= width { both } else { hits.to_string() }
+}
+
+/// Returns `2 of 7`: which of the places that hold the words is the present one; `no match` where there are none.
+pub fn hits(at: usize, all: usize) -> String {
+    match all {
+        0 => count::no_match().into(),
+        _ => count::hits(&thousands(at), &thousands(all)),
+    }
+}
+
+/// Returns `2 of 7`: how many rows of a list a filter leaves; `no match` where it leaves none.
+pub fn rows_left(found: usize, all: usize) -> String {
+    if found == 0 { hits(0, 0) } else { hits(found, all) }
 }
 
 /// Returns the first of `texts` that fits in `width` cells, else the last, cut at a word.

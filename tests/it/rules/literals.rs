@@ -33,7 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("popup/page.rs", &["\\u{0}marks"]),
     ("popup/sample.rs", &[" cargo  ", "nebula  ", "price = "]),
     // Said on standard error, where there is no screen.
-    ("run.rs", &["the screen needs a terminal ({0}); without one use: nebula task PROMPT"]),
+    ("run.rs", &["the screen needs a terminal ({0}); without one use nebula chat, or nebula task PROMPT"]),
     ("terminal/answers.rs", &["\\x1b[1;1H\\xe2\\x94\\x80\\x1b[6n\\x1b[1;1H \\x1b]11;?\\x1b\\\\\\x1b[?u\\x1b[c"]),
     ("view/hints.rs", &["y n"]),
     ("view/mod.rs", &["nebula", "recording"]),

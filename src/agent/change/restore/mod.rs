@@ -24,7 +24,7 @@ use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, Resto
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use reviewed::keep_reviewed;
-use tell::tell;
+use tell::{tell, tell_written};
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -111,8 +111,8 @@ impl Restores {
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
-                    if let Some(result) = run(&context, &plan, chosen, &stop).await {
-                        tell(&context, &result, "restored").await;
+                    if let Some(result) = run(&context, &plan, None, chosen, &stop).await {
+                        tell(&context, &result, &plan.title).await;
                         if let Some(reason) = reason.filter(|_| result.changeset.is_some()) {
                             reviewed::reviewed(&context, &plan, &result, &reason).await;
                         }
@@ -155,9 +155,13 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 
 /// Puts a ready proposal to the person and tells how it ended.
 async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
-    let cause = ChangesetCause::of_session(context.id(), kind, &proposal.title);
+    let title = proposal.title.clone();
+    let cause = ChangesetCause::of_session(context.id(), kind, &title);
     let result = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
-    tell(context, &result, if kind == UNDO { "restored" } else { "wrote" }).await;
+    match kind {
+        UNDO => tell(context, &result, &title).await,
+        _ => tell_written(context, &result).await,
+    }
 }
 
 /// Plans to undo a part of what the session changed, on a thread that may block.
@@ -228,10 +232,11 @@ pub async fn plan(
 }
 
 /// Proposes the changes of a plan, and again each time a choice is made for a file that someone else changed. Returns
-/// `None` when there was nothing to restore.
+/// `None` when there was nothing to restore. `call`: the model's call that asks for it; none: the person does.
 pub async fn run(
     context: &Arc<SessionContext>,
     plan: &RestorePlan,
+    call: Option<&str>,
     mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
     stop: &CancellationToken,
 ) -> Option<ProposalResult> {
@@ -265,7 +270,8 @@ pub async fn run(
             }
             return None;
         }
-        let cause = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
+        let of_session = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
+        let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
         let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);

@@ -97,7 +97,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
             decide(context, ids, &reason).await;
         }
     }
-    tell(context, &result, "restored").await;
+    tell(context, &result, &title).await;
     context.events.refresh_status();
 }
 

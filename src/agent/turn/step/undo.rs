@@ -43,7 +43,7 @@ pub async fn run(
     };
     item.set(&context.events, CallState::Asking).await;
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
-    let outcome_of_proposal = restore::run(context, &plan, chosen, stop).await;
+    let outcome_of_proposal = restore::run(context, &plan, Some(&call.id), chosen, stop).await;
     let (state, text) = match &outcome_of_proposal {
         None => {
             (CallState::Failed, "Nothing to undo: there is no such version, or the files are already at it.".into())

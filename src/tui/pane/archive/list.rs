@@ -180,7 +180,7 @@ impl Archive {
             let words = match (self.loaded, self.filter.is_empty()) {
                 (false, _) => say::reading(),
                 (true, true) => say::none_yet(),
-                (true, false) => say::no_match(),
+                (true, false) => count::no_match(),
             };
             pen.prose(1, 0, words, look);
             return;

@@ -27,6 +27,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::mark::Mark;
+use crate::tui::text::cut;
 use crate::tui::theme::Role;
 use restore_list::RestoreList;
 
@@ -413,7 +414,7 @@ impl Archive {
     /// Returns `2 of 7`: changesets that the filter leaves.
     pub fn search_hits(&self) -> Option<String> {
         let visible = self.loaded && !self.filter.is_empty();
-        visible.then(|| count::hits(&thousands(self.found), &thousands(self.total)))
+        visible.then(|| cut::rows_left(self.found, self.total))
     }
 
     /// Returns what a tab shows.

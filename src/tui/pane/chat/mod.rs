@@ -24,7 +24,6 @@ use crate::proposal::ProposalId;
 use crate::protocol::{
     Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, ProposalEvent, Query, RestoreRequest,
 };
-use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
@@ -125,7 +124,7 @@ impl Chat {
             Action::Down | Action::HalfDown | Action::PageDown | Action::Last => !self.window.follow,
             Action::NextItem => self.selected.is_some(),
             Action::PreviousItem | Action::Copy | Action::Search => any,
-            Action::NextMatch | Action::PreviousMatch => !self.search.words.is_empty(),
+            Action::NextMatch | Action::PreviousMatch => self.search.hits.1 > 0,
             Action::FoldAll => self.window.units.iter().any(ChatBlock::folds),
             Action::Open => {
                 self.current_notice().is_some_and(|n| first_offer(n).is_some()) || self.current_fold().is_some()
@@ -300,7 +299,7 @@ impl Chat {
         let (at, all) = self.search.hits;
         // From there on they are not counted.
         let more = if all >= MOST_HITS { "+" } else { "" };
-        (!self.search.words.is_empty()).then(|| count::hits(&thousands(at), &format!("{}{more}", thousands(all))))
+        (!self.search.words.is_empty()).then(|| format!("{}{more}", cut::hits(at, all)))
     }
 
     /// Returns what a tab shows: the calls' tab tells what runs.

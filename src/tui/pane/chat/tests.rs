@@ -653,6 +653,30 @@ fn a_resumed_step_is_one_fold_with_questions_about_it_below() {
 }
 
 #[test]
+fn a_search_looks_into_folds_and_opens_the_one_that_holds_the_words() {
+    let mut s = Screen::new(80, 20);
+    for path in ["src/cart.rs", "src/price.rs"] {
+        s.call("readFile", path, CallState::Done);
+    }
+    s.nebula("Read both.");
+    let folded = s.text();
+    assert!(folded.contains("▸ ") && !folded.contains("price.rs"), "{folded}");
+    s.chat.line(LineFor::Search, LineInput::Now("absent"), 0);
+    s.draw();
+    assert_eq!(s.chat.search_hits().as_deref(), Some("no match"));
+    assert!(!s.chat.offers(Action::NextMatch));
+    assert_eq!(s.text(), folded, "a search without a match opens nothing");
+    s.chat.line(LineFor::Search, LineInput::Now("read 2"), 0);
+    s.draw();
+    assert_eq!(s.chat.search_hits().as_deref(), Some("1 of 1"));
+    assert!(s.chat.offers(Action::NextMatch));
+    assert_eq!(s.text(), folded, "what a fold says is in sight");
+    s.chat.line(LineFor::Search, LineInput::Now("PRICE.rs"), 0);
+    assert!(s.text().contains("src/price.rs"), "{}", s.text());
+    assert_eq!(s.chat.search_hits().as_deref(), Some("1 of 1"));
+}
+
+#[test]
 fn a_search_counts_and_visits_each_place_of_a_row() {
     let mut s = Screen::new(80, 20);
     s.you("go");

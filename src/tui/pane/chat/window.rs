@@ -194,13 +194,30 @@ impl VisibleBlocks {
         }
     }
 
-    /// Returns the places that hold the words in a block: the row, and which of the row's places it is.
+    /// Returns the places that hold the words in a block, what is folded away included: the row, and which of the row's
+    /// places it is.
     fn places(&mut self, unit: usize, words: &str, look: &Look<'_>) -> Vec<(usize, usize)> {
-        if !contains(&self.units[unit].copied(), words) {
+        let folds = self.units[unit].folds();
+        if !folds && !contains(&self.units[unit].copied(), words) {
             return Vec::new();
         }
+        let (open, height) = (self.units[unit].open, self.heights[unit]);
+        self.units[unit].open = open || folds;
         let rows = 0..self.lay(unit, look);
-        rows.flat_map(|row| (0..count_in(&self.units[unit].row_text(row), words)).map(move |nth| (row, nth))).collect()
+        let count = |row| (0..count_in(&self.units[unit].row_text(row), words)).map(move |nth| (row, nth));
+        let places = rows.flat_map(count).collect();
+        if !open && folds {
+            (self.units[unit].open, self.heights[unit]) = (false, height);
+        }
+        places
+    }
+
+    /// Opens a block whose row with the words is folded away.
+    fn unfold(&mut self, unit: usize, row: usize, words: &str, look: &Look<'_>) {
+        self.lay(unit, look);
+        if !contains(&self.units[unit].row_text(row), words) {
+            self.units[unit].open = true;
+        }
     }
 
     /// Counts the places that hold the words, and which of them was found.
@@ -244,6 +261,8 @@ impl VisibleBlocks {
             let found = if down { places.filter(beyond).min() } else { places.filter(beyond).max() };
             if let Some((row, nth)) = found {
                 find.at = Some((other, row, nth));
+                self.unfold(other, row, find.words, look);
+                self.fill(look);
                 if !self.visible.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
                     (self.follow, self.top) = (false, (other, row));
                     self.up(self.height / 3, look);

@@ -1,13 +1,12 @@
 //! Searching a diff, folding its hunks, and copying the one in focus.
 
+use crate::tui::text::cut;
 use std::collections::BTreeSet;
 
 use super::folds::Folds;
 use super::rows::{Heads, HunkView, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
-use crate::messages::count;
 use crate::proposal::HunkKind;
-use crate::text::number::thousands;
 
 impl View {
     /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
@@ -82,7 +81,7 @@ impl View {
     /// Returns `2 of 7`: which of the rows that hold the words is the present one. None: nothing is looked for.
     pub fn hits(&self) -> Option<String> {
         let at = (self.hit + 1).min(self.hits.len());
-        let hits = || count::hits(&thousands(at), &thousands(self.hits.len()));
+        let hits = || cut::hits(at, self.hits.len());
         (!self.words.is_empty()).then(hits)
     }
 

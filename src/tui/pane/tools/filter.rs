@@ -2,7 +2,7 @@
 
 use super::Tools;
 use super::entry::CallEntry;
-use crate::messages::{count, hints, tools as say, verbs};
+use crate::messages::{hints, tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -139,7 +139,7 @@ impl Tools {
         }
         let hits = &self.filter.hits;
         let at = self.selected.and_then(|i| hits.iter().position(|hit| *hit == i)).map_or(0, |at| at + 1);
-        Some(count::hits(&thousands(at), &thousands(hits.len())))
+        Some(cut::hits(at, hits.len()))
     }
 
     /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its

@@ -159,7 +159,7 @@ impl Tools {
             Action::Escape | Action::Close => self.viewer.is_some() || self.filter.failed,
             Action::NextMatch | Action::PreviousMatch => match &self.viewer {
                 Some(viewer) => viewer.searches(),
-                None => !self.filter.words.is_empty(),
+                None => !self.filter.hits.is_empty(),
             },
             Action::Search => !self.calls.is_empty(),
             Action::RunOn => self.calls.iter().any(CallEntry::is_running_command),

@@ -4,13 +4,12 @@ use ratatui::text::Span;
 
 use crate::proposal::Rung;
 use crate::protocol::{Call, ItemId};
-use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::look::Ctx;
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::text::highlight::{Code, Source};
-use crate::tui::text::{show, wrap};
+use crate::tui::text::{cut, show, wrap};
 use crate::tui::theme::Role;
 
 use super::fields;
@@ -258,7 +257,7 @@ impl Viewer {
     pub fn hits(&self) -> Option<String> {
         let seen = self.top..self.top + self.body();
         let at = self.hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
-        (!self.words.is_empty()).then(|| count::hits(&thousands(at), &thousands(self.hits.len())))
+        (!self.words.is_empty()).then(|| cut::hits(at, self.hits.len()))
     }
 
     /// Returns the note on the pane line.
