@@ -758,3 +758,32 @@ fn esc_tells_that_a_proposal_goes_with_the_turn() {
     stage.keys("<esc>");
     assert_eq!(decided(&stage), [&Effect::Send(Command::Interrupt)]);
 }
+
+#[test]
+fn a_letter_in_an_empty_diff_begins_a_message() {
+    let mut stage = Stage::new(80, 30, "dark");
+    reading(&mut stage);
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.keys("<f2>");
+    for _ in 0..4 {
+        if matches!(stage.app.focus(), Focus::Pane(_)) && stage.text().contains("nothing is proposed") {
+            break;
+        }
+        stage.keys("<tab>");
+    }
+    assert!(matches!(stage.app.focus(), Focus::Pane(_)), "{}", stage.text());
+    stage.keys("yes, slow");
+    assert!(stage.text().contains("› yes, slow"), "{}", stage.text());
+}
+
+#[test]
+fn what_says_that_letters_decide_is_the_last_to_give_way() {
+    let mut stage = Stage::new(40, 12, "dark");
+    reading(&mut stage);
+    stage.wait(10_000);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(10_000);
+    let text = stage.text();
+    let status = text.lines().next().unwrap_or_default();
+    assert!(status.contains("reviewing") && status.contains("…"), "{text}");
+}

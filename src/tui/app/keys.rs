@@ -53,6 +53,8 @@ impl App {
             KeyMatch::Nothing => None,
         };
         let single = self.keyboard.chords.len() == 1;
+        let written = single && self.writes_into_input(chord);
+        let action = action.filter(|_| !written);
         self.keyboard.chords.clear();
         let leaves = matches!(action, Some(Action::Cancel | Action::Escape | Action::Later | Action::Close));
         if action != Some(Action::Escape) {
@@ -72,6 +74,12 @@ impl App {
             None if single => chord.letter().map_or(Vec::new(), |c| self.letter(c)),
             None => Vec::new(),
         }
+    }
+
+    /// Returns whether a letter has nothing to act on where the keys go, and is the beginning of a message.
+    fn writes_into_input(&self, chord: Chord) -> bool {
+        let idle = self.focus() == Focus::Pane(PaneId::Diff) && self.panes.diff.is_empty();
+        idle && chord.letter().is_some_and(char::is_alphanumeric)
     }
 
     /// Does an action where the keys go.
@@ -126,6 +134,10 @@ impl App {
             Focus::NoModel => {
                 self.no_model.type_until(self.now + QUIET);
                 Vec::new()
+            }
+            Focus::Pane(PaneId::Diff) if self.panes.diff.is_empty() => {
+                self.layout.at = At::Input;
+                self.type_input(c)
             }
             Focus::Pane(_) | Focus::Review | Focus::Graph | Focus::Past => Vec::new(),
         }

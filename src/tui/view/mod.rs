@@ -356,12 +356,6 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         Approval::None => Some((say::nothing_approved(), text)),
     };
     parts.extend(approved.map(|(words, style)| (words.to_string(), style)));
-    if app.letters_decide() && app.focus() == Focus::Question {
-        parts.push((say::deciding().into(), t.style(Role::Accent)));
-    }
-    if app.is_reviewing() || matches!(app.screen, Screen::Review(_)) {
-        parts.push((say::reviewing().into(), t.style(Role::Accent)));
-    }
     if s.banner.is_some() {
         parts.push((say::not_saved().into(), attention));
     }
@@ -375,10 +369,22 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         spans.push(Span::styled(format!(" {} ", g.dot), dim));
         spans.push(Span::styled(words, style));
     }
-    let left = cut::line(Line::from(spans), room, g.cut, dim);
+    // That letters decide is said whatever else has room.
+    let decides = decides(app)
+        .map(|words| [Span::styled(format!(" {} ", g.dot), dim), Span::styled(words, t.style(Role::Accent))]);
+    let own: usize = decides.iter().flatten().map(Span::width).sum();
+    let mut left = cut::line(Line::from(spans), room.saturating_sub(own), g.cut, dim);
+    left.spans.extend(decides.into_iter().flatten());
     paint::spans(buf, area.x + 1, area.y, room, &left.spans);
     let x = area.right().saturating_sub(right_cells as u16 + 1);
     paint::spans(buf, x, area.y, right_cells, &right);
+}
+
+/// Returns what says that letters decide, while they do.
+fn decides(app: &App) -> Option<&'static str> {
+    let deciding = app.letters_decide() && app.focus() == Focus::Question;
+    let reviewing = app.is_reviewing() || matches!(app.screen, Screen::Review(_));
+    deciding.then(say::deciding).or_else(|| reviewing.then(say::reviewing))
 }
 
 /// Spans with another between each two.

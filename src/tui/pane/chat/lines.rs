@@ -171,7 +171,13 @@ pub(super) fn run_of_calls(
         let wrong = |c: &&CallSummary| {
             c.is_partial || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
         };
-        for call in all.iter().rev().filter(wrong).take(WRONG).collect::<Vec<_>>().into_iter().rev() {
+        let wrong: Vec<&CallSummary> = all.iter().filter(wrong).collect();
+        let earlier = wrong.len().saturating_sub(WRONG);
+        if earlier > 0 {
+            let words = format!("{} {}", look.glyphs.more, count::more(&earlier));
+            out.push(Span::styled(words, look.theme.style(Role::Dim)).into());
+        }
+        for call in &wrong[earlier..] {
             out.extend(went_wrong(call, width, look));
         }
         return out;

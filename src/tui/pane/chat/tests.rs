@@ -653,6 +653,17 @@ fn a_resumed_step_is_one_fold_with_questions_about_it_below() {
 }
 
 #[test]
+fn a_fold_with_many_failures_tells_how_many_it_does_not_show() {
+    let mut s = Screen::new(80, 20);
+    for n in 0..6 {
+        let failed = Call { reason: Some(format!("f{n} does not exist")), ..call("readFile", "", CallState::Failed) };
+        s.add(Item::Call(failed));
+    }
+    let text = s.text();
+    assert!(text.contains("⋯ 3 more") && text.contains("f3 does") && !text.contains("f2 does"), "{text}");
+}
+
+#[test]
 fn a_search_looks_into_folds_and_opens_the_one_that_holds_the_words() {
     let mut s = Screen::new(80, 20);
     for path in ["src/cart.rs", "src/price.rs"] {

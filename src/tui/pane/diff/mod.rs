@@ -316,7 +316,7 @@ impl Diff {
             Action::UndoDecision => open && page.can_undo(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
             Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1 || page.stage == Stage::Session,
-            Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
+            Action::NextMatch | Action::PreviousMatch => !page.view.hits.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
             Action::First | Action::Last | Action::Search | Action::Copy => true,
             Action::Layout | Action::Fold | Action::FoldAll | Action::WrapLines | Action::Blame => true,

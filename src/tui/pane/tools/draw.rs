@@ -122,6 +122,8 @@ impl RowPainter<'_, '_, '_> {
                 // Tenths from the start: milliseconds would only flicker.
                 duration(Duration::from_millis(ms.max(100)))
             }
+            // It did not run.
+            CallState::Refused => String::new(),
             CallState::Interrupted | CallState::Asking | CallState::Streaming => String::new(),
             _ => entry.call.took.map(duration).unwrap_or_default(),
         }
