@@ -101,6 +101,9 @@ fn prepare(control: &UnixStream) -> Result<Start, Failure> {
         // What the view does not cover must not be changed.
         start.bounds.iter_mut().for_each(|bounds| bounds.write.retain(|path| !real.contains(path)));
     }
+    if !start.only_read.is_empty() {
+        view::only_read_below(&start.only_read).map_err(Failure::View)?;
+    }
     // Without its helper nothing it would change could be kept.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
     rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;

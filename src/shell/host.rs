@@ -193,6 +193,22 @@ impl Shell {
         }
     }
 
+    /// Returns nebula's own folders in the workspace, where they can be mounted so that a command in a sandbox only reads
+    /// them.
+    pub(super) fn only_read(&self) -> Vec<PathBuf> {
+        if self.offered().view.is_err() {
+            return Vec::new();
+        }
+        let root = self.workspace.root();
+        let mut own = vec![root.join(".nebula"), self.archive.home().to_path_buf()];
+        if !self.archive.folder().starts_with(self.archive.home()) && self.archive.folder().starts_with(root) {
+            own.push(self.archive.folder().to_path_buf());
+        }
+        // A link in such a place leads to what is none of nebula's own.
+        own.retain(|folder| std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()));
+        own
+    }
+
     /// Remembers for this process that no view can be had of this workspace, as mounting one showed.
     pub(super) fn set_no_view(&self, why: &str) {
         if let Some(offered) = &mut *self.offered.lock().unwrap_or_else(PoisonError::into_inner) {

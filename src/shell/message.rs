@@ -39,6 +39,9 @@ pub struct Start {
     /// The view that it runs in; none: it runs in the workspace itself.
     #[serde(default)]
     pub view: Option<ViewStart>,
+    /// Folders that are mounted so that it can only read them.
+    #[serde(default)]
+    pub only_read: Vec<PathBuf>,
     /// The calls that wait for the person; none: nobody is asked, and what would be asked is refused.
     #[serde(default)]
     pub holds: Option<HoldSettings>,

@@ -260,6 +260,7 @@ fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing>
         guard: None,
         bounds: Some(bounds(grant, &SandboxSettings::default(), &around)),
         view: None,
+        only_read: Vec::new(),
         holds: None,
     })
 }

@@ -254,7 +254,7 @@ fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
     let lines = BufReader::new(File::open(index)?).lines();
     let entry = |line: io::Result<String>| {
         let entry: Entry = serde_json::from_str(&line?)?;
-        // A command may have written it: under this keeper nothing keeps it from there.
+        // A command may have written it where nothing keeps it from there.
         match entry.kind == StagedKind::File && !is_plain(&entry.copy) {
             true => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy that lies elsewhere")),
             false => Ok(entry),

@@ -172,7 +172,12 @@ fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>
         Ok(())
     };
     if let Err(why) = command.seal(shell, sealing) {
-        out::complain(format_args!("what it changed is not archived yet: {why}; the next nebula command tries again"));
+        match command.has_lost_states() {
+            true => out::complain(format_args!("what it changed is not archived and cannot be undone: {why}")),
+            false => out::complain(format_args!(
+                "what it changed is not archived yet: {why}; the next nebula command tries again"
+            )),
+        }
     }
     let sealed = SealedCommand::of_parts(parts.into_inner());
     sealed.unrecorded.iter().for_each(|error| stores.memory.report(error));

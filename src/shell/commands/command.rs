@@ -135,6 +135,9 @@ impl ShellCommand {
         if staged.holds_states() && !shell.workspace.root().is_dir() {
             return Err("the workspace is gone".into());
         }
+        if staged.staging.as_ref().is_some_and(|open| !open.folder().is_dir()) {
+            return Err("the folder that held the states before it is gone, and they with it".into());
+        }
         let not_undone = || self.running.progress().summary.not_undone(self.grant, &self.states.left_out);
         let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
         let StagedStates { staging, scan, older, late } = staged;
@@ -163,6 +166,12 @@ impl ShellCommand {
         older.push(std::mem::replace(open, next));
         older.append(late);
         seal_all(older, vec![open], &seal)
+    }
+
+    /// Returns whether the folder of its states is gone, so that they cannot be archived any more.
+    pub fn has_lost_states(&self) -> bool {
+        let staged = self.states.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        staged.staging.as_ref().is_some_and(|open| !open.folder().is_dir())
     }
 
     /// Returns its text.

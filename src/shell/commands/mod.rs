@@ -119,6 +119,7 @@ impl Commands {
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
+            only_read: if keeper == Keeper::Scan && bounds.is_some() { self.shell.only_read() } else { Vec::new() },
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),

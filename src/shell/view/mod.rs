@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use changes::{TooMuch, ViewChanges};
 #[cfg(target_os = "linux")]
-pub use mounts::enter;
+pub use mounts::{enter, only_read_below};
 
 use super::message::ViewStart;
 use super::places::PathClasses;

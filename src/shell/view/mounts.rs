@@ -31,12 +31,7 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
     if let Some(why) = super::refusal(&view.root) {
         return Err(io::Error::other(why));
     }
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    guard::own_namespaces().map_err(|error| namespaces(&error))?;
-    map(user, group).map_err(|error| namespaces(&error))?;
-    // What is mounted here is seen nowhere else.
-    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    rustix::mount::mount_change("/", alone).map_err(|error| step("mounts of its own", error.into()))?;
+    own_mounts()?;
     let around = mounted()?;
     let workspace = Layers::open(&view.root, &view.folder)?;
     let temporary: Vec<_> = view.temporary.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
@@ -61,6 +56,29 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
         only_read(mount, Path::new(&link_of(mount))).map_err(|error| step("what is around it, only read", error))?;
     }
     Ok(real)
+}
+
+/// Mounts folders so that this process, which has one thread, and those that it starts can only read them. It holds for
+/// good once this process has dropped its capabilities.
+///
+/// # Errors
+/// When the machine has no such mounts, in words.
+pub fn only_read_below(folders: &[PathBuf]) -> io::Result<()> {
+    own_mounts()?;
+    for folder in folders {
+        let mounted = open(folder).and_then(|opened| bind_to_read(&opened, folder));
+        mounted.map_err(|error| step(&format!("{} cannot be mounted to be only read", folder.display()), error))?;
+    }
+    Ok(())
+}
+
+/// Moves this process into namespaces of its own, as the same user. What is mounted from here on is seen nowhere else.
+fn own_mounts() -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    guard::own_namespaces().map_err(|error| namespaces(&error))?;
+    map(user, group).map_err(|error| namespaces(&error))?;
+    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", alone).map_err(|error| step("mounts of its own", error.into()))
 }
 
 /// Opens what is mounted so far, but for `/proc`, which is of this process and has no modes to change. What cannot be

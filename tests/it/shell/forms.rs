@@ -173,6 +173,34 @@ fn every_form_is_undone_under_scan() {
 }
 
 #[test]
+fn no_command_under_scan_removes_the_archive() {
+    let doctor = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = doctor.contains("view works");
+    super::tree::must_work(works, &doctor);
+    let forms = [
+        "git clean -fdxq",
+        "rm -rf .shaft src",
+        "mv .shaft gone; chmod -R 000 .shaft; echo x > .shaft/lock; rm README.md",
+        "umount .shaft; unshare -Urm umount .shaft; unshare -Urm mount -o remount,bind,rw .shaft; rm -rf .shaft src",
+    ];
+    for form in forms.iter().filter(|_| works) {
+        assert_eq!(undone(form, &["--keeper", "scan"]), Ok(()), "{form}");
+    }
+}
+
+#[test]
+fn states_that_went_with_the_archive_are_not_promised() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.home().join("own")).expect("made");
+    let off = r#"{"shell": {"sandbox": "off"}}"#;
+    std::fs::write(tree.home().join("own/config.json"), off).expect("written");
+    let ran = tree.nebula(&["run", "--keeper", "scan", "--", "rm -rf .shaft README.md"]);
+    let said = text(&ran.stderr);
+    assert!(said.contains("is not archived and cannot be undone"), "{said}");
+    assert!(!said.contains("tries again"), "{said}");
+}
+
+#[test]
 fn every_form_is_undone_under_the_guard() {
     let message = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
     let works = message.contains("guard works");
