@@ -175,6 +175,9 @@ pub struct ServeArgs {
     /// The Strand store to serve; found if left out
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    /// Offer definitions of source files too
+    #[arg(long)]
+    pub code: bool,
 }
 
 /// Arguments of `doctor`.

@@ -12,7 +12,7 @@ use super::fault::FindFault;
 use crate::code::{CodeFault, LARGEST, NodeSelector, SourceFile, SourceLanguage};
 use crate::proposal::State;
 use crate::text::distance::nearest_few;
-use crate::workspace::{Access, ReadError, Workspace};
+use crate::workspace::{Access, ReadError, Workspace, holds_secrets};
 
 /// Ids that are offered where nothing was found.
 const OFFERED: usize = 3;
@@ -29,6 +29,22 @@ pub struct DefinitionFinder<'a> {
     pub folder: PathBuf,
     /// Ends it early: what was found until then is incomplete.
     pub stop: CancellationToken,
+    /// True if files that usually hold keys are not read: the reader is no person.
+    pub withholds_secrets: bool,
+}
+
+/// The reason why a visit of definitions ended early.
+pub enum VisitEnd {
+    /// The answer is full.
+    Full,
+    /// They cannot be found.
+    Fault(FindFault),
+}
+
+impl From<FindFault> for VisitEnd {
+    fn from(fault: FindFault) -> VisitEnd {
+        VisitEnd::Fault(fault)
+    }
 }
 
 /// A file as it was read, with its definitions.
@@ -67,21 +83,22 @@ impl DefinitionFinder<'_> {
         }))
     }
 
-    /// Visits each file in which a selector means definitions, in the order of their paths.
+    /// Visits each file in which a selector means definitions, in the order of their paths; `notes` gets what was found
+    /// beside them until a visit fails.
     ///
     /// # Errors
     /// When nothing is called so, or a file that it names cannot be read; those of `see`.
     pub fn each<E: From<FindFault>>(
         &self,
         selector: &NodeSelector,
+        notes: &mut FindNotes,
         mut see: impl FnMut(FoundFile, Vec<usize>) -> Result<(), E>,
-    ) -> Result<FindNotes, E> {
-        let mut notes = FindNotes::default();
+    ) -> Result<(), E> {
         let mut found = false;
-        let paths: Vec<String> = self.paths(selector, &mut notes)?.into_iter().collect();
+        let paths: Vec<String> = self.paths(selector, notes)?.into_iter().collect();
         let worth = |path: &str, bytes: &[u8]| selector.may_name(path, bytes);
         self.read_each(&paths, &worth, |path, read| {
-            let Some(file) = noted(path, read, selector, &mut notes)? else { return Ok::<(), E>(()) };
+            let Some(file) = noted(path, read, selector, notes)? else { return Ok::<(), E>(()) };
             let at = selector.of(&file.source);
             notes.errors.extend(file.source.errors.first().map(|error| (path.to_owned(), file.source.line(*error))));
             if !at.is_empty() {
@@ -90,12 +107,9 @@ impl DefinitionFinder<'_> {
             }
             Ok(())
         })?;
-        if self.stop.is_cancelled() {
-            return Ok(notes);
-        }
-        match found {
-            true => Ok(notes),
-            false => Err(self.not_found(selector, &notes).into()),
+        match found || self.stop.is_cancelled() {
+            true => Ok(()),
+            false => Err(self.not_found(selector, notes).into()),
         }
     }
 
@@ -106,7 +120,7 @@ impl DefinitionFinder<'_> {
     pub fn one(&self, text: &str) -> Result<(FoundFile, usize), FindFault> {
         let selector = self.selector(text)?;
         let (mut ids, mut only) = (Vec::new(), None);
-        self.each(&selector, |file, at| {
+        self.each(&selector, &mut FindNotes::default(), |file, at| {
             ids.extend(at.iter().map(|at| file.source.id(*at)));
             only = at.first().map(|at| (file, *at));
             Ok::<(), FindFault>(())
@@ -214,6 +228,10 @@ impl DefinitionFinder<'_> {
     /// When it cannot be read, or its definitions are not.
     pub fn read_file(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<FoundFile>, FindFault> {
         let path = self.workspace.resolve(path, Access::File)?;
+        if self.withholds_secrets && holds_secrets(&path) {
+            let why = "usually holds keys: its definitions are not shown".to_owned();
+            return Err(CodeFault::Unreadable { path, why }.into());
+        }
         let too_large = |size: u64| CodeFault::Unreadable {
             path: path.clone(),
             why: format!("has {size} bytes: definitions are read from files up to {} MiB", LARGEST >> 20),

@@ -10,6 +10,4 @@ mod toolbox;
 
 pub use joined::Joined;
 pub use serve::serve;
-#[cfg(feature = "strand")]
-pub use strand::serve_store;
 pub use toolbox::{Client, ConsentQuestion, Contents, Entry, ResourcePage, ServedAnswer, ServedTool, Toolbox};

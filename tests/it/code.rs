@@ -391,3 +391,141 @@ mod rules {
         fs::set_permissions(world.path("app"), fs::Permissions::from_mode(0o755)).expect("opened");
     }
 }
+
+/// The same over the Model Context Protocol: `strand mcp serve --code`, without a store.
+#[cfg(feature = "mcp")]
+mod served {
+    use serde_json::json;
+
+    use super::*;
+    use crate::support::mcp::{CheckedCalls, Client};
+
+    const TOOLS: [&str; 6] = ["code_history", "code_refs", "code_remove", "code_rename", "code_replace", "code_view"];
+
+    fn client(world: &World, program: &str, words: &[&str]) -> Client {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(world.path("")).env_clear().env("HOME", world.dir.path().join("home"));
+        Client::start(&mut command).greeted("agent")
+    }
+
+    fn served(world: &World) -> Client {
+        client(world, env!("CARGO_BIN_EXE_strand"), &["mcp", "serve", "--code"])
+    }
+
+    #[test]
+    fn every_tool_answers_as_its_schema_says() {
+        let world = World::new();
+        world.write("src/lib.rs", "mod cart;\nuse cart::helper;\n\npub fn run() {\n    helper();\n}\n");
+        let mut client = served(&world);
+        let mut calls = CheckedCalls::of(&mut client);
+        assert_eq!(calls.names(), TOOLS);
+        let mut call = |name: &str, arguments: Value| calls.call(&mut client, name, arguments);
+        let seen = call("code_view", json!({"selector": "src/cart.rs", "outline": true}));
+        assert_eq!(seen["nodes"][2]["text"], "pub fn total(&self) -> u64", "{seen}");
+        let seen = call("code_view", json!({"selector": "fn.run", "with_deps": true}));
+        let ids: Vec<_> = seen["nodes"].as_array().expect("nodes").iter().map(|node| &node["id"]).collect();
+        assert_eq!(ids, ["src/cart.rs::helper", "src/lib.rs::run"]);
+        let refs = call("code_refs", json!({"selector": "fn.helper", "min_certainty": "import"}));
+        assert_eq!((&refs["counts"]["import"], &refs["refs"][0]["path"]), (&json!(2), &json!("src/lib.rs")), "{refs}");
+        let hash = seen["nodes"][0]["hash"].clone();
+        let new = json!({"selector": "fn.helper", "text": "fn helper() { 1; }", "expect_hash": hash});
+        let mut dry = new.clone();
+        dry["dry_run"] = true.into();
+        let tried = call("code_replace", dry);
+        assert_eq!((&tried["op-id"], world.read("src/cart.rs")), (&Value::Null, CART.to_owned()));
+        let replaced = call("code_replace", new);
+        assert_eq!(world.read("src/cart.rs"), CART.replace("fn helper() {}", "fn helper() { 1; }"));
+        let history = call("code_history", json!({"selector": "fn.helper"}));
+        assert_eq!(history["ops"][0]["op-id"], replaced["op-id"]);
+        assert_eq!(history["ops"][0]["cause"], "code: replace fn.helper");
+        let renamed = call("code_rename", json!({"selector": "fn.helper", "new_name": "aid"}));
+        assert_eq!(renamed["changed"][1], json!({"path": "src/lib.rs", "count": 2}));
+        let removed = call("code_remove", json!({"selector": "fn.run"}));
+        assert_eq!(removed["id"], "src/lib.rs::run");
+        assert_eq!(calls.called, TOOLS.map(String::from).into());
+        assert_eq!(client.end(), (Some(0), String::new()));
+        // What it wrote is in the history, and comes back.
+        assert!(world.nebula(&["history"]).contains("code: replace fn.helper"));
+        assert_eq!(world.read("src/lib.rs"), "mod cart;\nuse cart::aid;\n");
+        world.nebula(&["undo", "--yes"]);
+        assert_eq!(world.read("src/lib.rs"), "mod cart;\nuse cart::aid;\n\npub fn run() {\n    aid();\n}\n");
+    }
+
+    #[test]
+    fn a_refusal_is_a_result_to_act_on_and_keys_are_not_shown() {
+        let world = World::new();
+        world.write("src/lib.rs", "mod cart;\nuse cart::helper;\n\npub fn run() {\n    helper();\n}\n");
+        world.write(".env.ts", "export const helper = 'secret';\n");
+        let mut client = served(&world);
+        let hash = client.done("code_view", json!({"selector": "fn.helper"}))["nodes"][0]["hash"].clone();
+        let all = client.done("code_view", json!({"selector": "**"}));
+        assert!(!all.to_string().contains("secret"), "{all}");
+        assert_eq!(all["skipped"][0]["path"], ".env.ts");
+        let mut kind = |name: &str, arguments: Value| {
+            let error = client.refused(name, arguments);
+            (error["kind"].as_str().expect("a kind").to_owned(), error)
+        };
+        let replace = |text: &str, hash: &Value| json!({"selector": "fn.helper", "text": text, "expect_hash": hash});
+        assert_eq!(kind("code_view", json!({"selector": ".env.ts"})).0, "unreadable");
+        assert_eq!(kind("code_view", json!({"selector": "fn.none"})).0, "not-found");
+        assert_eq!(kind("code_view", json!({"selector": "**", "cursor": "src/none.rs::x"})).0, "stale");
+        assert_eq!(kind("code_view", json!({"selectors": "**"})).0, "usage");
+        let (stale, error) = kind("code_replace", replace("fn helper() {}", &json!("h:000000000000")));
+        assert_eq!((stale.as_str(), &error["details"]["hash"]), ("stale", &hash));
+        assert_eq!(kind("code_replace", json!({"selector": "fn.helper", "text": "fn helper() {}"})).0, "usage");
+        assert_eq!(kind("code_replace", replace("fn helper() {", &hash)).0, "syntax");
+        let (referenced, error) = kind("code_remove", json!({"selector": "fn.helper"}));
+        assert_eq!(
+            (referenced.as_str(), &error["details"]["referenced_by"][0]),
+            ("referenced", &json!("src/lib.rs:2"))
+        );
+        assert!(error["message"].as_str().is_some_and(|told| told.contains("force")), "{error}");
+        let rename = json!({"selector": "src/cart.rs::Cart.total", "new_name": "sum", "expect_hash": "h:000000000000"});
+        assert_eq!(kind("code_rename", rename).0, "stale");
+        assert_eq!(world.read("src/cart.rs"), CART);
+    }
+
+    #[test]
+    fn pages_go_on_where_they_ended() {
+        let world = World::new();
+        let calls: String = (0..5).map(|n| format!("fn f{n}() {{ helper(); }}\n")).collect();
+        world.write("src/cart.rs", &format!("{CART}{calls}"));
+        let mut client = served(&world);
+        let mut all = |name: &str, list: &str, mut arguments: Value| {
+            let whole = client.done(name, arguments.clone());
+            let (mut entries, mut pages) = (Vec::new(), 0);
+            arguments["limit"] = 2.into();
+            loop {
+                let page = client.done(name, arguments.clone());
+                let some = page[list].as_array().expect("a list");
+                assert!(some.len() <= 2 && pages < 20, "{page}");
+                (pages, entries) = (pages + 1, [entries, some.clone()].concat());
+                match page.get("next_cursor") {
+                    Some(next) => arguments["cursor"] = next.clone(),
+                    None => break,
+                }
+            }
+            assert_eq!((Some(&entries), whole.get("next_cursor")), (whole[list].as_array(), None));
+            (entries.len(), pages)
+        };
+        assert_eq!(all("code_refs", "refs", json!({"selector": "fn.helper"})), (5, 3));
+        let (nodes, pages) = all("code_view", "nodes", json!({"selector": "**"}));
+        assert_eq!(nodes.div_ceil(2), pages);
+    }
+
+    #[test]
+    fn they_are_offered_where_they_are_asked_for() {
+        let world = World::new();
+        let names = |program: &str, words: &[&str]| {
+            let mut client = client(&world, program, words);
+            CheckedCalls::of(&mut client).names().iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()
+        };
+        let (strand, nebula) = (env!("CARGO_BIN_EXE_strand"), env!("CARGO_BIN_EXE_nebula"));
+        let reading = ["code_history", "code_refs", "code_view"];
+        assert_eq!(names(strand, &["mcp", "serve", "--code", "--read-only"]), reading);
+        assert_eq!(names(nebula, &["strand", "mcp", "serve", "--code"]), TOOLS);
+        let of_code = |names: Vec<String>| names.iter().filter(|name| name.starts_with("code_")).count();
+        assert_eq!(of_code(names(nebula, &["mcp", "serve"])), 0);
+        assert_eq!(of_code(names(nebula, &["mcp", "serve", "--code"])), 6);
+    }
+}

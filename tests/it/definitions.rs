@@ -275,3 +275,26 @@ async fn the_first_source_file_brings_the_tools() {
     assert_eq!(offered(&live).len(), 4);
     live.close().await;
 }
+
+#[tokio::test]
+async fn what_usually_holds_keys_is_not_shown_and_a_cut_answer_says_what_it_lacks() {
+    let many: String =
+        (0..2_000).map(|n| format!("fn a_name_that_is_long_enough_to_fill_the_answer_{n}() {{}}\n")).collect();
+    let world =
+        World::new().file(".env.ts", "export const secret = 1;\n").file("a.rs", "fn b( {\n").file("b.rs", &many);
+    let steps = vec![
+        ("codeOutline", json!({"selector": "**"})),
+        ("codeView", json!({"selector": "const.secret"})),
+        ("codeRefs", json!({"selector": ".env.ts::secret"})),
+        ("codeView", json!({"selector": "b.rs"})),
+    ];
+    let (_, results) = told(world, [steps]).await;
+    let withheld = ".env.ts usually holds keys: its definitions are not shown";
+    for result in &results[..3] {
+        assert!(result.contains(withheld) && !result.contains("export"), "{result}");
+    }
+    assert!(results[0].contains("(syntax errors, so definitions may be missing: a.rs:1)"), "{}", results[0]);
+    for result in [&results[0], &results[3]] {
+        assert!(result.contains("(the first ") && result.contains("definitions; name a file"), "{result}");
+    }
+}

@@ -127,6 +127,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "review",
             "shell",
             "strand::cli::Opening",
+            "strand::cli::Serving",
             "strand::cli::main",
             "strand::cli::unable",
             "tools",

@@ -152,6 +152,9 @@ pub struct RenameCode {
     pub selector: String,
     /// The new name
     pub new_name: String,
+    /// Its hash as 'view' printed it; 12 digits will do
+    #[arg(long, value_name = "H")]
+    pub expect_hash: Option<String>,
     /// The way it is asked for.
     #[command(flatten)]
     pub ask: AskCode,

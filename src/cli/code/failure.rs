@@ -47,12 +47,18 @@ impl Failed {
     pub fn tell(&self, json: bool) -> u8 {
         out::aside(format_args!("Error: {}", self.message));
         if json {
-            let message = self.message.lines().next().unwrap_or_default();
-            let error = json!({"code": self.exit, "kind": self.kind, "message": message, "details": self.details});
+            let mut error = self.value();
+            error["code"] = self.exit.into();
             // Whoever reads no more has seen enough.
             let _ = out::say_json(&json!({"error": error}));
         }
         self.exit
+    }
+
+    /// Returns it for a program: the first line of its sentence, and what it needs to act on it.
+    pub fn value(&self) -> Value {
+        let message = self.message.lines().next().unwrap_or_default();
+        json!({"kind": self.kind, "message": message, "details": self.details})
     }
 }
 

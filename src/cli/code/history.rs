@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::failure::Failed;
 use super::place::Place;
-use crate::cli::files::{ArchiveCommands, DONE};
+use crate::cli::files::ArchiveCommands;
 use crate::past::{DefinitionEdit, PastError, cause, of_definition};
 use crate::text::clean::clean_line;
 use crate::text::definition::DefinitionChange;
 use crate::text::time;
 
-pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, selector: &str) -> Result<u8, Failed> {
+pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, selector: &str) -> Result<Value, Failed> {
     let (file, at) = place.finder.one(selector)?;
     let changes = of_definition(&file.source, at, files.stores(), &place.finder.stop)?;
     let mut ops: Vec<Value> = Vec::new();
@@ -30,13 +30,11 @@ pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, select
             writeln!(files.out, "{}  {id}  {what}{maybe}  {}", time::local(id.at()), clean_line(&title))?;
         }
     }
-    if place.json {
-        files.out.json(&json!({"id": file.source.id(at), "ops": ops}))?;
-    } else if ops.is_empty() {
+    if !place.json && ops.is_empty() {
         files.complain("no change of it is archived: `nebula history FILE` lists those of its file")?;
     }
     files.out.flush()?;
-    Ok(DONE)
+    Ok(json!({"id": file.source.id(at), "ops": ops}))
 }
 
 /// Returns what a change did: `changed`, `renamed from total`.

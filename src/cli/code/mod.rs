@@ -8,6 +8,10 @@ mod place;
 mod read;
 mod refs;
 mod rename;
+#[cfg(feature = "mcp")]
+mod schema;
+#[cfg(feature = "mcp")]
+mod served;
 mod write;
 
 #[cfg(test)]
@@ -17,16 +21,19 @@ use std::ffi::OsString;
 use std::io;
 
 use clap::Parser;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
 use super::context::Context;
-use super::files::ArchiveCommands;
+use super::files::{ArchiveCommands, DONE};
 use super::out::{self, Out};
 use crate::definitions::DefinitionFinder;
 use args::{CodeArgs, CodeCommand};
 use failure::{Failed, USAGE};
 use place::Place;
+#[cfg(feature = "mcp")]
+pub use served::CodeTools;
 
 /// Runs `strand code` with the words after it; `json` if that was asked for before them. Returns the exit code.
 pub fn run(words: Vec<OsString>, json: bool) -> u8 {
@@ -44,17 +51,23 @@ pub fn run(words: Vec<OsString>, json: bool) -> u8 {
             return Failed::new("usage", USAGE, text).tell(json);
         }
     };
-    match perform(args, json) {
-        Ok(code) => code,
+    let told = perform(args, json).and_then(|answer| match json {
+        true => Ok(out::say_json(&answer)?),
+        false => Ok(()),
+    });
+    match told {
+        Ok(()) => DONE,
         Err(failed) => failed.tell(json),
     }
 }
 
-fn perform(args: CodeArgs, json: bool) -> Result<u8, Failed> {
+/// Does what is asked for. Returns the answer for a program; that for a person is printed.
+fn perform(args: CodeArgs, json: bool) -> Result<Value, Failed> {
     let global = Global { workspace: args.workspace, ..Global::default() };
     let context = Context::for_one(global, None)?;
     let (workspace, folder, stop) = (&context.workspace, context.folder.clone(), CancellationToken::new());
-    let place = Place { finder: DefinitionFinder { workspace, folder, stop }, json };
+    let finder = DefinitionFinder { workspace, folder, stop, withholds_secrets: false };
+    let place = Place { finder, json, flag: "--yes" };
     match &args.command {
         CodeCommand::List { selector } => read::list(&place, selector),
         CodeCommand::View(view) => read::view(&place, view),
@@ -69,8 +82,8 @@ fn perform(args: CodeArgs, json: bool) -> Result<u8, Failed> {
 /// Runs what changes files.
 fn with_archive(
     context: &Context,
-    change: impl FnOnce(&mut ArchiveCommands<'_>) -> Result<u8, Failed>,
-) -> Result<u8, Failed> {
+    change: impl FnOnce(&mut ArchiveCommands<'_>) -> Result<Value, Failed>,
+) -> Result<Value, Failed> {
     context.config.warnings.iter().for_each(out::complain);
     let (archive, memory) = (context.archive()?, context.memory());
     let mut input = io::stdin().lock();

@@ -8,4 +8,6 @@ pub struct Place<'a> {
     pub finder: DefinitionFinder<'a>,
     /// True if the answer is JSON.
     pub json: bool,
+    /// The flag that approves a change where nobody is asked.
+    pub flag: &'static str,
 }

@@ -8,18 +8,17 @@ use serde_json::{Value, json};
 use super::args::ViewCode;
 use super::failure::Failed;
 use super::place::Place;
-use crate::cli::files::DONE;
 use crate::cli::out::{self, Out};
 use crate::code::{SourceFile, uses};
-use crate::definitions::{FindNotes, FoundFile, SourceFiles};
+use crate::definitions::{DefinitionFinder, FindFault, FindNotes, FoundFile, SourceFiles};
 
 /// Files that a line about them names.
 const NAMED: usize = 3;
 
-pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<u8, Failed> {
+pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<Value, Failed> {
     let selector = place.finder.selector(selector)?;
-    let (mut out, mut nodes) = (Out::stdout(), Vec::new());
-    let notes = place.finder.each(&selector, |file: FoundFile, found| -> Result<(), Failed> {
+    let (mut out, mut nodes, mut notes) = (Out::stdout(), Vec::new(), FindNotes::default());
+    place.finder.each(&selector, &mut notes, |file: FoundFile, found| -> Result<(), Failed> {
         for at in found {
             if place.json {
                 nodes.push(node_json(&file.source, at));
@@ -33,27 +32,41 @@ pub(super) fn list(place: &Place<'_>, selector: &str) -> Result<u8, Failed> {
     end(place, out, nodes, &notes)
 }
 
-pub(super) fn view(place: &Place<'_>, args: &ViewCode) -> Result<u8, Failed> {
-    let selector = place.finder.selector(&args.selector)?;
+pub(super) fn view(place: &Place<'_>, args: &ViewCode) -> Result<Value, Failed> {
     let mut shown = ShownCode { json: place.json, outline: args.outline, ..ShownCode::default() };
-    let notes = place.finder.each(&selector, |file: FoundFile, found| -> Result<(), Failed> {
-        if !args.with_deps {
-            return Ok(found.into_iter().try_for_each(|at| shown.add(&file.source, at))?);
-        }
-        let path = file.source.path.clone();
-        let sources = SourceFiles::new(&place.finder, file)?;
-        for at in found {
-            let target = sources.target(&path, at)?;
-            for needed in uses(&target, &sources) {
-                shown.add_once(&needed.used.file, needed.used.at)?;
-            }
-            shown.add_once(&target.file, at)?;
-        }
-        Ok(())
-    })?;
+    let mut notes = FindNotes::default();
+    each_shown(&place.finder, args, &mut notes, |source, at| -> Result<(), Failed> { Ok(shown.add(source, at)?) })?;
     let mut out = Out::stdout();
     shown.print(&mut out)?;
     end(place, out, shown.nodes, &notes)
+}
+
+/// Visits the definitions that a view shows, each once: what one mentions before itself, if that is asked for.
+pub(super) fn each_shown<E: From<FindFault>>(
+    finder: &DefinitionFinder<'_>,
+    args: &ViewCode,
+    notes: &mut FindNotes,
+    mut show: impl FnMut(&SourceFile, usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let selector = finder.selector(&args.selector).map_err(FindFault::from)?;
+    let mut ids = HashSet::new();
+    finder.each(&selector, notes, |file: FoundFile, found| {
+        if !args.with_deps {
+            return found.into_iter().try_for_each(|at| show(&file.source, at));
+        }
+        let path = file.source.path.clone();
+        let sources = SourceFiles::new(finder, file)?;
+        for at in found {
+            let target = sources.target(&path, at).map_err(FindFault::from)?;
+            let needed = uses(&target, &sources).into_iter().map(|needed| needed.used);
+            for one in needed.chain([target.clone()]) {
+                if ids.insert(one.file.id(one.at)) {
+                    show(&one.file, one.at)?;
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The definitions that are shown.
@@ -64,18 +77,11 @@ struct ShownCode {
     /// The lines of an outline that are not printed yet.
     lines: String,
     nodes: Vec<Value>,
-    /// The ids of those that are shown once.
-    ids: HashSet<String>,
     /// The file of the last one; none: it is the first.
     path: Option<String>,
 }
 
 impl ShownCode {
-    /// Shows a definition that may be needed by several.
-    fn add_once(&mut self, source: &SourceFile, at: usize) -> io::Result<()> {
-        if self.ids.insert(source.id(at)) { self.add(source, at) } else { Ok(()) }
-    }
-
     fn add(&mut self, source: &SourceFile, at: usize) -> io::Result<()> {
         let signature = self.outline.then(|| source.signature(at));
         let is_first = self.path.is_none();
@@ -124,15 +130,12 @@ pub(super) fn node_json(file: &SourceFile, at: usize) -> Value {
     })
 }
 
-/// Ends an answer: prints it if it is JSON, and tells what it may lack.
-fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &FindNotes) -> Result<u8, Failed> {
-    if place.json {
-        out.json(&with_notes(json!({"nodes": nodes}), notes))?;
-    }
+/// Ends an answer, and tells what it may lack.
+fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &FindNotes) -> Result<Value, Failed> {
     out.flush()?;
     drop(out);
-    tell_notes(notes, "definitions may be missing");
-    Ok(DONE)
+    tell_notes(place, notes, "definitions may be missing");
+    Ok(with_notes(json!({"nodes": nodes}), notes))
 }
 
 /// Returns an answer for a program with what it may lack.
@@ -146,8 +149,11 @@ pub(super) fn skipped_json(notes: &FindNotes) -> Value {
     notes.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect()
 }
 
-/// Tells what an answer may lack; `so` is what syntax errors may have done to it.
-pub(super) fn tell_notes(notes: &FindNotes, so: &str) {
+/// Tells a person what an answer may lack; `so` is what syntax errors may have done to it. A program has it in the answer.
+pub(super) fn tell_notes(place: &Place<'_>, notes: &FindNotes, so: &str) {
+    if place.json {
+        return;
+    }
     let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
     tell(&errors, &format!("syntax errors, so {so}"));
     let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();

@@ -9,7 +9,6 @@ use super::args::RefsCode;
 use super::failure::{Failed, REFUSED};
 use super::place::Place;
 use super::read::{tell_notes, with_notes};
-use crate::cli::files::DONE;
 use crate::cli::out::Out;
 use crate::code::{Certainty, CodeTarget};
 use crate::definitions::{FoundMention, SourceFiles};
@@ -17,7 +16,7 @@ use crate::definitions::{FoundMention, SourceFiles};
 /// Places that a refusal lists.
 const LISTED: usize = 20;
 
-pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<u8, Failed> {
+pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<Value, Failed> {
     let (file, at) = place.finder.one(&args.selector)?;
     let path = file.source.path.clone();
     let sources = SourceFiles::new(&place.finder, file)?;
@@ -26,21 +25,18 @@ pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<u8, Failed> {
     let found = sources.mentions(&target);
     let mut counts: BTreeMap<&str, usize> = Certainty::ALL.iter().map(|certainty| (certainty.word(), 0)).collect();
     found.iter().for_each(|one| *counts.entry(one.mention.certainty.word()).or_default() += 1);
-    let shown = found.iter().filter(|one| one.mention.certainty >= least);
-    let mut out = Out::stdout();
-    if place.json {
-        let shown: Vec<Value> = shown.map(mention_json).collect();
-        out.json(&with_notes(json!({"refs": shown, "counts": counts}), &sources.notes()))?;
-    } else {
-        for one in shown {
+    let shown: Vec<&FoundMention> = found.iter().filter(|one| one.mention.certainty >= least).collect();
+    if !place.json {
+        let mut out = Out::stdout();
+        for one in &shown {
             let (place, certainty) = (format!("{}:{}", one.place(), one.column()), one.mention.certainty.word());
             writeln!(out, "{place}  {certainty}  {}", one.text())?;
         }
+        out.flush()?;
     }
-    out.flush()?;
-    drop(out);
-    tell_notes(&sources.notes(), "mentions may be missing or another's");
-    Ok(DONE)
+    tell_notes(place, &sources.notes(), "mentions may be missing or another's");
+    let shown: Vec<Value> = shown.into_iter().map(mention_json).collect();
+    Ok(with_notes(json!({"refs": shown, "counts": counts}), &sources.notes()))
 }
 
 fn mention_json(one: &FoundMention) -> Value {

@@ -17,8 +17,11 @@ use crate::definitions::SourceFiles;
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
 
-pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RenameCode) -> Result<u8, Failed> {
+pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RenameCode) -> Result<Value, Failed> {
     let (file, at) = place.finder.one(&args.selector)?;
+    if let Some(hash) = &args.expect_hash {
+        file.source.expect(at, hash)?;
+    }
     let path = file.source.path.clone();
     let old = file.source.called(at);
     let sources = SourceFiles::new(&place.finder, file)?;

@@ -28,7 +28,7 @@ impl<F: FnMut()> Read for Meanwhile<F> {
 }
 
 /// Runs a command with an answer; `meanwhile` is done in the workspace before it is read.
-fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<u8, Failed>, String) {
+fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<Value, Failed>, String) {
     let dir = tempfile::tempdir().expect("a folder");
     fs::create_dir(dir.path().join("w")).expect("made");
     let workspace = Workspace::open(&dir.path().join("w")).expect("open");
@@ -52,8 +52,9 @@ fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<u8, F
         out: Out::new(&mut out, false),
         err: Out::new(&mut err, false),
     };
-    let finder = DefinitionFinder { workspace: &workspace, folder: root.clone(), stop: CancellationToken::new() };
-    let place = Place { finder, json: false };
+    let stop = CancellationToken::new();
+    let finder = DefinitionFinder { workspace: &workspace, folder: root.clone(), stop, withholds_secrets: false };
+    let place = Place { finder, json: false, flag: "--yes" };
     let words = ["strand code"].iter().chain(words);
     let ran = match CodeArgs::try_parse_from(words.clone()).expect("a command").command {
         CodeCommand::Rename(args) => rename::rename(&place, &mut files, &args),

@@ -11,14 +11,14 @@ use super::place::Place;
 use super::read::{skipped_json, tell_notes};
 use super::refs::unmentioned;
 use crate::cli::diff::unified;
-use crate::cli::files::{ArchiveCommands, DONE};
+use crate::cli::files::ArchiveCommands;
 use crate::code::{self, LARGEST, SourceFile};
 use crate::definitions::SourceFiles;
 use crate::disk;
 use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 use crate::text::number::plural;
 
-pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &ReplaceCode) -> Result<u8, Failed> {
+pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &ReplaceCode) -> Result<Value, Failed> {
     let (file, at) = place.finder.one(&args.selector)?;
     file.source.expect(at, &args.expect_hash)?;
     let text = text(files, &args.file)?;
@@ -34,7 +34,7 @@ pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: 
     carry_out(place, files, Change { changes, title, answer, piped, sources: None }, &args.ask)
 }
 
-pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RemoveCode) -> Result<u8, Failed> {
+pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RemoveCode) -> Result<Value, Failed> {
     let (file, at) = place.finder.one(&args.selector)?;
     if let Some(hash) = &args.expect_hash {
         file.source.expect(at, hash)?;
@@ -47,7 +47,7 @@ pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     if let Some(sources) = &sources {
         unmentioned(&sources.target(&path, at)?, sources)?;
         answer["skipped"] = skipped_json(&sources.notes());
-        tell_notes(&sources.notes(), "mentions may be missing");
+        tell_notes(place, &sources.notes(), "mentions may be missing");
     }
     let change = FileChange::new(&path, state, State::file(new.text.into_bytes()), "code", &[]);
     carry_out(
@@ -94,7 +94,7 @@ pub(super) fn carry_out(
     files: &mut ArchiveCommands<'_>,
     change: Change<'_>,
     ask: &AskCode,
-) -> Result<u8, Failed> {
+) -> Result<Value, Failed> {
     let Change { mut changes, title, mut answer, piped, sources } = change;
     changes.retain(|change| change.before.bytes() != change.after.bytes());
     let diff: Vec<u8> = changes.iter().flat_map(|change| unified(change, false)).collect();
@@ -111,7 +111,7 @@ pub(super) fn carry_out(
         files.complain("the files have this text already: nothing to change")?;
     } else if !ask.dry_run {
         let proposal = Proposal { id: ProposalId(0), title, files: changes };
-        let consent = files.consent_to(&proposal, ask.yes, !piped)?;
+        let consent = files.consent_to(&proposal, ask.yes.then_some(place.flag), !piped)?;
         let consent = consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
         if let Some(path) = sources.map(SourceFiles::changed).transpose()?.flatten() {
             let why = format!("{path} changed on disk meanwhile: nothing was written; run it again");
@@ -122,11 +122,8 @@ pub(super) fn carry_out(
             writeln!(files.err, "its hash now: {hash}")?;
         }
     }
-    if place.json {
-        files.out.json(&answer)?;
-    }
     files.out.flush()?;
-    Ok(DONE)
+    Ok(answer)
 }
 
 /// Writes a proposal that is approved. Returns the changeset.

@@ -46,7 +46,9 @@ impl ArchiveCommands<'_> {
         if args.dry_run {
             return Ok(DONE);
         }
-        let Some(consent) = self.consent_to(&proposal, args.yes, args.file != "-")? else { return Ok(NOT_APPROVED) };
+        let Some(consent) = self.consent_to(&proposal, args.yes.then_some("--yes"), args.file != "-")? else {
+            return Ok(NOT_APPROVED);
+        };
         let Some(decided) = proposal.decide(&Decision::accept(&proposal, consent))? else { return Ok(DONE) };
         let applied = self.execute(&decided, "patch", "patch")?;
         let archived =
@@ -178,12 +180,12 @@ impl ArchiveCommands<'_> {
         Ok(Some(Proposal { id: ProposalId(0), title, files: outcome.changes }))
     }
 
-    /// Asks, or lets `--yes` answer for what it may: not for what needs a person, and not for what no
+    /// Asks, or lets a flag answer for what it may: not for what needs a person, and not for what no
     /// archive would bring back. Where standard input held the change, there is no one left to ask.
     pub(in crate::cli) fn consent_to(
         &mut self,
         proposal: &Proposal,
-        yes: bool,
+        flag: Option<&'static str>,
         someone_left: bool,
     ) -> Result<Option<Consent>> {
         let mut needs_person = proposal.needs_person().map(|why| why.to_string());
@@ -194,9 +196,11 @@ impl ArchiveCommands<'_> {
                 needs_person = Some(what);
             }
         }
+        if let (None, Some(flag)) = (&needs_person, flag) {
+            return Ok(Some(Consent::Flag(flag)));
+        }
         let can_ask = self.can_ask && someone_left;
         match needs_person {
-            None if yes => return Ok(Some(Consent::Flag("--yes"))),
             Some(why) if !can_ask => {
                 self.complain(&format!("nothing was changed: {why}, which only a person at a terminal can approve"))?;
                 return Ok(None);

@@ -33,10 +33,6 @@ pub fn serve(_: ServeArgs, _: Global) -> i32 {
 /// Opens what is asked for. The error is a message and the exit code.
 #[cfg(feature = "mcp")]
 fn open(args: &ServeArgs, global: Global) -> Result<Box<dyn crate::mcp::Toolbox>, (String, u8)> {
-    let told = |error: anyhow::Error| {
-        let code = if error.is::<super::UsageError>() { super::USAGE } else { 1 };
-        (super::print::one_line(&error), code)
-    };
     let idle = match args.only.as_deref() {
         Some("archive") => args.store.is_some().then_some("--store"),
         Some(_) => (args.allow_restore || args.sessions).then_some("--allow-restore and --sessions"),
@@ -45,7 +41,8 @@ fn open(args: &ServeArgs, global: Global) -> Result<Box<dyn crate::mcp::Toolbox>
     if let (Some(flags), Some(only)) = (idle, args.only.as_deref()) {
         return Err((format!("--only {only} leaves nothing for {flags} to do"), super::USAGE));
     }
-    let context = super::Context::for_one(global, None).map_err(told)?;
+    let source = if args.code { Some(code_tools(global.clone(), false)?) } else { None };
+    let context = super::Context::for_one(global, None).map_err(failure)?;
     context.config.warnings.iter().for_each(super::out::complain);
     let strand = match args.only.as_deref() {
         Some("archive") => None,
@@ -53,10 +50,31 @@ fn open(args: &ServeArgs, global: Global) -> Result<Box<dyn crate::mcp::Toolbox>
     };
     let mut parts: Vec<Box<dyn crate::mcp::Toolbox>> = Vec::new();
     if args.only.as_deref() != Some("strand") {
-        parts.push(Box::new(tools::ArchiveTools::open(context, args).map_err(told)?));
+        parts.push(Box::new(tools::ArchiveTools::open(context, args).map_err(failure)?));
     }
     parts.extend(strand);
+    parts.extend(source);
     Ok(Box::new(crate::mcp::Joined::new("nebula", parts)))
+}
+
+/// Returns an error as a message and the exit code.
+#[cfg(feature = "mcp")]
+fn failure(error: anyhow::Error) -> (String, u8) {
+    let code = if error.is::<super::UsageError>() { super::USAGE } else { 1 };
+    (super::print::one_line(&error), code)
+}
+
+/// Opens the source files of the workspace. The error is a message and the exit code.
+#[cfg(all(feature = "mcp", feature = "strand", feature = "code"))]
+pub(super) fn code_tools(global: Global, read_only: bool) -> Result<Box<dyn crate::mcp::Toolbox>, (String, u8)> {
+    let context = super::Context::for_one(global, None).map_err(failure)?;
+    Ok(Box::new(super::code::CodeTools::new(context, read_only)))
+}
+
+/// Refuses what this program was built without.
+#[cfg(all(feature = "mcp", not(all(feature = "strand", feature = "code"))))]
+pub(super) fn code_tools(_: Global, _: bool) -> Result<Box<dyn crate::mcp::Toolbox>, (String, u8)> {
+    Err(("this program was built without definitions of source files (features strand and code)".into(), super::USAGE))
 }
 
 /// Opens the store that is named, or found. One that is only found and cannot be opened is told on standard error.

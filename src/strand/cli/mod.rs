@@ -27,8 +27,18 @@ use out::Writer;
 use perform::perform;
 use session::{author, none_in, open, root};
 
-/// Serves the tools of a store over the Model Context Protocol on stdin and stdout. Returns the exit code.
-pub type Serve = fn(Opening) -> u8;
+/// The tools that are to be served.
+pub struct Serving {
+    /// The store whose tools are served; none: only those of source files are asked for.
+    pub store: Option<Opening>,
+    /// True if those of ordinary source files are to be served too.
+    pub code: bool,
+    /// True if only those that change nothing are to be served.
+    pub read_only: bool,
+}
+
+/// Serves tools over the Model Context Protocol on stdin and stdout. Returns the exit code.
+pub type Serve = fn(Serving) -> u8;
 
 /// Works on definitions of ordinary source files: the words after `code`, and whether JSON is asked for before them.
 /// Returns the exit code.
@@ -88,9 +98,13 @@ fn dispatch(args: Args, out: &mut Writer, serve: Serve) -> Result<u8, Error> {
         admin::repaired(out, &done);
         return Ok(0);
     }
-    if let Command::Mcp(McpCommand::Serve { read_only }) = &args.command {
-        let (root, author) = (root(&args)?, author(args.author.clone()));
-        return Ok(serve(Opening::new(root, author, *read_only, args.lock_timeout)?));
+    if let Command::Mcp(McpCommand::Serve { read_only, code }) = args.command {
+        let store = match root(&args) {
+            Ok(root) => Some(Opening::new(root, author(args.author), read_only, args.lock_timeout)?),
+            Err(Error::NoStore) if code => None,
+            Err(error) => return Err(error),
+        };
+        return Ok(serve(Serving { store, code, read_only }));
     }
     if let Some(code) = read::from_checkpoint(&args, out)? {
         return Ok(code);

@@ -8,7 +8,7 @@ mod view;
 use std::borrow::Cow;
 
 use super::base::Run;
-use crate::definitions::{DefinitionFinder, FindFault, FindNotes};
+use crate::definitions::{DefinitionFinder, FindNotes, VisitEnd};
 
 pub use outline::TOOL as OUTLINE;
 pub use refs::TOOL as REFS;
@@ -28,7 +28,12 @@ const SELECTOR: &str = "An id, path:LINE, a path, or kind.name (fn.main, class.F
 /// Returns a finder of definitions in the workspace of a run.
 fn finder(run: &Run) -> DefinitionFinder<'_> {
     let workspace = &*run.context.workspace;
-    DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: run.stop.clone() }
+    DefinitionFinder {
+        workspace,
+        folder: workspace.root().to_path_buf(),
+        stop: run.stop.clone(),
+        withholds_secrets: true,
+    }
 }
 
 /// Returns a text, cut to so many bytes, with `…` where something is missing.
@@ -39,20 +44,8 @@ fn clip(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The reason why a visit of definitions ended early.
-enum Ended {
-    /// The answer is full.
-    Full,
-    Fault(FindFault),
-}
-
-impl From<FindFault> for Ended {
-    fn from(fault: FindFault) -> Ended {
-        Ended::Fault(fault)
-    }
-}
-
-/// The definitions that an answer has room for.
+/// The definitions that an answer has room for, and what it may lack.
+#[derive(Default)]
 struct DefinitionList {
     text: String,
     shown: usize,
@@ -60,19 +53,18 @@ struct DefinitionList {
 
 impl DefinitionList {
     /// Returns the text of an answer with what it may lack, and its summary.
-    fn end(mut self, run: &Run, visited: Result<FindNotes, Ended>) -> Result<(String, String), String> {
+    fn end(mut self, run: &Run, visited: Result<(), VisitEnd>, notes: &FindNotes) -> Result<(String, String), String> {
         if run.stop.is_cancelled() {
             return Err("stopped".into());
         }
-        let notes = match visited {
-            Ok(notes) => notes,
-            Err(Ended::Fault(fault)) => return Err(fault.to_string()),
-            Err(Ended::Full) => {
+        match visited {
+            Ok(()) => {}
+            Err(VisitEnd::Fault(fault)) => return Err(fault.to_string()),
+            Err(VisitEnd::Full) => {
                 let shown = self.shown;
                 self.text.push_str(&format!("(the first {shown} definitions; name a file or a definition for more)\n"));
-                FindNotes::default()
             }
-        };
+        }
         let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
         self.remark(&errors, "syntax errors, so definitions may be missing");
         let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();

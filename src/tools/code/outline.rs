@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, Ended, LINE, clip, finder};
-use crate::definitions::FoundFile;
+use super::{CAP, DefinitionList, LINE, clip, finder};
+use crate::definitions::{FindNotes, FoundFile, VisitEnd};
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolOutput};
 
@@ -23,12 +23,13 @@ fn parameters() -> Value {
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let finder = finder(run);
     let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
-    let mut answer = DefinitionList { text: String::new(), shown: 0 };
-    let visited = finder.each(&selector, |FoundFile { source, .. }, found| {
+    let mut answer = DefinitionList::default();
+    let mut notes = FindNotes::default();
+    let visited = finder.each(&selector, &mut notes, |FoundFile { source, .. }, found| {
         answer.text.push_str(&format!("{}\n", source.path));
         for at in found {
             if answer.text.len() > CAP {
-                return Err(Ended::Full);
+                return Err(VisitEnd::Full);
             }
             let (line, _) = source.lines(at);
             answer.text.push_str(&format!("{line:>5} {}  {}\n", source.name(at), clip(&source.signature(at), LINE)));
@@ -36,6 +37,6 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         }
         Ok(())
     });
-    let (text, summary) = answer.end(run, visited)?;
+    let (text, summary) = answer.end(run, visited, &notes)?;
     Ok(RunResult::Output(ToolOutput { text, summary, ..ToolOutput::default() }))
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, Ended, SELECTOR, clip, finder};
+use super::{CAP, DefinitionList, SELECTOR, clip, finder};
 use crate::code::short;
-use crate::definitions::FoundFile;
+use crate::definitions::{FindNotes, FoundFile, VisitEnd};
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolOutput};
 
@@ -19,8 +19,9 @@ fn parameters() -> Value {
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let finder = finder(run);
     let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
-    let mut answer = DefinitionList { text: String::new(), shown: 0 };
-    let visited = finder.each(&selector, |FoundFile { source, .. }, found| {
+    let mut answer = DefinitionList::default();
+    let mut notes = FindNotes::default();
+    let visited = finder.each(&selector, &mut notes, |FoundFile { source, .. }, found| {
         // One that stands in another that is shown is seen there.
         let is_outer = |at: &usize| {
             !std::iter::successors(source.nodes[*at].parent, |up| source.nodes[*up].parent)
@@ -29,7 +30,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         for at in found.iter().copied().filter(is_outer) {
             let text = source.text_of(at);
             if answer.shown > 0 && answer.text.len() + text.len() > CAP {
-                return Err(Ended::Full);
+                return Err(VisitEnd::Full);
             }
             let (first, last) = source.lines(at);
             let head = format!("{}  lines {first}-{last}  {}", source.id(at), short(&source.hash(at)));
@@ -41,6 +42,6 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         }
         Ok(())
     });
-    let (text, summary) = answer.end(run, visited)?;
+    let (text, summary) = answer.end(run, visited, &notes)?;
     Ok(RunResult::Output(ToolOutput { text, summary, ..ToolOutput::default() }))
 }

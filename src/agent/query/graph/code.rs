@@ -28,7 +28,7 @@ fn parts(id: &str) -> (&str, Option<&str>) {
 
 fn finder<'a>(services: &'a Services, stop: &CancellationToken) -> DefinitionFinder<'a> {
     let workspace = &*services.workspace;
-    DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: stop.clone() }
+    DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: stop.clone(), withholds_secrets: false }
 }
 
 /// Adds the definitions of source files to a page, by file, until it holds `limit` rows. A file that is not read whole

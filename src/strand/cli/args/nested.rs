@@ -122,12 +122,20 @@ Speaks the Model Context Protocol, one message a line, until stdin ends; several
 servers may serve one store at once. Ops are issued as agent:NAME, NAME being
 what the client calls itself, unless --author says otherwise.
 
+With --code the definitions of ordinary source files in and around the current
+folder are served too (code_view, code_refs, code_history, code_replace,
+code_rename, code_remove), without a store as well. What they replace is
+archived first, as by 'strand code'.
+
 JSON: protocol messages
 Exit: 0 stdin ended, 6 no store, 7 the store cannot be read")]
     Serve {
         /// Only tools that change nothing
         #[arg(long)]
         read_only: bool,
+        /// Serve definitions of ordinary source files too
+        #[arg(long)]
+        code: bool,
     },
 }
 
