@@ -331,6 +331,16 @@ mod rules {
     }
 
     #[test]
+    fn a_refused_rename_lists_every_mention_and_what_may_be_the_same() {
+        let world = World::new();
+        world.write("src/cart.rs", &format!("{CART}fn other(cart: &Cart) {{ cart.total(); }}\n"));
+        world.write("src/two.rs", "struct Two;\nimpl Two {\n    fn total(&self) {}\n}\n");
+        let (_, told) = world.code(3, &["rename", "src/cart.rs::Cart.total", "sum", "--yes"], "");
+        let lines = "\n  src/cart.rs:14  name\n  src/two.rs:3  defines the name too\n";
+        assert!(told.ends_with(lines), "{told}");
+    }
+
+    #[test]
     fn what_is_not_read_holds_a_rename_and_is_told() {
         use std::os::unix::ffi::OsStrExt;
         let world = World::new();

@@ -13,7 +13,7 @@ use super::read::skipped_json;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
 use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
-use crate::definitions::SourceFiles;
+use crate::definitions::{FoundMention, SourceFiles};
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
 
@@ -74,7 +74,8 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlac
             0 => format!("cannot rename {id}: {} of its name may belong to it", plural(unsure.len(), "definition")),
             some => format!("cannot rename {id}: {some} of {all} mentions cannot be resolved without types"),
         };
-        return Err(Failed::new("unresolved", REFUSED, why).with(json!({"places": unsure})));
+        let failed = Failed::new("unresolved", REFUSED, why).and(&listed(&found, &unsure[unresolved..]));
+        return Err(failed.with(json!({"places": unsure})));
     }
     let mut edits = RenamePlaces::new();
     let own = target.node().name_at.clone();
@@ -84,6 +85,12 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlac
         ranges.push(one.mention.at);
     }
     Ok(edits)
+}
+
+/// Returns the lines of a refusal: all mentions, each with its certainty, and the definitions that may be the same.
+fn listed(found: &[FoundMention], alike: &[String]) -> String {
+    let mentions = found.iter().map(|one| format!("\n  {}  {}", one.place(), one.mention.certainty.word()));
+    mentions.chain(alike.iter().map(|place| format!("\n  {place}  defines the name too"))).collect()
 }
 
 /// Refuses if a file that may mention the definition is not read.
