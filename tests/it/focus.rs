@@ -684,6 +684,14 @@ fn below_the_least_size_no_key_decides() {
     stage.wait(400);
     stage.keys("a");
     assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Decide(..))]), "{:?}", decided(&stage));
+    // Esc puts the proposal off, and drops nothing.
+    let mut stage = Stage::new(20, 5, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(3_000);
+    stage.keys("<esc><esc><esc>");
+    stage.resize(140, 40);
+    assert!(decided(&stage).is_empty() && stage.text().contains("F2 review"), "{}", stage.text());
     let mut stage = Stage::new(20, 5, "dark");
     reading(&mut stage);
     stage.keys("<ctrl-c><ctrl-c>");

@@ -56,12 +56,11 @@ impl App {
         let written = single && self.writes_into_input(chord);
         let action = action.filter(|_| !written);
         self.keyboard.chords.clear();
-        let leaves = matches!(action, Some(Action::Cancel | Action::Escape | Action::Later | Action::Close));
         if action != Some(Action::Escape) {
             self.keyboard.drop_named = None;
         }
         // Nothing that a key would do can be seen.
-        if self.rects.tiny && !leaves {
+        if self.rects.tiny && !self.leaves(action) {
             return Vec::new();
         }
         if action == Some(Action::Cancel) && armed {
@@ -80,6 +79,16 @@ impl App {
     fn writes_into_input(&self, chord: Chord) -> bool {
         let idle = self.focus() == Focus::Pane(PaneId::Diff) && self.panes.diff.is_empty();
         idle && chord.letter().is_some_and(char::is_alphanumeric)
+    }
+
+    /// Returns whether an action gives up or stops something, and decides nothing.
+    fn leaves(&self, action: Option<Action>) -> bool {
+        match action {
+            Some(Action::Cancel | Action::Later | Action::Close) => true,
+            // It would drop a proposal, and the question before cannot be read.
+            Some(Action::Escape) => self.panes.diff.waiting().is_none(),
+            _ => false,
+        }
     }
 
     /// Does an action where the keys go.
