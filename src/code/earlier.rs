@@ -1,27 +1,31 @@
 //! Follows a definition from one version of a file to the version before.
 
+use std::collections::HashSet;
+
 use super::file::SourceFile;
-use super::lang::CodeNode;
+use super::lang::{CodeNode, NodeKind};
 
 /// Returns what a definition of a file was in the version before: the one of its name and kind, else one of which only
 /// the name differs, else the only one that went, where this is the only one that came, and in the same place.
 pub fn earlier(before: &SourceFile, after: &SourceFile, at: usize) -> Option<usize> {
-    let same = |file: &SourceFile, node: &CodeNode| file.nodes.iter().position(|other| is_called(other, node));
     let node = &after.nodes[at];
-    if let Some(found) = same(before, node) {
+    if let Some(found) = before.nodes.iter().position(|other| is_called(other, node)) {
         return Some(found);
     }
-    let gone: Vec<usize> = (0..before.nodes.len()).filter(|b| same(after, &before.nodes[*b]).is_none()).collect();
+    let lacking = |of: &SourceFile, other: &SourceFile| -> Vec<usize> {
+        let keys: HashSet<_> = other.nodes.iter().map(key).collect();
+        (0..of.nodes.len()).filter(|at| !keys.contains(&key(&of.nodes[*at]))).collect()
+    };
+    let gone = lacking(before, after);
     if let Some(found) = gone.iter().find(|b| is_renamed(before, **b, after, at)) {
         return Some(*found);
     }
     // What stands in one that went, or in one that came, went or came with it.
     let outer = |file: &SourceFile, own: &[usize]| -> Vec<usize> {
-        let in_another = |at: usize| file.nodes[at].parent.is_some_and(|parent| own.contains(&parent));
+        let in_another = |at: usize| file.nodes[at].parent.is_some_and(|parent| own.binary_search(&parent).is_ok());
         own.iter().copied().filter(|at| !in_another(*at)).collect()
     };
-    let came: Vec<usize> = (0..after.nodes.len()).filter(|a| same(before, &after.nodes[*a]).is_none()).collect();
-    match (outer(before, &gone).as_slice(), outer(after, &came).as_slice()) {
+    match (outer(before, &gone).as_slice(), outer(after, &lacking(after, before)).as_slice()) {
         ([b], [a]) if *a == at && b == a && before.nodes[*b].kind == node.kind => Some(*b),
         _ => None,
     }
@@ -29,7 +33,11 @@ pub fn earlier(before: &SourceFile, after: &SourceFile, at: usize) -> Option<usi
 
 /// Returns whether two definitions of two versions of a file have one name, number and kind.
 pub fn is_called(one: &CodeNode, other: &CodeNode) -> bool {
-    (one.kind, &one.dotted, one.number) == (other.kind, &other.dotted, other.number)
+    key(one) == key(other)
+}
+
+fn key(node: &CodeNode) -> (NodeKind, &str, usize) {
+    (node.kind, &node.dotted, node.number)
 }
 
 /// Returns whether of two definitions of two versions of a file nothing but the name differs.

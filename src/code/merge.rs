@@ -299,7 +299,11 @@ fn imported(line: &str) -> Vec<&str> {
         line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
     let words = words.rsplit_once(" import ").map_or(words, |(_, names)| names);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let parts = words.split([',', '{', '}']);
+    // What stands before a list is the module or the keyword, but for a name that a comma ends.
+    let (before, list) = words
+        .split_once('{')
+        .map_or(("", words), |(before, list)| (before.rsplit_once(',').map_or("", |(name, _)| name), list));
+    let parts = before.split(',').chain(list.split([',', '{', '}']));
     parts.filter_map(|part| part.split(|c| !is_word(c)).rfind(|word| !word.is_empty())).collect()
 }
 
@@ -366,6 +370,16 @@ mod tests {
         let base = "use a;\n\nfn f() {}\n";
         let text = merged("a.rs", base, "use a;\nuse b;\n\nfn f() {}\n", "use c;\n\nfn f() { 1 }\n");
         assert_eq!(text.as_deref(), Some("use b;\nuse c;\n\nfn f() { 1 }\n"));
+        for (path, [base, ours, theirs]) in [
+            ("a.ts", ["import { a } from './a';", "import { b } from './b';", "import d, { c } from './c';"]),
+            ("a.rs", ["use std::fs::{A};", "use std::fs::{B};", "use std::fs::{C, D};"]),
+        ] {
+            let [base, ours, theirs] = [vec![base], vec![base, ours], vec![base, theirs]].map(|lines| lines.join("\n"));
+            let both = format!("{ours}\n{}", theirs.lines().last().expect("a line"));
+            let file =
+                |imports: &str| format!("{imports}\n\n{}\n", if path == "a.rs" { "fn f() {}" } else { "var f = 1" });
+            assert_eq!(merged(path, &file(&base), &file(&ours), &file(&theirs)), Some(file(&both)), "{path}");
+        }
     }
 
     #[test]

@@ -416,6 +416,12 @@ fn a_replacement_that_is_more_or_less_than_one_definition_is_refused() {
 }
 
 #[test]
+fn a_comment_between_two_variables_makes_neither_the_whole_declaration() {
+    let text = "const a = 1, // A.\n  b = 2;\n";
+    assert_eq!(replaced("a.ts", text, "::a", "a = 3").as_deref(), Ok("const a = 3, // A.\n  b = 2;\n"));
+}
+
+#[test]
 fn a_removal_takes_whole_lines() {
     let removed = |path: &str, text: &str, selector: &str| {
         let file = read(path, text);

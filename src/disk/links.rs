@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::io::Errno;
@@ -94,6 +93,8 @@ pub fn follow_links(path: &Path, last: bool, view: &impl LinkView) -> io::Result
 /// Returns the path itself, where no link is on the way: one call tells.
 #[cfg(target_os = "linux")]
 fn without_links(path: &Path, last: bool) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
     let text = path.as_os_str().as_bytes();
     if text.starts_with(b"/proc") || text.starts_with(b"/dev") {

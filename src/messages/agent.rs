@@ -210,7 +210,7 @@ messages! {
     remembered: "It is remembered for this model; /format tools or models.NAME.editFormat choose otherwise.", "このモデルについて記憶しました。/format toolsかmodels.NAME.editFormatで変更できます。";
     this_run_only(error): "For this run only: {error}", "今回の実行のみ: {error}";
     writes_as_text(format): "this model writes edits as text: format {format}", "このモデルは編集をテキストで書きます: 形式{format}";
-    asked_for_text(format): "the first edit of this model by a tool call failed: it is asked for edits as text now, format {format}", "このモデルの最初のツール呼び出しによる編集は失敗しました。今後は編集をテキストで求めます: 形式{format}";
+    asked_for_text(format): "the first edit of this model by a tool call in this session failed: it is asked for edits as text now, format {format}", "このモデルのこのセッションで最初のツール呼び出しによる編集は失敗しました。今後は編集をテキストで求めます: 形式{format}";
     first_offered(model, server): "{model} of {server} answers: no model is configured", "モデルが設定されていないため、{server}の{model}が回答します";
     has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
     connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";

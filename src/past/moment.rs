@@ -27,7 +27,8 @@ pub struct Moment {
 pub struct FileThen {
     /// The change between then and now.
     pub change: FileChange,
-    /// The oldest version since; none: only someone outside nebula changed it since, and no later change archived it.
+    /// The oldest version since; none: only someone outside nebula changed it since, and no later change archived it,
+    /// or nebula made the folder since.
     pub version: Option<Id>,
     /// See [`PathThen`].
     pub outside: Option<(i64, i64)>,

@@ -50,7 +50,7 @@ pub struct PastChange {
 /// A file that was another one at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFile {
-    /// The oldest version since; none: only someone outside nebula changed it since.
+    /// The oldest version since; none: only someone outside nebula changed it since, or nebula made the folder.
     pub version: Option<String>,
     /// Someone changed it outside nebula between these two times, which the moment lies between: it is shown as nebula
     /// left it, or, where that was not kept, as the next change met it.

@@ -46,7 +46,7 @@ pub fn main() -> Option<ExitCode> {
         Failure::Guard(why) => (FAILED, why),
         Failure::Sandbox(why) => (UNBOUNDED, why),
         Failure::View(why) => (UNSEEN, why),
-        Failure::Killed => return None,
+        Failure::Killed => return Some(ExitCode::from(126)),
     };
     // Before the filter is handed over the helper listens; after that it looks once this process is over.
     let _ = tell(&control, what, &why.to_string(), None);

@@ -1,6 +1,6 @@
 //! The tools of the workspace's Strand store: those that `strand mcp serve` offers, but for `strand_sync`, which writes
 //! files. They issue ops to the store's own log, which loses nothing and which `strand patch revert` takes back op by op;
-//! each call that would do so is shown to the person first.
+//! each call that would do so is asked about as an edit is.
 //!
 //! The store is opened for each call and closed after it, so that other programs may use it meanwhile.
 

@@ -180,7 +180,7 @@ async fn learn_format(
     (wrote_text, notes): (bool, &StepNotes),
 ) {
     if notes.native_edit_placed {
-        session.sent.native_edits = Some(target.model.clone());
+        session.sent.native_edits.insert(target.model.clone());
     }
     let how = match (wrote_text, notes.native_edit_failed) {
         (true, _) => TextUse::Calls,

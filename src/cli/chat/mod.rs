@@ -393,9 +393,12 @@ impl Chat {
                 self.printer.say(&say::not_sent(&why, &prompt.text))
             }
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
-            EventBody::Answer(_, Listing::SessionDiff(changed)) => {
+            EventBody::Answer(_, listing) => {
                 self.summing_up = false;
-                self.printer.summary(changed.as_deref(), self.waiting.len())
+                match listing {
+                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),
+                    _ => Ok(()),
+                }
             }
             _ => Ok(()),
         }

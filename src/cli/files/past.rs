@@ -277,7 +277,8 @@ fn outside_words((from, to): (i64, i64)) -> String {
 /// Returns how many files differ from a moment, and which of them a restore changes.
 fn differing_words(files: &[past::FileThen]) -> String {
     // A folder that nebula made goes with the files for which it was made.
-    let is_outside = |file: &&past::FileThen| file.version.is_none() && !file.change.before.is_absent();
+    let is_outside =
+        |file: &&past::FileThen| file.version.is_none() && (file.outside.is_some() || !file.change.before.is_absent());
     let outside = files.iter().filter(is_outside).count();
     let counted = format!("{} from then to now; nothing was changed", plural(files.len(), "file"));
     match (files.len() - outside, outside) {

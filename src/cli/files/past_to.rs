@@ -12,8 +12,9 @@ use crate::disk::{Folder, parent};
 use crate::past::{self, Moment};
 use crate::proposal::State;
 use crate::text::clean::clean_line;
+use crate::text::name::text_of;
 use crate::text::number::plural;
-use crate::workspace::{copy_large, normalise};
+use crate::workspace::copy_large;
 
 /// The mode of a folder and of a file that has none.
 const FOLDER: u32 = 0o755;
@@ -69,11 +70,10 @@ impl ArchiveCommands<'_> {
             match entry {
                 Err(error) => unread.push(clean_line(&error.to_string()).into_owned()),
                 Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {}
-                Ok(entry) if entry.path().to_str().is_none() => {
-                    let path = entry.path().to_string_lossy();
-                    unread.push(format!("{}: its name is not UTF-8", clean_line(&path)));
+                Ok(entry) => {
+                    let path = entry.path().strip_prefix(self.workspace.root()).unwrap_or(entry.path());
+                    paths.insert(text_of(path.as_os_str()).into_owned());
                 }
-                Ok(entry) => drop(paths.insert(normalise(self.workspace.root(), entry.path()))),
             }
         }
         (paths, unread)

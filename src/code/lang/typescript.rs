@@ -1,6 +1,8 @@
 //! Definitions of TypeScript. `export` and `declare` belong to what they stand before; a name that is given a function is
 //! a function.
 
+use std::iter;
+
 use tree_sitter::Node;
 
 use super::kind::NodeKind;
@@ -53,7 +55,10 @@ fn variable<'t>(node: Node<'t>, above: &Above<'_, 't>) -> Option<Defined<'t>> {
     };
     // Not by counting all: a line may declare hundreds of thousands.
     let is_variable = |beside: Option<Node<'_>>| beside.is_some_and(|beside| beside.kind() == node.kind());
-    let alone = !is_variable(node.prev_named_sibling()) && !is_variable(node.next_named_sibling());
+    let before = iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
+    let after = iter::successors(node.next_named_sibling(), Node::next_named_sibling);
+    let is_code = |beside: &Node<'_>| !beside.is_extra();
+    let alone = !is_variable({ before }.find(is_code)) && !is_variable({ after }.find(is_code));
     let climb = if alone { all } else { 0 };
     let body = function.and_then(|function| function.child_by_field_name("body"));
     Some(Defined { kind, names: vec![name], climb, body, of: None })

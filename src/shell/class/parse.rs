@@ -327,36 +327,45 @@ impl Walk<'_> {
             self.script.commands.push(SimpleCommand { text, ..SimpleCommand::default() });
         }
         let own = self.script.commands.len() - 1;
-        let read: Vec<Redirect> = redirects.iter().filter_map(|node| self.redirect(*node)).collect();
-        let has_document = redirects.iter().any(|node| node.kind() != "file_redirect");
-        if let Some(command) = self.script.commands.get_mut(own) {
-            command.redirects.extend(read);
-            command.has_document |= has_document;
-        }
+        let mut command = std::mem::take(&mut self.script.commands[own]);
+        redirects.iter().for_each(|node| self.redirect(*node, &mut command));
+        self.script.commands[own] = command;
         // What is substituted in them, and the rest of a pipe behind a document.
         redirects.iter().for_each(|node| self.node(*node, depth + 1));
     }
 
-    fn redirect(&mut self, node: Node<'_>) -> Option<Redirect> {
-        if node.kind() != "file_redirect" {
-            return None;
-        }
+    /// Reads a redirection of a command. The grammar counts all words behind one to it: they are the command's, but for
+    /// the target.
+    fn redirect(&mut self, node: Node<'_>, command: &mut SimpleCommand) {
+        let is_word = |child: &&Node<'_>| child.is_named() && child.kind() != "file_descriptor";
         let mut cursor = node.walk();
+        if node.kind() != "file_redirect" {
+            command.has_document = true;
+            let words = node.children_by_field_name("argument", &mut cursor);
+            return words.for_each(|argument| self.behind(argument, command));
+        }
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         let operator = children.iter().find(|child| !child.is_named()).map_or("", |child| child.kind());
         let known = READ.contains(&operator) || ANEW.contains(&operator) || [">>", "&>>"].contains(&operator);
         if !known {
             self.unknown(Unknown::Syntax);
         }
-        let target = children.iter().rev().find(|child| child.is_named() && child.kind() != "file_descriptor");
-        let target = target.map(|target| word(*target, self.text)).unwrap_or_default();
-        Some(Redirect {
-            target,
+        let mut words = children.iter().filter(is_word);
+        let target = words.next();
+        command.redirects.push(Redirect {
+            target: target.map(|target| word(*target, self.text)).unwrap_or_default(),
             writes: !READ.contains(&operator),
             anew: ANEW.contains(&operator) || !known,
             descriptor: operator.ends_with('&'),
-            place: node.byte_range(),
-        })
+            place: node.start_byte()..target.map_or(node.end_byte(), Node::end_byte),
+        });
+        words.for_each(|argument| self.behind(*argument, command));
+    }
+
+    /// Adds a word that stands behind a redirection.
+    fn behind(&self, argument: Node<'_>, command: &mut SimpleCommand) {
+        command.text.push_str(&format!(" {}", self.source(argument)));
+        command.words.push(word(argument, self.text));
     }
 
     fn command(&mut self, node: Node<'_>) {
@@ -372,8 +381,7 @@ impl Walk<'_> {
                         command.words.push(Word::unknown());
                     }
                 }
-                "file_redirect" => command.redirects.extend(self.redirect(child)),
-                "herestring_redirect" | "heredoc_redirect" => command.has_document = true,
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => self.redirect(child, &mut command),
                 "command_name" => {
                     let name = child.child(0).map(|name| word(name, self.text)).unwrap_or_default();
                     command.words.push(name);

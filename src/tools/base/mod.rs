@@ -97,9 +97,9 @@ pub enum OfferedTools {
     All,
     /// The tools of plan mode: none that changes files; commands that only read run.
     Plan,
-    /// The tools that change no files, where edits are written as text.
+    /// The tools that change no files, where edits are written as text, and those of definitions.
     TextEdits,
-    /// The tools that read or ask, where calls are written as text too.
+    /// The tools that read or ask, where calls are written as text too, and those of definitions.
     Reading,
 }
 

@@ -60,9 +60,7 @@ impl ToolSet {
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
         let is_offered = |tool: &&Arc<dyn Tool>| match tool.is_of_code() {
-            true => {
-                code && (is_offered(tool.kind()) || matches!(offered, OfferedTools::Reading | OfferedTools::TextEdits))
-            }
+            true => code && (offered != OfferedTools::Plan || is_offered(tool.kind())),
             false => is_offered(tool.kind()),
         };
         tools.filter(is_offered).map(|tool| tool.spec()).collect()

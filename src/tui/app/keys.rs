@@ -84,7 +84,7 @@ impl App {
     /// Returns whether an action gives up or stops something, and decides nothing.
     fn leaves(&self, action: Option<Action>) -> bool {
         match action {
-            Some(Action::Cancel | Action::Later | Action::Close) => true,
+            Some(Action::Cancel | Action::Later | Action::Close | Action::Suspend | Action::Redraw) => true,
             // It would drop a proposal, and the question before cannot be read.
             Some(Action::Escape) => self.panes.diff.waiting().is_none(),
             _ => false,

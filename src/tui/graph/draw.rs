@@ -60,7 +60,8 @@ impl GraphScreen {
         let Some(page) = page.filter(|_| self.entries() > 0) else {
             let empty = page.map(|page| {
                 let nothing = if page.files == 0 { say::nothing() } else { say::nothing_in_files() };
-                page.trouble.as_deref().unwrap_or(if page.total == 0 { nothing } else { count::no_match() })
+                let nothing = if self.filter.is_empty() && page.total == 0 { nothing } else { count::no_match() };
+                page.trouble.as_deref().unwrap_or(nothing)
             });
             pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
             return;

@@ -100,7 +100,8 @@ pub fn part_of(pieces: &[Piece<'_>], bytes: std::ops::Range<usize>) -> String {
             _ => None,
         }
     };
-    pieces.iter().filter_map(part).collect()
+    let first = pieces.partition_point(|piece| piece.from.end <= bytes.start);
+    pieces[first..].iter().take_while(|piece| piece.from.start < bytes.end).filter_map(part).collect()
 }
 
 /// Returns whether a character may be drawn as a mark.

@@ -109,7 +109,7 @@ fn round(tree: &Tree, random: &mut Random) -> String {
     told
 }
 
-/// Runs the program and kills it, its helper or both at a random moment. Returns what was done, in words.
+/// Runs the program and kills it, its helper, the shell, any process of these or all at a random moment. Returns what was done, in words.
 fn kill(tree: &Tree, arguments: &[&str], random: &mut Random) -> String {
     let mut child = start(tree, arguments);
     let due = Duration::from_millis(random.below(SPAN as usize) as u64);

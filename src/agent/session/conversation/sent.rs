@@ -1,5 +1,6 @@
 //! The inputs of a session's requests, kept so that the next request begins like the last.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::context::prefix::RequestPrefix;
@@ -22,6 +23,6 @@ pub struct SentRequests {
     pub size: Option<(u64, u64)>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
-    /// The model whose edits by tool calls have been made last.
-    pub native_edits: Option<String>,
+    /// The models whose edits by tool calls have been made.
+    pub native_edits: HashSet<String>,
 }

@@ -110,7 +110,7 @@ pub async fn learn_format(
     how: TextUse,
 ) -> Option<(String, String)> {
     let model = target.model.clone();
-    if how == TextUse::Edits && session.sent.native_edits.as_ref() == Some(&model) {
+    if how == TextUse::Edits && session.sent.native_edits.contains(&model) {
         // It has made one before: this one alone was wrong.
         return None;
     }

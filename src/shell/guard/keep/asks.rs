@@ -9,7 +9,6 @@ use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{HoldAnswer, HoldReason};
-use crate::text::clean::clean_line;
 
 /// The folder of a repository.
 const GIT: &str = ".git";
@@ -110,7 +109,7 @@ impl Keeping {
     }
 
     fn about(&self, reason: HoldReason, path: &Path) -> HoldQuestion {
-        HoldQuestion::new(reason, clean_line(&self.name(path)))
+        HoldQuestion::new(reason, self.name(path))
     }
 
     /// Returns the person's decision, which lets the call go on, about a state that is not kept as others are: `why`. The

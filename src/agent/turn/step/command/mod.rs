@@ -79,7 +79,13 @@ pub async fn run(
     let request = request(&call, &allowed);
     let command = match begin(context, item, request, allowed.keeper, info, stop).await {
         Ok(command) => command,
-        Err(result) => return result,
+        Err(result) => {
+            if matches!(result, CommandResult::Refused(_)) {
+                let began = CommandBegan { decision: "refused", ..began(&call, &allowed) };
+                context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
+            }
+            return result;
+        }
     };
     let began = CommandBegan { id: Some(command.id.clone()), ..began(&call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;

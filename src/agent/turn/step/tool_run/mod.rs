@@ -25,6 +25,7 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
+use crate::proposal::hidden;
 use crate::protocol::{Approval, CallState, ItemId, Level, Mode};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
@@ -217,7 +218,9 @@ impl ToolRun<'_> {
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
-            RunResult::StoreChange(store, _) if self.context.settings().approval.accepts_edits() => {
+            RunResult::StoreChange(store, what)
+                if self.context.settings().approval.accepts_edits() && hidden(&what).is_empty() =>
+            {
                 self.approved(item, call, native, store).await;
             }
             RunResult::StoreChange(..) if self.context.settings().approval == Approval::None => {
