@@ -393,13 +393,16 @@ impl Chat {
                 self.printer.say(&say::not_sent(&why, &prompt.text))
             }
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
-            EventBody::Answer(_, listing) => {
-                self.summing_up = false;
-                match listing {
-                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),
-                    _ => Ok(()),
-                }
-            }
+            EventBody::Answer(_, listing) => self.summed_up(&listing),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the wait for what the session has changed; where it cannot be read, without a line.
+    fn summed_up(&mut self, listing: &Listing) -> io::Result<()> {
+        self.summing_up = false;
+        match listing {
+            Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),
             _ => Ok(()),
         }
     }
