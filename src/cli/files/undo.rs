@@ -90,6 +90,9 @@ impl ArchiveCommands<'_> {
         };
         let mut choices = Choices { others, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+        if plan.kind == "redo" {
+            self.complain(&format!("this is the {}", clean_line(&plan.title)))?;
+        }
         for warning in restoration.warnings.clone() {
             self.complain(&warning)?;
         }

@@ -123,6 +123,10 @@ fn undone(form: &str, flags: &[&str]) -> Result<(), String> {
     if tree.root().join(".git/objects").exists() {
         tree.git(&["fsck", "--no-dangling", "--no-progress"]);
     }
+    let said = text(&tree.nebula(&["undo", "--dry-run"]).stderr);
+    if !said.contains("this is the redo of") {
+        return Err(format!("it is not said that undo again redoes: {said}"));
+    }
     let redo = tree.nebula(&["redo", "--yes"]);
     let again = difference(&after, &tree.snapshot());
     if !again.is_empty() {
