@@ -77,10 +77,10 @@ fn a_key_undoes_everything_since_a_changeset_or_a_message() {
     terminal.press("\r", "4 changesets");
     assert_eq!(world.number(), "1");
 
-    // The chat: from the last message, which the third key reaches, up to the first one, two turns of three entries.
+    // The chat: from the last message, which the fourth key reaches, up to the first one, two turns of three entries.
     terminal.keys("\u{1b}[15~");
     terminal.wait_for("Turn 2 is done.");
-    terminal.keys("[[[");
+    terminal.keys("[[[[");
     terminal.wait_for("undo since here");
     terminal.keys("[[[[[[S");
     terminal.wait_for("undo of everything since \"prompt 0\"");

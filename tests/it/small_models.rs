@@ -194,7 +194,7 @@ async fn a_native_edit_that_fails_takes_no_other_tools() {
     let tools = tool_names(&last);
     assert!(!tools.contains(&"replaceInFile") && ["readFile", "runCommand"].iter().all(|name| tools.contains(name)));
     assert!(
-        notices(&live)[0].starts_with("the first edit of this model by a tool call failed"),
+        notices(&live)[0].starts_with("the first edit of this model by a tool call in this session failed"),
         "{:?}",
         notices(&live)
     );
