@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::id::OpId;
 use super::op::Op;
 use super::store::{Error, Exchange, Store, pull_from};
+use crate::disk;
 use crate::git::Remote;
 
 /// The number of tries to move a ref that others move.
@@ -65,15 +66,15 @@ impl RemoteRef {
     pub fn of(store: &Store, name: &str, cache: Option<&Path>) -> Result<RemoteRef, Error> {
         let root = std::path::absolute(store.root()).map_err(|error| Error::io("find", store.root(), error))?;
         let folder = root.file_stem().unwrap_or_default().to_string_lossy();
-        let once = match cache {
-            Some(_) => None,
-            None => {
-                Some(tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?)
-            }
-        };
-        let folder_of_remotes = cache.or(once.as_ref().map(TempDir::path)).unwrap_or(&root);
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-        let bare = folder_of_remotes.join(format!("{}-{}.git", &key[..16], plain(name)));
+        let bare = format!("{}-{}.git", &key[..16], plain(name));
+        let private = || {
+            disk::private_folder("strand-").map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))
+        };
+        let (bare, once) = match cache {
+            Some(cache) => (cache.join(bare), None),
+            None => private().map(|once| (once.path().join(bare), Some(once)))?,
+        };
         let remote = Remote::open(&root, name, &bare).map_err(failed)?;
         Ok(RemoteRef { remote, reference: format!("refs/strand/{}", plain(&folder)), _once: once })
     }

@@ -103,31 +103,28 @@ pub(super) struct AcceptanceRules<'g> {
 /// The farthest that the clock of an op's author may be ahead of this one, in milliseconds.
 const AHEAD: i64 = 24 * 60 * 60 * 1000;
 
+/// Records nothing twice: a bundle that is offered and refused again keeps its record.
+fn join_records(known: &[Conflict], judged: &mut Judged) {
+    let rejected = &mut judged.result.rejected;
+    judged.conflicts.retain(|new| {
+        let same = |old: &&Conflict| Conflict { id: new.id.clone(), at: new.at, ..(*old).clone() } == *new;
+        let Some(old) = known.iter().find(same) else { return true };
+        for rejected in rejected.iter_mut().filter(|rejected| rejected.conflict.as_ref() == Some(&new.id)) {
+            rejected.conflict = Some(old.id.clone());
+        }
+        false
+    });
+}
+
 impl Store {
     /// Accepts sealed ops as one transaction, by this store's policy and locks.
     pub fn accept(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let mut judged = self.judge(ops)?;
-        self.join_records(&mut judged)?;
-        self.keep(judged, &[])
-    }
-
-    /// Records nothing twice: a bundle that is offered and refused again keeps its record.
-    fn join_records(&self, judged: &mut Judged) -> Result<(), Error> {
-        if judged.conflicts.is_empty() {
-            return Ok(());
-        }
+        // What cannot be read is found out before the state holds what the disk does not.
         let known = self.conflicts()?;
-        let rejected = &mut judged.result.rejected;
-        judged.conflicts.retain(|new| {
-            let same = |old: &&Conflict| Conflict { id: new.id.clone(), at: new.at, ..(*old).clone() } == *new;
-            let Some(old) = known.iter().find(same) else { return true };
-            for rejected in rejected.iter_mut().filter(|rejected| rejected.conflict.as_ref() == Some(&new.id)) {
-                rejected.conflict = Some(old.id.clone());
-            }
-            false
-        });
-        Ok(())
+        let mut judged = self.judge(ops)?;
+        join_records(&known, &mut judged);
+        self.keep(judged, &[])
     }
 
     /// Returns what accepting would come to, without doing it.

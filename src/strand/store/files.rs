@@ -1,6 +1,7 @@
 //! The small files of a store: settings, locks, pending ops, conflicts.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -221,11 +222,15 @@ impl Conflict {
 
 /// Returns the conflicts of a store, the latest version of each, oldest first.
 pub fn read_conflicts(root: &Path) -> Result<Vec<Conflict>, Error> {
-    let text = read_optional(&root.join(".strand/conflicts.jsonl"))?.unwrap_or_default();
+    let path = root.join(".strand/conflicts.jsonl");
+    let bytes = match disk::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read.map_err(|error| Error::io("read", &path, error))?,
+    };
     let mut out: Vec<Conflict> = Vec::new();
-    for line in text.lines() {
-        // A line cut short by a crash is no record.
-        let Some(found) = serde_json::from_str(line).ok().as_ref().and_then(Conflict::from_json) else { continue };
+    for line in bytes.split(|byte| *byte == b'\n') {
+        // A line cut short by a crash, in a character too, is no record.
+        let Some(found) = serde_json::from_slice(line).ok().as_ref().and_then(Conflict::from_json) else { continue };
         match out.iter_mut().find(|held| held.id == found.id) {
             Some(held) => *held = found,
             None => out.push(found),

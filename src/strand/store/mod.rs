@@ -360,6 +360,9 @@ impl Store {
 
     /// Reads what other processes have written since. Returns the ops that were new here.
     pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
+        // Read first: what fails later would lose the ops of the log that are read past here.
+        let config = Config::read(&self.root)?;
+        let pending = files::read_ops(&self.inner("pending.jsonl"))?;
         let mut entries = match self.log.read_on(self.offset, &self.sum)? {
             Some(entries) => entries,
             None => self.read_anew()?,
@@ -383,12 +386,11 @@ impl Store {
             self.withdrawn.remove(&op.id);
         }
         self.placed.extend(entries.ops.iter().map(|op| op.id).zip(entries.places.iter().copied()));
-        let pending = files::read_ops(&self.inner("pending.jsonl"))?;
         // Ops in the log were accepted, though a later op of their bundle may still be pending.
         let mut offered = self.state.offer(entries.ops);
         offered.admitted.extend(self.state.offer(pending).admitted);
         self.state.refresh();
-        self.config = Config::read(&self.root)?;
+        self.config = config;
         Ok(offered.admitted)
     }
 

@@ -539,3 +539,26 @@ fn long_chains_of_definitions_are_no_deep_recursion() {
         crate::strand::check::Checks::full(&state, &caps);
     });
 }
+
+#[test]
+fn a_conflict_that_a_crash_cut_within_a_character_hides_none_of_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::init(dir.path()).unwrap();
+    let conflict = |id: &str| super::Conflict {
+        id: id.to_owned(),
+        kind: "clash".to_owned(),
+        policy: "ask".to_owned(),
+        at: 1,
+        edges: Vec::new(),
+        ops: Vec::new(),
+        status: "open".to_owned(),
+    };
+    store.record_conflicts(&[conflict("one")]).unwrap();
+    let path = dir.path().join(".strand/conflicts.jsonl");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"conflict\": \"\xe3\x81");
+    std::fs::write(&path, bytes).unwrap();
+    store.record_conflicts(&[conflict("two")]).unwrap();
+    let ids: Vec<String> = store.conflicts().unwrap().into_iter().map(|conflict| conflict.id).collect();
+    assert_eq!(ids, ["one", "two"]);
+}
