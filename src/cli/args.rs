@@ -138,6 +138,11 @@ pub enum Cmd {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<std::ffi::OsString>,
     },
+    /// Print a page of the guide: what the README leaves out
+    Guide {
+        /// The page; without it, their list.
+        topic: Option<String>,
+    },
     /// Print a script that completes commands in a shell
     Completions {
         /// The shell.

@@ -9,6 +9,7 @@ mod context;
 mod demo;
 pub mod diff;
 pub mod files;
+mod guide;
 mod hook;
 pub mod out;
 mod parse;
@@ -21,7 +22,6 @@ mod shell;
 #[cfg(feature = "strand")]
 mod strand;
 mod task;
-mod usage;
 
 use std::io::{self, Read};
 
@@ -53,6 +53,10 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     };
     if let Cmd::Completions { shell } = command {
         settings::completions(shell)?;
+        return Ok(0);
+    }
+    if let Cmd::Guide { topic } = command {
+        guide::run(topic.as_deref())?;
         return Ok(0);
     }
     #[cfg(feature = "strand")]
@@ -100,7 +104,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Doctor(args) if args.last => settings::last_request(context, args.json),
         Cmd::Doctor(args) => settings::doctor(context, args.json),
         Cmd::Stats(args) => settings::stats(context, args.json),
-        Cmd::Usage(args) => usage::run(&*context, &args),
+        Cmd::Usage(args) => settings::usage(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),
         Cmd::Run(args) if args.preview => shell::preview(context, &args),
         Cmd::Run(args) => shell::run(context, &args),
@@ -109,7 +113,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Rules { what } => shell::check(context, &what),
         #[cfg(feature = "strand")]
         Cmd::Strand { .. } => Ok(0),
-        Cmd::Demo | Cmd::Completions { .. } | Cmd::Mcp { .. } => Ok(0),
+        Cmd::Demo | Cmd::Completions { .. } | Cmd::Guide { .. } | Cmd::Mcp { .. } => Ok(0),
     }
 }
 

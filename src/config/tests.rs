@@ -310,15 +310,13 @@ fn a_provider_has_a_wire_a_key_command_and_a_model_its_prices() {
 }
 
 #[test]
-fn the_readme_names_every_key_and_those_of_an_untrusted_folder() {
-    let readme = include_str!("../../README.md");
-    let section =
-        readme.split("\n## Configuration").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+fn the_guide_names_every_key_and_those_of_an_untrusted_folder() {
+    let page = include_str!("../../assets/guide/configuration.md");
     for key in KEYS {
-        assert!(readme.contains(&format!("`{}`", key.name)), "README does not name {}", key.name);
+        assert!(page.contains(&format!("`{}`", key.name)), "the page does not name {}", key.name);
     }
     let sentence =
-        section.split("its file may set only").nth(1).and_then(|rest| rest.split('.').next()).expect("the list");
+        page.split("its file may set only").nth(1).and_then(|rest| rest.split('.').next()).expect("the list");
     let mut listed: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
     let mut open: Vec<&str> = KEYS.iter().filter(|key| key.open).map(|key| key.name).collect();
     listed.sort_unstable();

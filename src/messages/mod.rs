@@ -1,6 +1,6 @@
 //! The texts that a person reads on the screen and in `nebula chat`, in every language they are written in: one table,
 //! a file for each part of the screen. A message is a function; without a text in each language it does not compile.
-//! What a model is told, what commands print, exports and the README are English alone and stand where they are used.
+//! What a model is told, what commands print, exports, the README and the guide are English alone and stand where they are used.
 //!
 //! ```text
 //! messages! {

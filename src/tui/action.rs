@@ -1,6 +1,6 @@
 //! Everything a key can mean, once: `TABLE` gives each [`Action`] its name in `keys.toml`, and `key_groups` says where it
 //! works and what the hints and the help call it. `?`, the hints, the palette and the errors about `keys.toml` are all
-//! drawn from the two, and a test compares README's table of keys with them; the words are [`crate::messages`].
+//! drawn from the two, and a test compares the guide's table of keys with them; the words are [`crate::messages`].
 
 use super::pane::table::each_pane;
 use crate::messages::{Text, actions, pages};

@@ -606,8 +606,8 @@ fn rests(context: Context, action: Action) -> bool {
     )
 }
 
-/// The rows of README's table of keys, each with the context that its keys are looked up in.
-const README_ROWS: &[(&str, Context)] = &[
+/// The rows of the guide's table of keys, each with the context that its keys are looked up in.
+const GUIDE_ROWS: &[(&str, Context)] = &[
     ("anywhere", Context::Pane),
     ("input", Context::Input),
     ("proposal", Context::Diff),
@@ -652,10 +652,9 @@ fn keys_of(part: &str) -> Vec<String> {
     found
 }
 
-/// README's keys, by row.
-fn readme_keys() -> BTreeMap<&'static str, Vec<String>> {
-    let readme = include_str!("../../README.md");
-    let table = readme.split("\n## Keys").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+/// The guide's keys, by row.
+fn guide_keys() -> BTreeMap<&'static str, Vec<String>> {
+    let table = include_str!("../../assets/guide/keys.md");
     let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
     let rows = rows.filter(|(name, _)| *name != "where");
     rows.map(|(name, cell)| (name, cell.split(" · ").flat_map(|part| part.split(", ")).flat_map(keys_of).collect()))
@@ -663,19 +662,19 @@ fn readme_keys() -> BTreeMap<&'static str, Vec<String>> {
 }
 
 #[test]
-fn the_keys_of_the_readme_are_those_of_the_table() {
+fn the_keys_of_the_guide_are_those_of_the_table() {
     let bound: toml::Table = include_str!("../../assets/keys.toml").parse().expect("keys.toml");
     let action = |context: Context, key: &str| {
         let around = std::iter::once(&context).chain(context.outer());
         let name = around.filter_map(|context| bound.get(context.name())?.get(key)?.as_str()).next()?;
         Action::named(name)
     };
-    let (readme, mut found) = (readme_keys(), 0);
-    assert_eq!(readme.len(), README_ROWS.len(), "a row has no context: {:?}", readme.keys());
+    let (guide, mut found) = (guide_keys(), 0);
+    assert_eq!(guide.len(), GUIDE_ROWS.len(), "a row has no context: {:?}", guide.keys());
     let mut listed: BTreeMap<Context, BTreeSet<Action>> = BTreeMap::new();
-    for (row, context) in README_ROWS {
-        for key in &readme[row] {
-            let action = action(*context, key).unwrap_or_else(|| panic!("README, {row}: {key} does nothing there"));
+    for (row, context) in GUIDE_ROWS {
+        for key in &guide[row] {
+            let action = action(*context, key).unwrap_or_else(|| panic!("the guide, {row}: {key} does nothing there"));
             listed.entry(*context).or_default().insert(action);
             found += 1;
         }
@@ -685,7 +684,7 @@ fn the_keys_of_the_readme_are_those_of_the_table() {
     for context in [Context::Diff, Context::Card] {
         for group in GROUPS.iter().filter(|group| group.context == context && !group.hint().is_empty()) {
             let left = group.actions.iter().find(|action| !listed[&context].contains(action));
-            assert_eq!(left, None, "README leaves out a key of {}", context.name());
+            assert_eq!(left, None, "the guide leaves out a key of {}", context.name());
         }
     }
 }

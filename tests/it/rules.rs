@@ -337,7 +337,7 @@ fn the_map_lists_each_part_above_those_it_names() {
 fn what_the_map_and_the_recipes_name_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let map = fs::read_to_string(root.join("src/lib.rs")).expect("src/lib.rs");
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let built = fs::read_to_string(root.join("assets/guide/contributing.md")).expect("the page");
     let code = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_string).collect::<Vec<_>>();
     let is_path = |name: &str| {
         name.contains('/')
@@ -349,8 +349,7 @@ fn what_the_map_and_the_recipes_name_is_there() {
         true => name,
         false => format!("src/{name}"),
     });
-    let built = readme.split("## How it is built").nth(1).and_then(|rest| rest.split("\n## ").next());
-    let named = below_src.chain(code(built.expect("the section")).into_iter().filter(|name| is_path(name)));
+    let named = below_src.chain(code(&built).into_iter().filter(|name| is_path(name)));
     let mut found = 0;
     for name in named.filter(|name| !name.contains("NAME")) {
         let there = [name.clone(), format!("{name}.rs"), format!("src/{name}")].iter().any(|p| root.join(p).exists());
@@ -364,10 +363,10 @@ fn what_the_map_and_the_recipes_name_is_there() {
 fn every_edit_format_has_its_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let chooser = fs::read_to_string(root.join("src/messages/commands.rs")).expect("the list of /format");
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let page = fs::read_to_string(root.join("assets/guide/edits.md")).expect("the page");
     for name in nebula::edit::Format::ALL.map(nebula::edit::Format::name) {
         assert!(chooser.contains(&format!("(\"{name}\", format_{name})")), "/format does not list {name}");
-        assert!(readme.contains(&format!("`{name}`")), "README does not name the format {name}");
+        assert!(page.contains(&format!("`{name}`")), "the page does not name the format {name}");
     }
 }
 

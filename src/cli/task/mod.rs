@@ -1,7 +1,7 @@
 //! One turn without a screen: the same commands and events as the screen's, printed.
 //!
 //! Text goes to standard output as it comes; calls, diffs and notices go to standard error. With `--json` each event
-//! is one line of JSON on standard output: a contract, see the README.
+//! is one line of JSON on standard output: a contract, see the page `commands` of the guide.
 
 mod aside;
 mod ask;

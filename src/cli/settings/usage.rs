@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::args::{UsageArgs, UsageKey};
-use super::context::Context;
-use super::out::{self, Out};
+use super::super::args::{UsageArgs, UsageKey};
+use super::super::context::Context;
+use super::super::out::{self, Out};
 use crate::memory::{UsageBy, UsageRow, UsageWords, usage_tables};
 use crate::provider::models;
 

@@ -1,4 +1,6 @@
-//! `nebula model`, `config`, `doctor`, `stats` and `completions`: settings and self-checks.
+//! `nebula model`, `config`, `doctor`, `stats`, `usage` and `completions`: settings and self-checks.
+
+mod usage;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use crate::provider::{self, Delta, Message, Provider, Request, described};
 use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
+
+pub use usage::run as usage;
 
 /// The time limit for a server to list its models to a program.
 const TO_LIST: Duration = Duration::from_secs(3);
