@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::archive::{self, Id};
 use crate::execute::Stores;
 use crate::memory;
-use crate::proposal::{Consent, FileChange};
+use crate::proposal::{Consent, FileChange, REPOSITORY, is_in_repository};
 use crate::workspace;
 
 /// A change that waits.
@@ -145,7 +145,7 @@ pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewCha
     }
     let mut found = ReviewChanges::default();
     for (path, (first, last)) in spans {
-        if path.ends_with('/') || path == ".git" || path.starts_with(".git/") {
+        if path.ends_with('/') || path == REPOSITORY || is_in_repository(&path) {
             found.units.push(path);
             continue;
         }

@@ -347,8 +347,11 @@ impl Writing<'_> {
     }
 
     /// Gives the file at a normalised path the name `temp` in the archive; `false`: it has other names, may run as its
-    /// owner or group, or the file system cannot.
+    /// owner or group, lies outside the workspace, or the file system cannot.
     fn link_large(&mut self, file: &LargeFile, temp: &str, path: &str) -> io::Result<bool> {
+        if path.starts_with('/') {
+            return Ok(false);
+        }
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let above = self.root.descend(Path::new(above))?;
         let plain = above.stat(name)?.is_some_and(|stat| stat.st_nlink == 1 && stat.st_mode & 0o6000 == 0);

@@ -1,14 +1,49 @@
 //! The repository is one unit: a restore brings back all of its files or none.
 
 use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::git;
-use crate::proposal::{FileChange, ForeignChoice, RestorePreview, RestoreStatus};
-use crate::workspace::Workspace;
+use crate::proposal::{
+    Counts, FileChange, ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, is_in_repository,
+};
+use crate::text::number::plural;
+use crate::workspace::{Workspace, worktree_folders};
 
 fn is_in(path: &str) -> bool {
-    path == ".git" || path.starts_with(".git/")
+    path == REPOSITORY || is_in_repository(path)
+}
+
+/// The folders of the repository, as archived paths name them.
+struct GitFolders {
+    /// The worktree's own.
+    own: String,
+    /// The one that all worktrees share; in most repositories it is the same.
+    shared: String,
+}
+
+impl GitFolders {
+    fn of(workspace: &Workspace) -> Self {
+        let text = |folder: &PathBuf| folder.to_str().map(str::to_string);
+        match &worktree_folders(workspace.root())[..] {
+            [own, shared] => text(own).zip(text(shared)).map(|(own, shared)| GitFolders { own, shared }),
+            _ => None,
+        }
+        .unwrap_or_else(|| GitFolders { own: REPOSITORY.into(), shared: REPOSITORY.into() })
+    }
+
+    /// Returns how the repository calls a file: `HEAD`, `refs/heads/main`.
+    fn part<'p>(&self, path: &'p str) -> &'p str {
+        let below = |folder: &str| path.strip_prefix(folder)?.strip_prefix('/');
+        below(&self.own).or_else(|| below(&self.shared)).unwrap_or(path)
+    }
+
+    /// Returns the path of what the repository calls by this name.
+    fn path(&self, name: &str) -> String {
+        let is_shared = name == "packed-refs" || name.starts_with("refs/");
+        format!("{}/{name}", if is_shared { &self.shared } else { &self.own })
+    }
 }
 
 /// Leaves the repository as it is where not all of its files can come back: half of it would be none.
@@ -17,7 +52,9 @@ pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview]
         return;
     }
     let reason = previews.iter().filter(|preview| is_in(&preview.path)).find_map(stays);
-    let reason = reason.or_else(|| is_locked(workspace, files)).or_else(|| missing_object(workspace, files));
+    let git = GitFolders::of(workspace);
+    let reason = reason.or_else(|| is_locked(workspace, &git, files));
+    let reason = reason.or_else(|| missing_object(workspace, &git, files));
     let Some(why) = reason else { return };
     let dropped: HashSet<String> = files.extract_if(.., |file| is_in(&file.path)).map(|file| file.path).collect();
     for preview in previews.iter_mut().filter(|preview| dropped.contains(&preview.path)) {
@@ -25,11 +62,125 @@ pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview]
     }
 }
 
+/// Puts one line in the place of those of the repository's files. Each that someone else changed keeps its own: it is
+/// chosen for.
+pub(super) fn as_one(workspace: &Workspace, previews: &mut Vec<RestorePreview>, files: &[FileChange]) {
+    let is_part = |preview: &RestorePreview| {
+        is_in_repository(&preview.path)
+            && !matches!(preview.status, RestoreStatus::Foreign { .. } | RestoreStatus::NotUndone(_))
+    };
+    let Some(place) = previews.iter().position(is_part) else { return };
+    let parts: Vec<RestorePreview> = previews.extract_if(.., |preview| is_part(preview)).collect();
+    let reason = |preview: &RestorePreview| match &preview.status {
+        RestoreStatus::Refused(_) | RestoreStatus::NotArchived(_) => Some(preview.status.clone()),
+        _ => None,
+    };
+    let changed: Vec<&FileChange> = files.iter().filter(|file| is_in_repository(&file.path)).collect();
+    let status = match parts.iter().find_map(reason) {
+        Some(why) => why,
+        None if changed.is_empty() => RestoreStatus::Equal,
+        None => {
+            let words = Differences { workspace, git: GitFolders::of(workspace), changed: &changed }.words();
+            RestoreStatus::Restore(RestoreFate::Repository(words), Counts::default())
+        }
+    };
+    previews.insert(place, RestorePreview { path: REPOSITORY.into(), status });
+}
+
+/// The files of a repository that a restore changes.
+struct Differences<'a> {
+    workspace: &'a Workspace,
+    git: GitFolders,
+    changed: &'a [&'a FileChange],
+}
+
+impl Differences<'_> {
+    /// Returns what changes: `HEAD main 91bc004 → 3f2a1c9, index, 2 refs`.
+    fn words(&self) -> String {
+        let (now, then) = (self.head(false), self.head(true));
+        let mut words = Vec::new();
+        if now != then {
+            words.push(match (&now, &then) {
+                ((Some(a), from), (Some(b), to)) if a == b => {
+                    format!("HEAD {a} {} → {}", commit_words(from), commit_words(to))
+                }
+                _ => format!("HEAD {} → {}", named(&now), named(&then)),
+            });
+        }
+        let of_head = [&now.0, &then.0].map(|branch| branch.as_ref().map(|name| format!("refs/heads/{name}")));
+        let is_shown = |part: &str| now != then && (part == "HEAD" || of_head.iter().flatten().any(|own| own == part));
+        let files = self.changed.iter().map(|file| self.git.part(&file.path)).filter(|part| !part.ends_with('/'));
+        let (mut refs, mut objects, mut others) = (0, 0, 0);
+        let (mut index, mut config) = (false, false);
+        for part in files.filter(|part| !is_shown(part)) {
+            match part {
+                "index" => index = true,
+                "config" => config = true,
+                part if is_ref(part) => refs += 1,
+                part if part.starts_with("objects/") => objects += 1,
+                _ => others += 1,
+            }
+        }
+        words
+            .extend([(index, "index"), (config, "config")].into_iter().filter(|part| part.0).map(|part| part.1.into()));
+        words.extend(
+            [(refs, "ref"), (objects, "object")].iter().filter(|part| part.0 > 0).map(|(n, of)| plural(*n, of)),
+        );
+        if others > 0 || words.is_empty() {
+            words.push(plural(others, if words.is_empty() { "file" } else { "more file" }));
+        }
+        words.join(", ")
+    }
+
+    /// Returns the branch that is checked out, none for a commit by itself, and the commit, shortened.
+    fn head(&self, then: bool) -> (Option<String>, Option<String>) {
+        let head = self.text("HEAD", then).unwrap_or_default();
+        let Some(branch) = head.strip_prefix("ref: refs/heads/") else { return (None, short(&head)) };
+        let reference = format!("refs/heads/{branch}");
+        let packed = || {
+            let all = self.text("packed-refs", then)?;
+            let line = all.lines().find(|line| line.split_once(' ').is_some_and(|(_, name)| name == reference));
+            line.and_then(short)
+        };
+        let commit = self.text(&reference, then).and_then(|commit| short(&commit)).or_else(packed);
+        (Some(branch.to_string()), commit)
+    }
+
+    /// Returns a text of the repository as it is, or as it will be.
+    fn text(&self, name: &str, then: bool) -> Option<String> {
+        let path = self.git.path(name);
+        let state = match self.changed.iter().find(|file| file.path == path) {
+            Some(file) if then => file.after.clone(),
+            Some(file) => file.before.clone(),
+            None => self.workspace.read_to_restore(&path).ok()?.state,
+        };
+        state.text().map(|text| text.trim_end().to_string())
+    }
+}
+
+fn commit_words(commit: &Option<String>) -> &str {
+    commit.as_deref().unwrap_or("no commit")
+}
+
+fn named((branch, commit): &(Option<String>, Option<String>)) -> String {
+    match (branch, commit) {
+        (Some(branch), Some(commit)) => format!("{branch} {commit}"),
+        (Some(branch), None) => branch.clone(),
+        (None, Some(commit)) => commit.clone(),
+        (None, None) => "none".into(),
+    }
+}
+
+/// Returns the beginning of an object's name, as people read it.
+fn short(text: &str) -> Option<String> {
+    objects_in(text.lines().next()?).first().map(|object| object[..7].to_string())
+}
+
 /// Returns why a file does not come back as it was; `None` if it does.
 fn stays(preview: &RestorePreview) -> Option<String> {
     let path = &preview.path;
     match &preview.status {
-        RestoreStatus::Restore(_) | RestoreStatus::Equal | RestoreStatus::NotUndone(_) => None,
+        RestoreStatus::Restore(..) | RestoreStatus::Equal | RestoreStatus::NotUndone(_) => None,
         RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. } => None,
         RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. } => {
             Some(format!("{path} can only be kept or taken as a whole"))
@@ -40,22 +191,26 @@ fn stays(preview: &RestorePreview) -> Option<String> {
 }
 
 /// Returns why git may be at work in the repository. A lock that the restore itself removes is one that a command left.
-fn is_locked(workspace: &Workspace, files: &[FileChange]) -> Option<String> {
-    const LOCK: &str = ".git/index.lock";
-    let goes = files.iter().any(|file| file.path == LOCK && file.after.is_absent());
-    (!goes && workspace.root().join(LOCK).exists())
-        .then(|| format!("{LOCK} exists: wait for git to end, or delete it if none is running"))
+fn is_locked(workspace: &Workspace, git: &GitFolders, files: &[FileChange]) -> Option<String> {
+    let lock = git.path("index.lock");
+    let goes = files.iter().any(|file| file.path == lock && file.after.is_absent());
+    (!goes && workspace.root().join(&lock).exists())
+        .then(|| format!("{lock} exists: wait for git to end, or delete it if none is running"))
 }
 
 /// Returns why restored refs would name missing objects; `None` if none does.
-fn missing_object(workspace: &Workspace, files: &[FileChange]) -> Option<String> {
+fn missing_object(workspace: &Workspace, git: &GitFolders, files: &[FileChange]) -> Option<String> {
     let restored: HashSet<&str> =
         files.iter().filter(|file| !file.after.is_absent()).map(|file| file.path.as_str()).collect();
+    let objects = format!("{}/objects/", git.shared);
     let comes_back =
-        |object: &String| restored.contains(format!(".git/objects/{}/{}", &object[..2], &object[2..]).as_str());
-    let refs = files.iter().filter(|file| is_ref(&file.path)).filter_map(|file| file.after.text());
+        |object: &String| restored.contains(format!("{objects}{}/{}", &object[..2], &object[2..]).as_str());
+    let refs = files.iter().filter(|file| is_in(&file.path) && is_ref(git.part(&file.path)));
+    let refs = refs.filter_map(|file| file.after.text());
     let named: BTreeSet<String> = refs.flat_map(objects_in).filter(|object| !comes_back(object)).collect();
-    if named.is_empty() || restored.iter().any(|path| path.starts_with(".git/objects/pack/")) {
+    if named.is_empty()
+        || restored.iter().any(|path| path.strip_prefix(&objects).is_some_and(|rest| rest.starts_with("pack/")))
+    {
         return None;
     }
     let named: Vec<String> = named.into_iter().collect();
@@ -69,8 +224,8 @@ fn missing_object(workspace: &Workspace, files: &[FileChange]) -> Option<String>
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Returns whether a file of the repository says where a branch stands.
-fn is_ref(path: &str) -> bool {
-    path == ".git/HEAD" || path == ".git/packed-refs" || path.starts_with(".git/refs/")
+fn is_ref(part: &str) -> bool {
+    part == "HEAD" || part == "packed-refs" || part.starts_with("refs/")
 }
 
 /// Returns the objects that a text names, each by a word of 40 or 64 hexadecimal digits.
@@ -100,7 +255,7 @@ mod tests {
         all_or_none(&workspace, &mut previews, &mut files);
         let word = |preview: RestorePreview| match preview.status {
             RestoreStatus::Refused(why) => why,
-            RestoreStatus::Restore(_) => "restore".into(),
+            RestoreStatus::Restore(..) => "restore".into(),
             other => format!("{other:?}"),
         };
         (previews.into_iter().map(word).collect(), files.len())
@@ -110,7 +265,7 @@ mod tests {
     fn the_repository_comes_back_as_a_whole_or_says_why_not() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(dir.path().join(".git")).expect("made");
-        let restore = || RestoreStatus::Restore(Counts::default());
+        let restore = || RestoreStatus::Restore(RestoreFate::Content, Counts::default());
         let take = RestoreStatus::Foreign {
             at: None,
             counts: Counts::default(),
@@ -134,6 +289,55 @@ mod tests {
     }
 
     #[test]
+    fn the_repository_is_one_line_that_says_what_changes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        std::fs::create_dir_all(dir.path().join(".git/refs/heads")).expect("made");
+        std::fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        let file = |path: &str, before: &str, after: &str| {
+            let state = |text: &str| match text {
+                "" => State::Absent,
+                text => State::File { bytes: text.as_bytes().into(), mode: None },
+            };
+            FileChange::new(path, state(before), state(after), "undo", &[])
+        };
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        let line = |files: &[FileChange]| {
+            let of = |file: &FileChange| RestorePreview {
+                path: file.path.clone(),
+                status: RestoreStatus::Restore(RestoreFate::Content, Counts::default()),
+            };
+            let mut previews: Vec<_> = files.iter().map(of).collect();
+            as_one(&workspace, &mut previews, files);
+            let words = |preview: &RestorePreview| match &preview.status {
+                RestoreStatus::Restore(RestoreFate::Repository(words), _) => format!("{}: {words}", preview.path),
+                _ => preview.path.clone(),
+            };
+            previews.iter().map(words).collect::<Vec<_>>()
+        };
+        let commit = [
+            file("a.txt", "1", "2"),
+            file(".git/index", "x", "y"),
+            file(".git/refs/heads/main", &a, &b),
+            file(".git/refs/heads/one", &a, ""),
+            file(".git/refs/tags/two", "", &b),
+            file(".git/logs/HEAD", "x", "y"),
+        ];
+        let expected = ".git: HEAD main aaaaaaa → bbbbbbb, index, 2 refs, 1 more file";
+        assert_eq!(line(&commit), ["a.txt", expected]);
+        let packed = format!("# pack-refs\n{b} refs/heads/other\n");
+        let switch = [
+            file(".git/HEAD", "ref: refs/heads/main\n", "ref: refs/heads/other\n"),
+            file(".git/packed-refs", "", &packed),
+        ];
+        assert_eq!(line(&switch), [".git: HEAD main → other bbbbbbb, 1 ref"]);
+        let detached = [file(".git/HEAD", &a, "ref: refs/heads/main\n")];
+        assert_eq!(line(&detached), [".git: HEAD aaaaaaa → main"]);
+        assert_eq!(line(&[file(".git/description", "a", "b")]), [".git: 1 file"]);
+        assert_eq!(line(&[file(".github/a", "a", "b")]), [".github/a"]);
+    }
+
+    #[test]
     fn an_object_that_the_restore_removes_does_not_come_back() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(dir.path().join(".git")).expect("made");
@@ -141,8 +345,9 @@ mod tests {
         let file = format!(".git/objects/ab/{}", "ab".repeat(19));
         let refers = change(".git/refs/heads/main", Some(&format!("{object}\n")));
         let workspace = Workspace::open(dir.path()).expect("open");
-        assert_eq!(missing_object(&workspace, &[refers.clone(), change(&file, Some("x"))]), None);
-        assert!(missing_object(&workspace, &[refers, change(&file, None)]).is_some());
+        let git = GitFolders::of(&workspace);
+        assert_eq!(missing_object(&workspace, &git, &[refers.clone(), change(&file, Some("x"))]), None);
+        assert!(missing_object(&workspace, &git, &[refers, change(&file, None)]).is_some());
     }
 
     #[test]
@@ -151,6 +356,6 @@ mod tests {
         assert_eq!(objects_in(&format!("{a}\n")), [a.as_str()]);
         assert_eq!(objects_in(&format!("# pack-refs\n{a} refs/heads/main\n^{b}\n")), [a.as_str(), b.as_str()]);
         assert!(objects_in("ref: refs/heads/main\n").is_empty());
-        assert!(is_ref(".git/refs/heads/x") && !is_ref(".git/logs/HEAD"));
+        assert!(is_ref("refs/heads/x") && !is_ref("logs/HEAD"));
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{Archive, Error, Id, NotUndone, Sha, Version, repository, sha256};
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
-    count_changed, merge,
+    Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
+    State, count_changed, merge,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -213,6 +213,7 @@ impl Archive {
             files.extend(change);
         }
         repository::all_or_none(workspace, &mut previews, &mut files);
+        repository::as_one(workspace, &mut previews, &files);
         previews.extend(self.previews_of_not_undone(&undone));
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
     }
@@ -371,7 +372,8 @@ impl Archive {
             let mut change = FileChange::new(path, now.state, old, "undo", &[]);
             change.restores = true;
             change.folders = last.map(|l| l.folders).unwrap_or_default();
-            return (RestoreStatus::Restore(change.counts), Some(change));
+            let fate = RestoreFate::of(&change.before, &change.after);
+            return (RestoreStatus::Restore(fate, change.counts), Some(change));
         }
         foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
     }

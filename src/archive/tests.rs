@@ -289,7 +289,7 @@ fn a_foreign_file_waits_for_a_choice() {
     // Bytes that are archived anyway are never foreign.
     w.record(&["a"]);
     let restored = w.restore(&undo(2, &["a"]), &notes, &Choices::default());
-    assert!(matches!(restored.previews[0].status, RestoreStatus::Restore(_)));
+    assert!(matches!(restored.previews[0].status, RestoreStatus::Restore(..)));
 }
 
 #[test]

@@ -132,6 +132,7 @@ const SHELL: &[Key] = &[
     guarded("private", Shape::Texts),
     guarded("caches", Shape::Texts),
     guarded("ports", Shape::Ports),
+    guarded("strict", Shape::Flag),
     guarded("envKeep", Shape::Texts),
     guarded("keepFile", Shape::Size),
     guarded("keepTotal", Shape::Size),

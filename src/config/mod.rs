@@ -30,7 +30,7 @@ pub use keys::{DEFAULT_MODEL, EFFORTS, FORMATS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Paths, Variables, workspace_config};
 pub use price::Price;
-pub use shell::{RuleConfig, ShellConfig, folder};
+pub use shell::{RuleConfig, ShellConfig, folder, rules_set_by};
 pub use state_files::{last_request, model_cache};
 pub use values::{Config, Flags, ModelConfig, ProviderConfig};
 

@@ -66,6 +66,8 @@ pub struct ShellConfig {
     pub caches: Vec<String>,
     /// Ports on this machine that every command may reach.
     pub ports: Vec<u16>,
+    /// `.shaft` and `.nebula` are mounted so that commands under the guard can only read them, too.
+    pub strict: bool,
     /// Globs of variables that are passed on though they look like secrets.
     pub env_keep: Vec<String>,
     /// The largest file that is copied because it is changed in place.
@@ -102,6 +104,7 @@ impl ShellConfig {
             private: texts(keys, "private"),
             caches: texts(keys, "caches"),
             ports: ports.filter_map(|port| u16::try_from(port.as_u64()?).ok()).collect(),
+            strict: keys.get("strict").and_then(Value::as_bool).unwrap_or(false),
             env_keep: texts(keys, "envKeep"),
             keep_file: bytes(keys.get("keepFile")),
             keep_total: bytes(keys.get("keepTotal")),
@@ -120,6 +123,16 @@ impl ShellConfig {
 pub(super) fn take_own(keys: &mut Map<String, Value>) -> Option<String> {
     let shell = keys.get_mut("shell").and_then(Value::as_object_mut)?;
     shell.remove(OWN).map(|_| format!("shell.{OWN}"))
+}
+
+/// Returns the rules for commands that setting a dotted key to what a text means would set.
+pub fn rules_set_by(key: &str, text: &str) -> Vec<RuleConfig> {
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+    match key {
+        "shell.rules" => rules_of(Some(&value)),
+        "shell" => rules_of(value.get("rules")),
+        _ => Vec::new(),
+    }
 }
 
 fn rules_of(value: Option<&Value>) -> Vec<RuleConfig> {

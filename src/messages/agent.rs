@@ -184,6 +184,8 @@ messages! {
     this_folder_once: "this folder, once", "このフォルダー、今回のみ";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
+    guard_not_strict: "guard: each file is kept before it is changed; shell.strict does not work here (nebula doctor says why)", "guard: 各ファイルを変更前に保存します。shell.strictはここでは効きません（理由は nebula doctor）";
+    scan_unprotected: "scan: undo restores what it changes here, unless it removes .shaft: nothing keeps it from that", "scan: 変更を元に戻せますが、.shaft を消すのを防ぐものはなく、消されると戻せません";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
     no_store: "no Strand store in this folder or one around it: `strand init` makes one", "このフォルダーにも上位にもStrandストアがありません。`strand init` で作成できます";
     no_definitions: "no Strand store in this folder or one around it (`strand init` makes one), and no source file in Rust, Python, TypeScript or Go", "このフォルダーにも上位にもStrandストアがなく（`strand init` で作成できます）、Rust・Python・TypeScript・Goのソースファイルもありません";

@@ -14,4 +14,4 @@ pub use blame::{BlamedLine, LineCause, blame};
 pub use definition::{DefinitionEdit, of_definition};
 pub use error::PastError;
 pub use listing::{cause, files_of, of_path};
-pub use moment::{Differing, FileThen, Moment, PathThen, REPOSITORY, differing, state_at, version_at};
+pub use moment::{Differing, FileThen, Moment, PathThen, differing, state_at, version_at};

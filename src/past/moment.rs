@@ -6,7 +6,7 @@ use super::error::PastError;
 use crate::archive::restore::state_sha;
 use crate::archive::{Id, Version};
 use crate::execute::Stores;
-use crate::proposal::{FileChange, State};
+use crate::proposal::{FileChange, REPOSITORY, State, is_in_repository};
 use crate::text::time;
 
 /// A moment: just before a changeset, or now.
@@ -218,9 +218,6 @@ fn is_exact(first: Option<First<'_>>, moment: Moment) -> bool {
     moment.is_now || moment.is_before && is_of_next()
 }
 
-/// The repository, which is shown as one file of lines.
-pub const REPOSITORY: &str = ".git";
-
 /// The differences between two moments.
 #[derive(Debug, Default)]
 pub struct Differing {
@@ -246,7 +243,7 @@ pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<Diff
     paths.retain(|path| !is_unlisted(path));
     let mut repository = Vec::new();
     for path in paths {
-        let of = if path.starts_with(".git/") { &mut repository } else { &mut found.files };
+        let of = if is_in_repository(&path) { &mut repository } else { &mut found.files };
         match differing_at(&path, then, until, stores) {
             Ok(file) => of.extend(file),
             Err(error) => found.unreadable.push((Some(path), error.to_string())),
@@ -259,8 +256,11 @@ pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<Diff
 /// Returns whether a path says nothing that another does not say: objects are named by the refs, and folders of the
 /// repository hold its files.
 fn is_unlisted(path: &str) -> bool {
-    let of_git = path == REPOSITORY || path.starts_with(".git/");
-    of_git && (path.ends_with('/') || path.starts_with(".git/objects/") || path.starts_with(".git/logs/"))
+    let holds_no_ref = |part: &str| part.starts_with("objects/") || part.starts_with("logs/");
+    let of_git = path == REPOSITORY || is_in_repository(path);
+    // In a linked worktree's repository each has a log of its own.
+    let is_log = path.starts_with('/') && path.contains("/logs/");
+    of_git && (path.ends_with('/') || is_log || path.strip_prefix(".git/").is_some_and(holds_no_ref))
 }
 
 /// Returns the files of the repository as one, a line each; none: nothing in it differs.

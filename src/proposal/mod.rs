@@ -26,7 +26,7 @@ pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDe
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
-pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};
+pub use restore_preview::{ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, is_in_repository};
 
 /// Names a proposal within one run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

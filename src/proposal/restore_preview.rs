@@ -1,6 +1,12 @@
 //! Previews of a restore: what it would do with each file, shown before anything is restored.
 
-use super::Counts;
+use std::borrow::Borrow;
+use std::collections::BTreeSet;
+
+use super::{Counts, State};
+
+/// The repository of the workspace, which is one file of a restore.
+pub const REPOSITORY: &str = ".git";
 
 /// The choice for a file that someone else changed, in a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +31,8 @@ pub struct RestorePreview {
 /// The effect of a restore on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreStatus {
-    /// Will be restored.
-    Restore(Counts),
+    /// Will be restored: how, and the lines that differ.
+    Restore(RestoreFate, Counts),
     /// Is as it was already.
     Equal,
     /// Today's bytes are not what nebula last wrote.
@@ -48,9 +54,108 @@ pub enum RestoreStatus {
     NotUndone(String),
 }
 
+/// The change of a path that a restore writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreFate {
+    /// The file gets other contents.
+    Content,
+    /// The file is made: nothing, or no file, is there.
+    Made,
+    /// The file is deleted.
+    Deleted,
+    /// The mode alone is set: the present one and the restored one.
+    Mode(u32, u32),
+    /// The folder is made.
+    FolderMade,
+    /// The folder is removed, where it is empty.
+    FolderRemoved,
+    /// The repository as a whole: what of it changes, in words.
+    Repository(String),
+}
+
+impl RestoreFate {
+    /// Returns what the way from one state to another is.
+    pub fn of(now: &State, then: &State) -> Self {
+        let same_bytes = match (now, then) {
+            (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
+            (State::Large(a), State::Large(b)) => a.sha256 == b.sha256,
+            (State::Folder { .. }, State::Folder { .. }) => true,
+            _ => false,
+        };
+        match (now, then) {
+            _ if same_bytes => {
+                let mode = |state: &State| state.mode().unwrap_or_default() & 0o7777;
+                RestoreFate::Mode(mode(now), mode(then))
+            }
+            (State::Folder { .. }, State::Absent) => RestoreFate::FolderRemoved,
+            (_, State::Folder { .. }) => RestoreFate::FolderMade,
+            (_, State::Absent) => RestoreFate::Deleted,
+            (State::Absent | State::Folder { .. }, _) => RestoreFate::Made,
+            _ => RestoreFate::Content,
+        }
+    }
+}
+
+/// Returns whether a normalised path is a part of the workspace's repository. That of a linked worktree lies outside:
+/// nothing else that is archived has an absolute path.
+pub fn is_in_repository(path: &str) -> bool {
+    path.starts_with('/') || path.strip_prefix(REPOSITORY).is_some_and(|rest| rest.starts_with('/'))
+}
+
 impl RestorePreview {
+    /// Returns whether it is of something that was written, by the normalised paths that were.
+    pub fn is_among<T: Borrow<str> + Ord>(&self, written: &BTreeSet<T>) -> bool {
+        match &self.status {
+            RestoreStatus::Restore(RestoreFate::Repository(_), _) => {
+                written.iter().any(|path| is_in_repository(path.borrow()))
+            }
+            _ => written.contains(self.path.as_str()),
+        }
+    }
+
     /// Returns whether it is of a file that may be written.
     pub fn is_file(&self) -> bool {
         !matches!(self.status, RestoreStatus::NotUndone(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fate_of_a_path_is_that_of_its_states() {
+        let file = |text: &str, mode| State::File { bytes: text.as_bytes().into(), mode: Some(mode) };
+        let folder = |mode| State::Folder { mode };
+        let link = State::Link { target: "x".into() };
+        for (now, then, fate) in [
+            (file("a", 0o644), file("b", 0o600), RestoreFate::Content),
+            (file("a", 0o644), file("a", 0o755), RestoreFate::Mode(0o644, 0o755)),
+            (file("a", 0o644), State::Absent, RestoreFate::Deleted),
+            (State::Absent, file("a", 0o644), RestoreFate::Made),
+            (folder(0o755), folder(0o700), RestoreFate::Mode(0o755, 0o700)),
+            (folder(0o755), State::Absent, RestoreFate::FolderRemoved),
+            (State::Absent, folder(0o755), RestoreFate::FolderMade),
+            (file("a", 0o644), folder(0o755), RestoreFate::FolderMade),
+            (folder(0o755), file("a", 0o644), RestoreFate::Made),
+            (link.clone(), file("a", 0o644), RestoreFate::Content),
+            (link, State::Absent, RestoreFate::Deleted),
+        ] {
+            assert_eq!(RestoreFate::of(&now, &then), fate, "{now:?} {then:?}");
+        }
+    }
+
+    #[test]
+    fn the_repository_is_written_with_any_of_its_files() {
+        let preview = |path: &str, fate| RestorePreview {
+            path: path.into(),
+            status: RestoreStatus::Restore(fate, Counts::default()),
+        };
+        let whole = preview(".git", RestoreFate::Repository(String::new()));
+        let written = |paths: &[&str]| paths.iter().map(|path| path.to_string()).collect::<BTreeSet<_>>();
+        assert!(whole.is_among(&written(&["a", ".git/HEAD"])));
+        assert!(whole.is_among(&written(&["/r/.git/worktrees/w/HEAD"])));
+        assert!(!whole.is_among(&written(&["a", ".gitignore", "b/.git/HEAD"])));
+        assert!(preview("a", RestoreFate::Content).is_among(&written(&["a"])));
     }
 }

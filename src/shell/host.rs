@@ -28,6 +28,11 @@ pub enum Keeper {
 }
 
 impl Keeper {
+    /// Returns whether states are kept of what a command changes in the workspace itself.
+    pub(super) fn keeps(self) -> bool {
+        matches!(self, Keeper::Guard | Keeper::Scan)
+    }
+
     /// Returns `guard`, `scan` or `none`.
     pub fn word(self) -> &'static str {
         match self {
@@ -69,6 +74,8 @@ pub struct ShellSettings {
     pub limits: CopyLimits,
     /// The keeper, where it is not the best one that works.
     pub keeper: Option<Keeper>,
+    /// Nebula's own folders in the workspace are mounted so that a command under the guard can only read them, too.
+    pub strict: bool,
     /// The shell, where it is not found on the PATH.
     pub program: Option<PathBuf>,
     /// The default time limit of a command, in seconds.
@@ -89,6 +96,7 @@ impl Default for ShellSettings {
             rules: Vec::new(),
             limits: CopyLimits::default(),
             keeper: None,
+            strict: false,
             program: None,
             timeout: USUAL,
             max_timeout: LONGEST,
@@ -193,10 +201,38 @@ impl Shell {
         }
     }
 
-    /// Returns nebula's own folders in the workspace, where they can be mounted so that a command in a sandbox only reads
-    /// them.
-    pub(super) fn only_read(&self) -> Vec<PathBuf> {
-        if self.offered().view.is_err() {
+    /// Returns whether nebula's own folders in the workspace are mounted so that commands only read them; the error is
+    /// why they are not though they should be. The guard refuses each change of them, so there it is only done where the
+    /// configuration says so.
+    pub fn mounts_own(&self, keeper: Keeper) -> Result<bool, String> {
+        let wanted = match keeper {
+            Keeper::Scan => true,
+            Keeper::Guard => self.settings.strict,
+            Keeper::None | Keeper::View => false,
+        };
+        match (self.has_sandbox(), self.offered().view) {
+            _ if !wanted => Ok(false),
+            (true, view) => view.map(|()| true),
+            (false, _) => Err("commands run in no sandbox".into()),
+        }
+    }
+
+    /// Returns what a person is to know of nebula's own folders before a command runs, if anything.
+    pub fn own_unprotected(&self, keeper: Keeper) -> Option<String> {
+        let why = self.mounts_own(keeper).err()?;
+        Some(match keeper {
+            Keeper::Guard => format!(
+                "shell.strict: .shaft and .nebula cannot be mounted to be only read ({why}); the guard alone refuses changes of them"
+            ),
+            _ => format!(
+                "nothing keeps a command from .shaft and .nebula here ({why}): where it removes them, nothing that it changed can be undone"
+            ),
+        })
+    }
+
+    /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says.
+    pub(super) fn only_read(&self, keeper: Keeper) -> Vec<PathBuf> {
+        if self.mounts_own(keeper) != Ok(true) {
             return Vec::new();
         }
         let root = self.workspace.root();

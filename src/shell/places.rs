@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
-use crate::workspace::{Ignores, Workspace, is_one_of};
+use crate::workspace::{Ignores, Workspace, is_one_of, worktree_folders};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
@@ -60,6 +60,8 @@ impl Default for CopyLimits {
 /// Tells what paths are, for one command.
 pub struct PathClasses {
     root: PathBuf,
+    /// The folder that the worktrees of its repository share, where it is a linked one.
+    linked: Option<PathBuf>,
     archive: Archive,
     /// The archive, which may lie elsewhere.
     own: PathBuf,
@@ -78,6 +80,7 @@ impl PathClasses {
             own: archive.folder().to_path_buf(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
+            linked: worktree_folders(&root).pop(),
             derived: globs(&settings.derived),
             archived: globs(&settings.archived),
             known: Mutex::default(),
@@ -95,7 +98,7 @@ impl PathClasses {
         if path.starts_with(&self.own) {
             return PathClass::Refused;
         }
-        let Ok(inside) = path.strip_prefix(&self.root) else { return PathClass::Outside };
+        let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_linked(path) };
         if inside.components().next().is_some_and(|first| is_one_of(first.as_os_str(), OWN)) {
             return PathClass::Refused;
         }
@@ -106,6 +109,23 @@ impl PathClasses {
             Some(glob) => PathClass::Excluded(glob.to_string()),
             None => PathClass::Kept,
         }
+    }
+
+    /// Returns what a path outside the workspace is: of the repository of a linked worktree all is kept as in `.git`.
+    fn of_linked(&self, path: &Path) -> PathClass {
+        match self.in_linked(path).and_then(|inside| inside.components().next()) {
+            None => PathClass::Outside,
+            Some(first) if GIT_ONLY_GROWS.iter().any(|name| first.as_os_str() == *name) => {
+                let folder = self.linked.as_ref().map(|shared| shared.join(first)).unwrap_or_default();
+                PathClass::Derived(format!("{}/", folder.display()))
+            }
+            Some(_) => PathClass::Kept,
+        }
+    }
+
+    /// Returns the path below the repository of a linked worktree; none: it lies elsewhere.
+    pub fn in_linked<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(self.linked.as_ref()?).ok()
     }
 
     /// Returns the outermost derived folder that holds a path or is it.

@@ -131,6 +131,9 @@ impl Workspace {
     pub fn resolve_archived(&self, path: &str) -> Result<String, PathError> {
         let named = name::name_of(OsStr::new(path));
         let real = follow(path, &lexical(&self.root, Path::new(&named)), false)?;
+        if let Some((shared, _)) = self.in_linked_repository(path) {
+            return self.resolve_linked(path, &real, &shared);
+        }
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
         };
@@ -143,6 +146,19 @@ impl Workspace {
             false if inside.is_empty() => Err(unusable("it is the workspace itself")),
             false => Ok(inside.into_owned()),
         }
+    }
+
+    /// Returns the normalised path of an archived file in the repository of a linked worktree, which is absolute.
+    fn resolve_linked(&self, path: &str, real: &Path, shared: &Path) -> Result<String, PathError> {
+        let Ok(inside) = real.strip_prefix(shared) else {
+            return Err(PathError::Outside { given: path.into(), real: real.into() });
+        };
+        self.check_own(path, inside, real, &[".shaft", ".nebula"])?;
+        if inside.as_os_str().is_empty() {
+            return Err(PathError::Unusable { given: path.into(), why: "it is the repository itself" });
+        }
+        let end = if path.ends_with('/') { "/" } else { "" };
+        Ok(format!("{}{end}", name::text_of(real.as_os_str())))
     }
 
     /// Refuses a path with one of these names in it, or into a protected folder.

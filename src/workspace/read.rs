@@ -115,6 +115,11 @@ impl PathReader<'_> {
 
     /// Returns the folder at a normalised path, opened without following a link.
     fn folder(&mut self, path: &str) -> io::Result<&Folder> {
+        if path.starts_with('/') {
+            let folder = self.workspace.folder(path)?;
+            self.open = VecDeque::from([(path.to_string(), folder)]);
+            return Ok(&self.open[0].1);
+        }
         let is_above = |open: &str| match path.strip_prefix(open) {
             Some(rest) => open.is_empty() || rest.is_empty() || rest.starts_with('/'),
             None => false,
@@ -197,12 +202,16 @@ impl Workspace {
         (!plain.iter().any(|kind| disk::is(&stat, *kind))).then(|| (folder, disk::kind_of_stat(&stat)))
     }
 
-    /// Returns the folder at a normalised path, opened without following a link.
+    /// Returns the folder at a normalised path, opened without following a link. An absolute one is of the repository of
+    /// a linked worktree.
     ///
     /// # Errors
     /// When there is none, or it or one on the way is a link.
     pub(super) fn folder(&self, path: &str) -> io::Result<Folder> {
-        Folder::open(&self.root)?.descend(Path::new(path))
+        match self.in_linked_repository(path) {
+            Some((shared, rest)) => Folder::open(&shared)?.descend(Path::new(rest)),
+            None => Folder::open(&self.root)?.descend(Path::new(path)),
+        }
     }
 
     /// Returns what is at an absolute path, outside the workspace too: for reads that the person approved.

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
 use super::read::{Read, is_absent, split};
+use super::repository::open_linked;
 use super::stamp::{Stamp, wide};
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
@@ -38,7 +39,7 @@ pub struct Staging<'a> {
 #[derive(Debug)]
 pub struct Staged {
     root: Arc<Folder>,
-    /// Normalised path of its folder.
+    /// The way to its folder from there.
     folder_path: String,
     folder: Arc<Folder>,
     name: String,
@@ -106,6 +107,12 @@ impl<'a> Staging<'a> {
     /// Any error of the file system; nothing is left behind then.
     pub fn stage(&mut self, path: &str, now: &State, after: &State) -> io::Result<(Staged, Option<File>)> {
         let (folder_path, name) = split(path);
+        let (root, way) = match open_linked(self.workspace, folder_path)? {
+            Some((name, folder, way)) => {
+                (Arc::clone(self.folders.entry(name).or_insert_with(|| Arc::new(folder))), way)
+            }
+            None => (Arc::clone(&self.folders[""]), folder_path),
+        };
         let mut made = Vec::new();
         let folder = match after.is_absent() {
             true => self.folder(folder_path, &mut None),
@@ -125,8 +132,8 @@ impl<'a> Staging<'a> {
             }
         };
         let mut staged = Staged {
-            root: Arc::clone(&self.folders[""]),
-            folder_path: folder_path.into(),
+            root,
+            folder_path: way.into(),
             folder,
             name: name.into(),
             step,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nebula::proposal::{Counts, RestorePreview, RestoreStatus, State};
+use nebula::proposal::{Counts, RestoreFate, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Options};
 
@@ -121,7 +121,7 @@ pub fn restoring(stage: &mut Stage) {
     serve(stage);
     let preview = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
     let previews = vec![
-        preview("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
+        preview("src/catalog.rs", RestoreStatus::Restore(RestoreFate::Content, counts(6, 7))),
         preview(
             "src/cart.rs",
             RestoreStatus::Foreign {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::config::screen_files::ScreenFiles;
-use nebula::proposal::{Counts, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
+use nebula::proposal::{
+    Counts, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
+};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Focus, Msg, Options, Start};
 use nebula::tui::theme::Depth;
@@ -213,10 +215,10 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     let mut proposal = proposal();
     proposal.files.iter_mut().for_each(|file| file.by = UNDO.into());
     let proposal = Arc::new(proposal);
-    let previews = proposal
-        .files
-        .iter()
-        .map(|f| RestorePreview { path: f.path.clone(), status: RestoreStatus::Restore(f.counts) });
+    let previews = proposal.files.iter().map(|f| RestorePreview {
+        path: f.path.clone(),
+        status: RestoreStatus::Restore(RestoreFate::Content, f.counts),
+    });
     stage.keys("<f3>");
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), previews.collect())));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
@@ -677,8 +679,10 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Withdrawn)));
     // Where nothing is left to choose, a click goes on to what would be written.
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
-    let preview =
-        RestorePreview { path: again.files[0].path.clone(), status: RestoreStatus::Restore(Counts::default()) };
+    let preview = RestorePreview {
+        path: again.files[0].path.clone(),
+        status: RestoreStatus::Restore(RestoreFate::Content, Counts::default()),
+    };
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(again, vec![preview])));
     stage.wait(400);
     click(&mut stage, "previews");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::archive::Archive;
-use crate::config::{Config, folder};
+use crate::config::{Config, RuleConfig, folder};
 use crate::shell::class::rules::{Rule, RuleDecision};
 use crate::shell::{
     CopyLimits, Environment, Keeper, PlaceSettings, PreviewWhen, SandboxSettings, Shell, ShellSettings,
@@ -35,13 +35,29 @@ pub fn command_rules(config: &Config) -> (Vec<Rule>, Vec<String>) {
             wrong.push(format!("shell.rules: the rule for {:?} has no decision, so it asks", said.prefix.join(" ")));
             RuleDecision::Ask
         });
-        let rule = Rule { prefix: said.prefix.clone(), decision, network: said.network, why: said.why.clone() };
-        match rule.check() {
-            Ok(()) => rules.push(rule),
+        match checked(said, decision) {
+            Ok(rule) => rules.push(rule),
             Err(why) => wrong.push(format!("shell.rules: {why}")),
         }
     }
     (rules, wrong)
+}
+
+/// Checks the rules that a key of the configuration would be set to.
+///
+/// # Errors
+/// Why the first that cannot be is none.
+pub fn check_rules(said: &[RuleConfig]) -> Result<(), String> {
+    said.iter().try_for_each(|said| {
+        let decision = RuleDecision::parse(&said.decision)
+            .ok_or_else(|| format!("the rule for {:?} has no decision", said.prefix.join(" ")))?;
+        checked(said, decision).map(drop)
+    })
+}
+
+fn checked(said: &RuleConfig, decision: RuleDecision) -> Result<Rule, String> {
+    let rule = Rule { prefix: said.prefix.clone(), decision, network: said.network, why: said.why.clone() };
+    rule.check().map(|()| rule)
 }
 
 fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
@@ -68,6 +84,7 @@ fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
             total: said.keep_total.unwrap_or(usual.limits.total),
         },
         keeper,
+        strict: said.strict,
         program: said.bash.clone(),
         timeout: said.timeout.unwrap_or(usual.timeout),
         max_timeout: said.max_timeout.unwrap_or(usual.max_timeout),

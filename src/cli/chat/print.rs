@@ -8,7 +8,8 @@ use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
-    Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestorePreview, RestoreStatus, Rung, State,
+    Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestoreFate, RestorePreview, RestoreStatus,
+    Rung, State,
 };
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::definition::{DefinitionChange, of_change};
@@ -344,7 +345,10 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
 fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
     let said = |words: &str, why: &str| Some(format!("  {}: {words}: {}", preview.path, records::localized(why)));
     match &preview.status {
-        RestoreStatus::Restore(_) => None,
+        RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
+            Some(format!("  {}: {}: {words}", preview.path, archive::will_restore()))
+        }
+        RestoreStatus::Restore(..) => None,
         RestoreStatus::Equal => Some(format!("  {}: {}", preview.path, archive::already_equal())),
         RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
         RestoreStatus::Refused(why) => said(archive::not_restored(), why),

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ArchiveCommands, DONE, FAILED};
 use crate::disk::{Folder, parent};
 use crate::past::{self, Moment};
-use crate::proposal::State;
+use crate::proposal::{REPOSITORY, State};
 use crate::text::clean::clean_line;
 use crate::text::name::text_of;
 use crate::text::number::plural;
@@ -26,7 +26,7 @@ impl ArchiveCommands<'_> {
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
         let past::Differing { files, unreadable } =
             past::differing(moment, Moment::now(self.stores())?, self.stores())?;
-        let files: Vec<_> = files.into_iter().filter(|file| file.change.path != past::REPOSITORY).collect();
+        let files: Vec<_> = files.into_iter().filter(|file| file.change.path != REPOSITORY).collect();
         let doubtful = files.iter().filter(|file| file.outside.is_some() || file.unsure).count();
         let files = files.into_iter();
         let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();

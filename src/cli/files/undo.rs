@@ -11,7 +11,8 @@ use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
-    Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestorePreview, RestoreStatus,
+    Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
+    is_in_repository,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
@@ -136,7 +137,7 @@ impl ArchiveCommands<'_> {
     }
 
     fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {
-        let what = format!("restore {}?", plural(restoration.proposal.files.len(), "file"));
+        let what = format!("restore {}?", counted(restoration.proposal.files.iter().map(|file| file.path.as_str())));
         let consent = match (ask.force, ask.yes) {
             (true, _) => Consent::Flag("--force"),
             (false, true) => Consent::Flag("--yes"),
@@ -169,7 +170,8 @@ impl ArchiveCommands<'_> {
     }
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
-        for file in &restoration.proposal.files {
+        // The list has said what changes in the repository.
+        for file in restoration.proposal.files.iter().filter(|file| !is_in_repository(&file.path)) {
             let diff = diff::for_person(file, self.out.is_terminal());
             self.out.styled(&diff)?;
         }
@@ -199,11 +201,10 @@ impl ArchiveCommands<'_> {
 
     /// Lists the files that keep their changes from outside nebula.
     fn left(&mut self, previews: &[RestorePreview], applied: &BTreeSet<String>, scripted: bool) -> Result<u8> {
-        let stays =
-            |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !applied.contains(&f.path);
+        let stays = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !f.is_among(applied);
         let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
         let missing = |f: &&RestorePreview| {
-            matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_)) && !applied.contains(&f.path)
+            matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_)) && !f.is_among(applied)
         };
         let missing: Vec<_> = previews.iter().filter(missing).map(|f| clean_line(&f.path)).collect();
         if !missing.is_empty() {
@@ -250,9 +251,19 @@ impl ArchiveCommands<'_> {
         } else if !applied.is_empty() {
             let archived =
                 changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
-            writeln!(self.out, "restored {}{archived}", plural(applied.len(), "file"))?;
+            writeln!(self.out, "restored {}{archived}", counted(applied.iter().map(String::as_str)))?;
         }
         Ok(self.out.flush()?)
+    }
+}
+
+/// Returns `3 files and the repository`.
+fn counted<'a>(paths: impl Iterator<Item = &'a str>) -> String {
+    let (of_repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
+    match (files.len(), of_repository.is_empty()) {
+        (n, true) => plural(n, "file"),
+        (0, false) => "the repository".into(),
+        (n, false) => format!("{} and the repository", plural(n, "file")),
     }
 }
 
@@ -261,7 +272,15 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
     let files: Vec<_> = previews
         .iter()
         .filter(|f| f.is_file())
-        .map(|f| json!({"path": f.path, "status": word(&f.status), "applied": applied.contains(&f.path)}))
+        .map(|f| {
+            let mut row = json!({"path": f.path, "status": word(&f.status), "applied": f.is_among(applied)});
+            match &f.status {
+                RestoreStatus::Restore(RestoreFate::Repository(words), _) => row["changes"] = words.clone().into(),
+                RestoreStatus::Restore(RestoreFate::Mode(_, mode), _) => row["mode"] = format!("{mode:o}").into(),
+                _ => {}
+            }
+            row
+        })
         .collect();
     let not_undone = previews.iter().filter_map(|preview| match &preview.status {
         RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),
@@ -286,7 +305,14 @@ fn has_conflict(file: &FileChange) -> bool {
 /// Returns the word for a preview in `--json`.
 fn word(status: &RestoreStatus) -> &'static str {
     match status {
-        RestoreStatus::Restore(_) => "restore",
+        RestoreStatus::Restore(fate, _) => match fate {
+            RestoreFate::Content | RestoreFate::Made => "restore",
+            RestoreFate::Deleted => "delete",
+            RestoreFate::Mode(..) => "mode",
+            RestoreFate::FolderMade => "folder made",
+            RestoreFate::FolderRemoved => "folder removed",
+            RestoreFate::Repository(_) => "repository",
+        },
         RestoreStatus::Equal => "equal",
         RestoreStatus::Foreign { .. } => "foreign",
         RestoreStatus::NotArchived(_) => "missing",
@@ -298,7 +324,15 @@ fn word(status: &RestoreStatus) -> &'static str {
 /// Returns glyph, words and detail of a preview.
 fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
     match status {
-        RestoreStatus::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
+        RestoreStatus::Restore(fate, counts) => match fate {
+            RestoreFate::Content => ('✓', "will restore", plus_minus(*counts)),
+            RestoreFate::Made => ('✓', "will make it again", plus_minus(*counts)),
+            RestoreFate::Deleted => ('✓', "will delete", plus_minus(*counts)),
+            RestoreFate::Mode(now, then) => ('✓', "will set its mode", format!("{now:o} → {then:o}")),
+            RestoreFate::FolderMade => ('✓', "will make the folder", String::new()),
+            RestoreFate::FolderRemoved => ('✓', "will remove the folder", "if it is empty".into()),
+            RestoreFate::Repository(words) => ('✓', "will restore", words.clone()),
+        },
         RestoreStatus::Equal => ('=', "already at that version", String::new()),
         RestoreStatus::Foreign { at, counts, choice, .. } => {
             let will = match choice {

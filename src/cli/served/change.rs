@@ -263,7 +263,7 @@ fn in_shell(path: &str) -> String {
 /// Returns the question to the person: who asks, why it is for the person, and what becomes of each file.
 fn question(restoration: &Restoration, who: &str, project: &str) -> String {
     let written: BTreeSet<&str> = restoration.proposal.files.iter().map(|file| file.path.as_str()).collect();
-    let is_written = |preview: &RestorePreview| written.contains(preview.path.as_str());
+    let is_written = |preview: &RestorePreview| preview.is_among(&written);
     let is_foreign = |preview: &RestorePreview| matches!(preview.status, RestoreStatus::Foreign { .. });
     let mut files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
     // What would overwrite someone else's work is read first, and what is left as it is last.

@@ -221,7 +221,10 @@ fn restored_file() -> Value {
             "path": text(PATH),
             "status": {
                 "type": "string",
-                "enum": ["restore", "equal", "foreign", "missing", "refused"],
+                "enum": [
+                    "restore", "delete", "mode", "folder made", "folder removed", "repository", "equal", "foreign", "missing",
+                    "refused"
+                ],
                 "description": "restore: it is restored; equal: it is so already; foreign: it was changed outside \
                     nebula; missing, refused: it cannot be",
             },

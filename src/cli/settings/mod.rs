@@ -15,12 +15,13 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
-use crate::agent::{command_rules, learnt_windows, list_or_stored};
+use crate::agent::{check_rules, learnt_windows, list_or_stored};
 use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{self, Delta, Message, Provider, Request, described};
+use crate::shell::Keeper;
 use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
@@ -130,12 +131,11 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
             }
         }
         ConfigCmd::Set { key, value } => {
+            if let Err(why) = check_rules(&config::rules_set_by(&key, &value)) {
+                anyhow::bail!("{key}: {why}. Nothing was changed.");
+            }
             context.config.set(&key, &value).map_err(with_hint)?;
             out::say(format_args!("{key} = {value}"))?;
-            if key == "shell.rules" {
-                // Each is left out, or asks.
-                command_rules(&context.config).1.iter().for_each(out::complain);
-            }
         }
         ConfigCmd::Path => {
             match context.config.paths.config() {
@@ -171,9 +171,10 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         remembered(context, &memory, &notices),
         archive(context, &memory),
         file_system(context),
-        commands(context),
         connection(context),
     ];
+    let before_model = checks.len() - 1;
+    checks.splice(before_model..before_model, commands(context));
     checks.extend(context.config.credentials().map(|(ok, says)| DoctorCheck { name: "stored keys", ok, says }));
     let mut out = Out::stdout();
     if as_json {
@@ -187,18 +188,28 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
     Ok(i32::from(checks.iter().any(|c| !c.ok)))
 }
 
-/// Checks the keeper of the states of commands: tried, not derived from versions.
-fn commands(context: &Context) -> DoctorCheck {
-    let (ok, says) = match context.archive() {
-        Ok(archive) => {
-            let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
-            let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
-            let offered = shell.try_anew();
-            (offered.untried.is_none(), format!("{}{off}", offered.words()))
-        }
-        Err(error) => (false, error.to_string()),
+/// Checks the keeper of the states of commands, tried, not derived from versions, and what keeps them from nebula's own
+/// folders.
+fn commands(context: &Context) -> Vec<DoctorCheck> {
+    let check = |name, ok, says| DoctorCheck { name, ok, says };
+    let archive = match context.archive() {
+        Ok(archive) => archive,
+        Err(error) => return vec![check("commands", false, error.to_string())],
     };
-    DoctorCheck { name: "commands", ok, says }
+    let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
+    let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
+    let offered = shell.try_anew();
+    let tried = check("commands", offered.untried.is_none(), format!("{}{off}", offered.words()));
+    let keeper = shell.keeper();
+    let own = match (shell.own_unprotected(keeper), keeper) {
+        (Some(why), _) => (false, why),
+        (None, Keeper::Guard) if !shell.settings.strict => (
+            true,
+            "the guard refuses changes of .shaft and .nebula by commands (shell.strict mounts them to be only read, too)".into(),
+        ),
+        (None, _) => (true, ".shaft and .nebula are mounted so that commands can only read them".into()),
+    };
+    vec![tried, check("own folders", own.0, own.1)]
 }
 
 /// Runs `nebula doctor --last`: prints the last request that a server refused, without its contents.

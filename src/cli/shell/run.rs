@@ -19,7 +19,7 @@ use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::Consent;
 use crate::protocol::{CommandBegan, CommandEvent};
-use crate::shell::class::{assess, disk};
+use crate::shell::class::{Class, assess, disk};
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
@@ -105,7 +105,9 @@ pub(super) fn run_through(
     let passes: Box<dyn FnMut(&[u8]) + Send> =
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     // Once it runs, what it makes is there.
-    let class = as_json.then(|| class_of(commands, request));
+    let class = class_of(commands, request);
+    let unprotected = commands.shell().own_unprotected(keeper).filter(|_| class != Class::Read);
+    unprotected.iter().for_each(out::complain);
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
@@ -119,8 +121,8 @@ pub(super) fn run_through(
     };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
-    if let Some(class) = class {
-        Out::stdout().json(&event_line(&CommandEvent::Began(began(class, &command, request))))?;
+    if as_json {
+        Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request))))?;
     }
     let masker = Masker::new(commands.shell().environment.secrets().to_vec());
     let stopped = context.block_on(follow(&command, received, masker, as_json))?;
@@ -128,12 +130,12 @@ pub(super) fn run_through(
     Ok(Some((command, stopped)))
 }
 
-/// Returns the word for the class of a command that is to be started.
-fn class_of(commands: &Commands, request: &CommandRequest) -> &'static str {
+/// Returns the class of a command that is to be started.
+fn class_of(commands: &Commands, request: &CommandRequest) -> Class {
     let (around, path) = commands.around(request.folder.as_deref());
     let mut found = assess(&request.text, &around, request.grant == Grant::Online);
     disk::look(&mut found, &around, &path);
-    found.class.word()
+    found.class
 }
 
 /// Returns what is told of a command of the person's that was started.
@@ -172,7 +174,8 @@ fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>
         Ok(())
     };
     if let Err(why) = command.seal(shell, sealing) {
-        match command.has_lost_states() {
+        // A workspace that was moved took them along: the next command in it archives them.
+        match command.has_lost_states() && shell.workspace.root().is_dir() {
             true => out::complain(format_args!("what it changed is not archived and cannot be undone: {why}")),
             false => out::complain(format_args!(
                 "what it changed is not archived yet: {why}; the next nebula command tries again"

@@ -31,6 +31,11 @@ messages! {
     nothing_restored: "nothing was restored", "何も復元しませんでした";
     not_written_yet(files): "{files}, nothing is written yet", "{files}、まだ何も書き込んでいません";
     will_restore: "will restore", "復元します";
+    will_make: "will make it again", "再び作成します";
+    will_delete: "will delete", "削除します";
+    will_set_mode: "will set its mode", "モードを戻します";
+    will_make_folder: "will make the folder", "フォルダーを作成します";
+    will_remove_folder: "will remove it if empty", "空なら削除します";
     not_restored: "not restored", "復元しません";
     not_undone: "not undone", "元に戻りません";
     already_equal: "already equal", "すでに同じです";

@@ -247,6 +247,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "archived by scan: changes of other programs meanwhile are in it",
         "scanでアーカイブしたため、その間のほかのプログラムの変更も含まれます",
     ),
+    ("the rule for {words} has no decision", "{words}のルールに決定がありません"),
+    ("it is the repository itself", "リポジトリそのものです"),
     ("changed by someone else meanwhile: {path}", "その間にほかから変更されました: {path}"),
     (
         "refused: {writes!} outside what it may write, first {path}",

@@ -133,11 +133,16 @@ impl Rule {
         Ok(())
     }
 
-    /// Returns whether the rule meets a part.
+    /// Returns whether the rule meets a part. A program by its bare name is also met by a path to one of that name,
+    /// unless the rule allows it: any file may have that name.
     fn meets(&self, part: &ClassifiedCommand) -> bool {
-        let words = part.words.iter().take(self.prefix.len());
-        part.words.len() >= self.prefix.len()
-            && words.map(Option::as_deref).eq(self.prefix.iter().map(|word| Some(word.as_str())))
+        let (Some(program), Some(Some(word))) = (self.prefix.first(), part.words.first()) else { return false };
+        let by_name = self.decision != RuleDecision::Allow && !program.contains('/');
+        let is_program = word == program || by_name && base(word) == program;
+        let words = part.words.iter().take(self.prefix.len()).skip(1);
+        is_program
+            && part.words.len() >= self.prefix.len()
+            && words.map(Option::as_deref).eq(self.prefix.iter().skip(1).map(|word| Some(word.as_str())))
     }
 
     /// Returns the rule as it is written: `cargo test`.
@@ -582,6 +587,29 @@ mod tests {
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
         }
+    }
+
+    #[test]
+    fn a_bare_name_is_refused_and_asked_about_by_any_path() {
+        let enforced = Enforced { guard: true, sandbox: true, off: false };
+        let of = |text: &str, decision| {
+            judge(&found(text), &[rule(&["rm"], decision, false)], ShellPolicy::All, enforced).verdict
+        };
+        for text in ["rm a", "/bin/rm a", "\\rm a", "./rm a", "env /usr/bin/rm a", "ls && ../rm a"] {
+            assert!(matches!(of(text, RuleDecision::Refuse), CommandVerdict::Refuse(Some(_))), "{text}");
+            assert_eq!(of(text, RuleDecision::Ask), CommandVerdict::Ask, "{text}");
+        }
+        assert!(!matches!(of("/bin/rmdir a", RuleDecision::Refuse), CommandVerdict::Refuse(_)));
+        let by_path = judge(
+            &found("/bin/rm a"),
+            &[rule(&["/usr/bin/rm"], RuleDecision::Refuse, false)],
+            ShellPolicy::All,
+            enforced,
+        );
+        assert_eq!(by_path.verdict, CommandVerdict::Policy);
+        // Any file may have that name: what is allowed is what is named.
+        assert_eq!(of("rm a", RuleDecision::Allow), CommandVerdict::Rule);
+        assert_eq!(of("./rm a", RuleDecision::Allow), CommandVerdict::Policy);
     }
 
     #[test]

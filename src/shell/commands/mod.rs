@@ -119,7 +119,7 @@ impl Commands {
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
-            only_read: if keeper == Keeper::Scan && bounds.is_some() { self.shell.only_read() } else { Vec::new() },
+            only_read: self.shell.only_read(keeper),
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),
@@ -191,7 +191,7 @@ impl Commands {
     }
 
     fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<CommandStaging>, Option<Scan>), StartError> {
-        if matches!(keeper, Keeper::None | Keeper::View) {
+        if !keeper.keeps() {
             return Ok((None, None));
         }
         let staging = self.shell.archive.stage(info)?;

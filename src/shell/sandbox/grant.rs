@@ -153,8 +153,8 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
         write.push(around.root.to_path_buf());
         write.extend(TEMPORARY.iter().map(PathBuf::from));
         unkept.extend(settings.write.iter().cloned());
-        unkept.extend(worktree_folders(around.root));
         write.extend(unkept.iter().cloned());
+        write.extend(worktree_folders(around.root));
         sockets.extend([around.root.to_path_buf(), around.temporary.to_path_buf()]);
     }
     if grant == Grant::Online {

@@ -9,6 +9,7 @@ mod killed;
 mod model;
 mod outsiders;
 mod person;
+mod reach;
 mod restored;
 mod review;
 mod sandbox;

@@ -426,9 +426,51 @@ fn a_worktrees_file_widens_nothing() {
     // A worktree that its repository knows is written.
     let linked = tree.root().join("linked");
     tree.git(&["worktree", "add", "-q", &linked.display().to_string(), "-b", "side"]);
-    let mut nebula = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"));
-    nebula.current_dir(&linked).env("HOME", tree.home()).env("NEBULA_HOME", tree.home().join("own"));
-    let ran = nebula.args(["run", "--", "git -c user.name=T -c user.email=t@e commit -q --allow-empty -m x"]).output();
+    let ran = tree.command(&["run", "--", "git commit -q --allow-empty -m x"]).current_dir(&linked).output();
     let ran = ran.expect("the program runs");
     assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+}
+
+#[test]
+fn a_commit_in_a_linked_worktree_is_undone_and_done_again() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let linked = tree.home().join("linked");
+    tree.git(&["worktree", "add", "-q", &linked.display().to_string(), "-b", "side"]);
+    let nebula = |words: &[&str]| tree.command(words).current_dir(&linked).output().expect("the program runs");
+    let git = |words: &[&str]| {
+        let out = std::process::Command::new("git").args(words).current_dir(&linked).output().expect("git runs");
+        text(&out.stdout)
+    };
+    let state = || (git(&["rev-parse", "HEAD", "main", "side"]), git(&["status", "--porcelain"]), git(&["branch"]));
+    let before = state();
+    let ran = nebula(&["run", "--", "echo x > new; git add -A; git commit -q -m second; git branch third"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    assert!(!both(&ran).contains("not archived"), "{}", both(&ran));
+    let after = state();
+    assert_ne!(before, after);
+    let list = both(&nebula(&["undo", "--dry-run"]));
+    assert!(list.contains("✓ .git") && list.contains("HEAD side ") && list.contains("index, 1 ref"), "{list}");
+    assert!(!list.contains("worktrees"), "{list}");
+    let undone = nebula(&["undo", "--yes"]);
+    assert_eq!(state(), before, "{}", both(&undone));
+    assert!(!linked.join("new").exists() && both(&undone).contains("and the repository"), "{}", both(&undone));
+    let again = nebula(&["redo", "--yes"]);
+    assert_eq!(state(), after, "{}", both(&again));
+    // What another worktree commits meanwhile is not taken back.
+    let ran = nebula(&["run", "--", "git branch -f third HEAD~1; echo y > new"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    tree.git(&["commit", "-q", "--allow-empty", "-m", "theirs"]);
+    tree.git(&["branch", "-f", "third", "main"]);
+    let undone = both(&nebula(&["undo", "--yes"]));
+    assert!(undone.contains("changed outside nebula, so kept: "), "{undone}");
+    assert_eq!(git(&["rev-parse", "third"]), git(&["rev-parse", "main"]), "{undone}");
+    assert_eq!(fs::read_to_string(linked.join("new")).expect("read"), "x\n");
+    assert!(
+        text(&nebula(&["history", "--check"]).stdout).contains("intact"),
+        "{}",
+        both(&nebula(&["history", "--check"]))
+    );
 }

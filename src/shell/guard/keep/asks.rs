@@ -45,7 +45,9 @@ impl Keeping {
     /// Lets a file that acts later be changed, or made, only where the person lets it.
     pub(super) fn ask_about_later(&mut self, path: &Path) -> Verdict {
         let name = self.name(path);
-        if !changes_what_acts_later(&name) {
+        // The folder of a linked worktree's repository may have any name.
+        let in_git = self.places.in_linked(path).map(|inside| format!("{GIT}/{}", inside.display()));
+        if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) {
             return Ok(());
         }
         match self.consent(HoldReason::ActsLater, &name) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::messages::{archive as say, count, records, times};
-use crate::proposal::{ForeignChoice, Proposal, RestorePreview, RestoreStatus};
+use crate::proposal::{ForeignChoice, Proposal, RestoreFate, RestorePreview, RestoreStatus};
 use crate::protocol::{Command, RestoreRequest};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -37,6 +37,26 @@ fn is_foreign(preview: &RestorePreview) -> bool {
 }
 
 /// Returns whether nothing was said of a file that someone else changed.
+/// Returns what becomes of a path, in words.
+fn fate_words(fate: &RestoreFate) -> &'static str {
+    match fate {
+        RestoreFate::Content | RestoreFate::Repository(_) => say::will_restore(),
+        RestoreFate::Made => say::will_make(),
+        RestoreFate::Deleted => say::will_delete(),
+        RestoreFate::Mode(..) => say::will_set_mode(),
+        RestoreFate::FolderMade => say::will_make_folder(),
+        RestoreFate::FolderRemoved => say::will_remove_folder(),
+    }
+}
+
+fn fate_detail(fate: &RestoreFate) -> String {
+    match fate {
+        RestoreFate::Mode(now, then) => format!("{now:o} → {then:o}"),
+        RestoreFate::Repository(words) => words.clone(),
+        _ => String::new(),
+    }
+}
+
 fn undecided(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { choice: None, .. })
 }
@@ -200,14 +220,11 @@ impl RestoreList {
         let theme = look.theme;
         let clock = ctx.clock();
         let (glyph, mark, words, role, counts, why) = match &preview.status {
-            RestoreStatus::Restore(counts) => (
-                look.glyphs.done,
-                Role::Added,
-                say::will_restore().to_string(),
-                Role::Text,
-                Some(*counts),
-                String::new(),
-            ),
+            RestoreStatus::Restore(fate, counts) => {
+                let counts =
+                    matches!(fate, RestoreFate::Content | RestoreFate::Made | RestoreFate::Deleted).then_some(*counts);
+                (look.glyphs.done, Role::Added, fate_words(fate).to_string(), Role::Text, counts, fate_detail(fate))
+            }
             RestoreStatus::Equal => {
                 (look.glyphs.equal, Role::Dim, say::already_equal().into(), Role::Dim, None, String::new())
             }

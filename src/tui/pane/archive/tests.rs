@@ -1,5 +1,5 @@
 use super::*;
-use crate::proposal::{Decision, ForeignChoice, RestorePreview, RestoreStatus};
+use crate::proposal::{Decision, ForeignChoice, RestoreFate, RestorePreview, RestoreStatus};
 use crate::protocol::{ChangesetFile, Command, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::glyphs::Glyphs;
@@ -146,7 +146,7 @@ fn act(archive: &mut Archive, actions: &[Action]) -> Vec<PaneEffect> {
 fn previews() -> Vec<RestorePreview> {
     let preview = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
     vec![
-        preview("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
+        preview("src/catalog.rs", RestoreStatus::Restore(RestoreFate::Content, counts(6, 7))),
         preview(
             "src/cart.rs",
             RestoreStatus::Foreign { at: Some(at(12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },

@@ -168,10 +168,12 @@ fn grant_words(judged: &JudgedCommand, call: &CommandCall) -> String {
 }
 
 fn keeper_words(judged: &JudgedCommand) -> String {
-    match judged.keeper {
-        Keeper::Guard => say::guard(),
-        Keeper::Scan => say::scan(),
-        Keeper::None | Keeper::View => say::no_keeper(),
+    match (judged.keeper, judged.is_own_unprotected) {
+        (Keeper::Guard, false) => say::guard(),
+        (Keeper::Guard, true) => say::guard_not_strict(),
+        (Keeper::Scan, false) => say::scan(),
+        (Keeper::Scan, true) => say::scan_unprotected(),
+        (Keeper::None | Keeper::View, _) => say::no_keeper(),
     }
     .into()
 }

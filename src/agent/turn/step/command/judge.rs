@@ -28,6 +28,8 @@ pub struct JudgedCommand {
     pub has_sandbox: bool,
     /// The reason why no command runs in a view here; none: one may.
     pub no_view: Option<String>,
+    /// True if nothing but the keeper keeps it from nebula's own folders, though more should.
+    pub is_own_unprotected: bool,
 }
 
 impl JudgedCommand {
@@ -132,7 +134,8 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };
         let judgement = judge(&found, &rules, policy, enforced);
         let no_view = shell.no_view();
-        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view }
+        let is_own_unprotected = shell.mounts_own(keeper).is_err();
+        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view, is_own_unprotected }
     });
     judged.await.ok()
 }
