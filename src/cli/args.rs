@@ -52,7 +52,7 @@ pub struct Global {
     /// How much the model thinks: none, low, medium, high, xhigh or max
     #[arg(long, global = true, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
     pub effort: Option<String>,
-    /// Stop the session once it has cost this many dollars
+    /// Stop once the session has cost this many dollars: before the next request, or in the middle of an answer
     #[arg(long, global = true, value_name = "DOLLARS")]
     pub budget: Option<f64>,
     /// Record the model's answers to a file

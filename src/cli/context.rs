@@ -236,7 +236,7 @@ impl Context {
         let usual = self.config.model.clone();
         let provider = match provider::connect(&connection) {
             Err(e) if e.kind == ErrorKind::NoKey && !connection.custom_url => {
-                let found = self.block_on(provider::find());
+                let found = self.block_on(provider::find(self.config.ollama_host().as_deref()));
                 let (server, model) = provider::choose(found, &usual).ok_or(e)?;
                 return Ok(Connected { provider: provider::connect(&server.connection())?, model });
             }

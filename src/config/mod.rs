@@ -307,7 +307,8 @@ pub fn check(key: &str, value: &str) -> Result<(), Error> {
 
 /// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.
 fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Variables) {
-    if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
+    // Providers that are described and not chosen leave the choice to the environment.
+    if CONNECTS.iter().any(|key| *key != "providers" && origins.contains_key(*key)) {
         return;
     }
     let chosen = text(merged, "model").filter(|_| origins.contains_key("model"));

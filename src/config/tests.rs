@@ -268,9 +268,24 @@ fn with_nothing_configured_the_first_provider_whose_key_is_set_is_used() {
         is("anthropic", "claude-opus-4-6", "anthropic", "ANTHROPIC_API_KEY")
     );
     assert_eq!(found(&[], json!({})).0, "openai");
+    // Providers that are described and not chosen leave the choice to the environment.
+    let described = json!({"providers": {"mine": {"baseUrl": "http://127.0.0.1:1/v1"}}});
+    assert_eq!(found(&all[..2], described).0, "anthropic");
     let own = [("GOOGLE_API_KEY", "g"), ("ANTHROPIC_AUTH_TOKEN", "t")];
     assert_eq!(found(&own, json!({})).3.as_deref(), Some("ANTHROPIC_AUTH_TOKEN"));
     assert_eq!(found(&own[..1], json!({})).3.as_deref(), Some("GOOGLE_API_KEY"));
+}
+
+#[test]
+fn a_provider_of_the_persons_own_gets_no_makers_key() {
+    let mut world = World::new()
+        .user(json!({"providers": {"mine": {"baseUrl": "http://llm.lan/v1"}, "named": {"baseUrl": "http://llm.lan/v1", "apiKeyEnv": "OPENAI_API_KEY"}}}))
+        .env("OPENAI_API_KEY", "sk-1");
+    for (provider, key) in [("mine", None), ("named", Some("sk-1")), ("openai", Some("sk-1"))] {
+        world.flags.provider = Some(provider.into());
+        let connection = world.load().connection();
+        assert_eq!(connection.key.as_ref().map(|key| key.reveal()), key, "{provider}");
+    }
 }
 
 #[test]

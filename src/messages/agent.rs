@@ -151,6 +151,9 @@ messages! {
     empty_answer: "empty answer", "空の回答";
     done_before: "What was done before is kept. Asking again, or another model, may help.", "それまでの作業は残っています。再依頼や別のモデルを試してください。";
     repeated: "the answer repeated itself and was cut", "回答が繰り返しになったため打ち切りました";
+    budget_used_up(budget, used): "the budget of {budget} is used up ({used})", "予算{budget}を使い切りました（{used}）";
+    tokens_of(number): "{number} tokens", "{number}トークン";
+    grants_again: "Going on grants as much again.", "続けると同じだけ使えます。";
     token_limit: "the model's limit of tokens was reached", "モデルのトークン上限に達しました";
     held_back: "the server held back the rest (its content filter)", "サーバーのコンテンツフィルターが残りを止めました";
     paused_again: "the server paused it again", "サーバーが再び一時停止しました";
@@ -215,6 +218,7 @@ messages! {
     asked_for_text(format): "the first edit of this model by a tool call in this session failed: it is asked for edits as text now, format {format}", "このモデルのこのセッションで最初のツール呼び出しによる編集は失敗しました。今後は編集をテキストで求めます: 形式{format}";
     first_offered(model, server): "{model} of {server} answers: no model is configured", "モデルが設定されていないため、{server}の{model}が回答します";
     has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
+    connected_at(provider, place): "connected to {provider} at {place}", "{place}の{provider}に接続しました";
     connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";
     nothing_restored(title): "{title}: nothing was restored", "{title}: 何も復元していません";
     at_version(title): "{title}: already at that version", "{title}: すでにそのバージョンです";

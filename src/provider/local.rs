@@ -1,6 +1,5 @@
 //! Model servers on this computer: found on the ports where they usually listen.
 
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -10,16 +9,19 @@ use tokio::time::timeout;
 use super::connect::connect;
 use crate::config::Connection;
 
+/// The one that speaks a wire format of its own.
+const OLLAMA: &str = "Ollama";
+
 /// The usual ports, and who listens there.
-pub const PORTS: [(u16, &str); 4] = [(11434, "Ollama"), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
+pub const PORTS: [(u16, &str); 4] = [(11434, OLLAMA), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
 
 /// A server with at least one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// The program that usually listens on its port.
+    /// The program that usually listens there.
     pub name: String,
-    /// Its port on loopback.
-    pub port: u16,
+    /// Its base URL.
+    pub url: String,
     /// Its models, sorted.
     pub models: Vec<String>,
 }
@@ -27,7 +29,7 @@ pub struct LocalServer {
 impl LocalServer {
     /// Returns how to reach it.
     pub fn connection(&self) -> Connection {
-        connection(self.port, &self.name)
+        connection(&self.url, &self.name)
     }
 }
 
@@ -63,31 +65,43 @@ const TO_CONNECT: Duration = Duration::from_millis(150);
 /// A server that is there lists its models from memory.
 const TO_LIST: Duration = Duration::from_secs(1);
 
-/// Looks on the usual ports, all at once. With nobody there it takes a millisecond, at most 150.
-pub async fn find() -> Vec<LocalServer> {
-    find_on(&PORTS).await
+/// Looks on the usual ports, all at once, and for the Ollama that `OLLAMA_HOST` names where `ollama` has its URL. With
+/// nobody there it takes a millisecond, at most 150.
+pub async fn find(ollama: Option<&str>) -> Vec<LocalServer> {
+    find_on(&PORTS, ollama).await
 }
 
-/// Looks on these ports of loopback.
-pub async fn find_on(ports: &[(u16, &str)]) -> Vec<LocalServer> {
-    join_all(ports.iter().map(|(port, name)| probe(*port, name))).await.into_iter().flatten().collect()
+/// Looks on these ports of loopback, and for an Ollama at this URL.
+pub async fn find_on(ports: &[(u16, &str)], ollama: Option<&str>) -> Vec<LocalServer> {
+    let own = ollama.map(|url| (url.to_string(), OLLAMA));
+    let usual = ports.iter().filter(|(_, name)| *name != OLLAMA || ollama.is_none());
+    let usual = usual.map(|(port, name)| (usual_url(*port, name), *name));
+    join_all(own.into_iter().chain(usual).map(|(url, name)| probe(url, name))).await.into_iter().flatten().collect()
 }
 
-async fn probe(port: u16, name: &str) -> Option<LocalServer> {
-    timeout(TO_CONNECT, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await.ok()?.ok()?;
-    let provider = connect(&connection(port, name)).ok()?;
+async fn probe(url: String, name: &str) -> Option<LocalServer> {
+    let address = reqwest::Url::parse(&url).ok()?;
+    let (host, port) = (address.host_str()?.trim_matches(['[', ']']), address.port_or_known_default()?);
+    timeout(TO_CONNECT, TcpStream::connect((host, port))).await.ok()?.ok()?;
+    let provider = connect(&connection(&url, name)).ok()?;
     let models = timeout(TO_LIST, provider.models()).await.ok()?.ok()?;
     let models: Vec<String> = models.into_iter().map(|model| model.name).collect();
-    (!models.is_empty()).then(|| LocalServer { name: name.into(), port, models })
+    (!models.is_empty()).then(|| LocalServer { name: name.into(), url, models })
 }
 
-fn connection(port: u16, name: &str) -> Connection {
-    let (provider, path) = if name == "Ollama" { ("ollama", "") } else { ("openai", "/v1") };
+/// Returns the base URL of a server on a port of loopback.
+fn usual_url(port: u16, name: &str) -> String {
+    let path = if name == OLLAMA { "" } else { "/v1" };
+    format!("http://127.0.0.1:{port}{path}")
+}
+
+fn connection(url: &str, name: &str) -> Connection {
+    let (provider, wire) = if name == OLLAMA { ("ollama", "ollama") } else { ("openai", "chat") };
     Connection {
         provider: provider.into(),
-        base_url: format!("http://127.0.0.1:{port}{path}"),
+        base_url: url.into(),
         custom_url: true,
-        wire: if path.is_empty() { "ollama" } else { "chat" }.into(),
+        wire: wire.into(),
         ..Connection::default()
     }
 }
@@ -108,16 +122,16 @@ mod tests {
     #[test]
     fn the_server_that_has_the_usual_model_answers_with_it() {
         let pick = |usual: &str| {
-            let server = |port, models: &[&str]| {
+            let server = |url: &str, models: &[&str]| {
                 let models = models.iter().map(|n| n.to_string()).collect();
-                LocalServer { name: String::new(), port, models }
+                LocalServer { name: String::new(), url: url.into(), models }
             };
-            choose(vec![server(1, &["llama3.2", "a-coder"]), server(2, &["qwen3:latest", "b-coder"])], usual)
-                .map(|(server, model)| (server.port, model))
+            choose(vec![server("1", &["llama3.2", "a-coder"]), server("2", &["qwen3:latest", "b-coder"])], usual)
+                .map(|(server, model)| (server.url, model))
         };
-        assert_eq!(pick("llama3.2"), Some((1, "llama3.2".into())));
-        assert_eq!(pick("qwen3"), Some((2, "qwen3:latest".into())));
-        assert_eq!(pick("gpt-4.1-nano"), Some((1, "a-coder".into())));
+        assert_eq!(pick("llama3.2"), Some(("1".into(), "llama3.2".into())));
+        assert_eq!(pick("qwen3"), Some(("2".into(), "qwen3:latest".into())));
+        assert_eq!(pick("gpt-4.1-nano"), Some(("1".into(), "a-coder".into())));
         assert!(choose(Vec::new(), "qwen3").is_none());
     }
 }

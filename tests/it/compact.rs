@@ -360,3 +360,32 @@ async fn a_summary_without_its_facts_says_so() {
     assert!(banner.contains("message_parts"), "{banner}");
     other.execute_batch("ALTER TABLE gone RENAME TO message_parts").expect("whole again");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_uses_up_the_budget_is_cut_and_its_tokens_count() {
+    let long = (0..200).map(|i| Delta::Text(format!("Line {i} of an answer that goes on for very long.\n")));
+    let answer: Vec<Delta> = long.chain([Delta::End(nebula::provider::EndReason::Stop)]).collect();
+    let price = json!({"input": 0, "output": 1_000});
+    for (budget, cut) in [(0.5, true), (50.0, false)] {
+        let world = World::new().model([answer.clone(), say("Done.")]);
+        configure(&world, &json!({"budget": budget, "models": {"recording": {"price": price}}}));
+        let mut live = world.start();
+        live.submit("go");
+        let end = live.end().await;
+        match end {
+            TurnEnd::Asking(why) if cut => {
+                assert!(why.starts_with("the budget of $0.50 is used up (≈$0."), "{why}");
+            }
+            end => assert!(!cut && end == TurnEnd::Done, "{budget}: {end:?}"),
+        }
+        if cut {
+            // Going on grants as much again, and the model is told that its answer stopped.
+            live.send(Command::Continue(nebula::protocol::Continuation::Resume));
+            assert_eq!(live.end().await, TurnEnd::Done);
+            let last = live.requests().pop().expect("a request");
+            let texts: Vec<_> = last.messages.iter().map(|message| message.text()).collect();
+            assert!(texts[1].contains("Line 0 ") && !texts[1].contains("Line 199 "), "{texts:?}");
+        }
+        live.close().await;
+    }
+}

@@ -351,10 +351,18 @@ async fn models_and_local_servers() {
     assert_eq!(server.seen()[0].line, "GET /v1/models");
     let other = MockServer::start(vec![answer("200 OK", "", "<html>a web site</html>")]).await;
     let (_taken, closed) = closed();
-    let found = find_on(&[(closed, "nobody"), (other.port(), "site"), (server.port(), "vLLM")]).await;
+    let found = find_on(&[(closed, "nobody"), (other.port(), "site"), (server.port(), "vLLM")], None).await;
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].name.as_str(), found[0].port, found[0].models.len()), ("vLLM", server.port(), 3));
+    let url = format!("http://127.0.0.1:{}/v1", server.port());
+    assert_eq!((found[0].name.as_str(), &found[0].url, found[0].models.len()), ("vLLM", &url, 3));
     assert_eq!(found[0].connection().base_url, server.url());
+    // The Ollama that is named goes first, and none is looked for at the usual port.
+    let tags = answer("200 OK", "content-type: application/json\r\n", "{\"models\":[{\"model\":\"q:1b\"}]}");
+    let ollama = MockServer::start(vec![tags]).await;
+    let url = format!("http://127.0.0.1:{}", ollama.port());
+    let found = find_on(&[(closed, "Ollama")], Some(&url)).await;
+    assert_eq!((found.len(), &found[0].url, found[0].connection().wire.as_str()), (1, &url, "ollama"));
+    assert_eq!(ollama.seen()[0].line, "GET /api/tags");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn look_for_local(services: &Arc<Services>) {
     services.models.looking.send_replace(true);
     let services = Arc::clone(services);
     tokio::spawn(async move {
-        let found = provider::find().await;
+        let found = find(&services).await;
         let usual = services.models.connection().model;
         match provider::choose(found, &usual) {
             Some((server, model)) => take_local(&services, server, model).await,
@@ -113,6 +113,11 @@ fn look_for_local(services: &Arc<Services>) {
         }
         services.report(ServiceReport::Looked);
     });
+}
+
+async fn find(services: &Services) -> Vec<provider::LocalServer> {
+    let ollama = services.config.read().ollama_host();
+    provider::find(ollama.as_deref()).await
 }
 
 /// Returns where keys of the built-in providers are.
@@ -146,7 +151,7 @@ async fn wait_for_local(services: Arc<Services>) {
             continue;
         }
         let usual = services.models.connection().model;
-        if let Some((server, model)) = provider::choose(provider::find().await, &usual)
+        if let Some((server, model)) = provider::choose(find(&services).await, &usual)
             && services.models.connection().provider.is_none()
         {
             return take_local(&services, server, model).await;
@@ -264,10 +269,14 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
             let usual = services.models.connection().model;
             let lacks = services.config.read().model_is_chosen() && !model.starts_with(&usual);
             let detail = if lacks { say::has_no(&usual, &model) } else { String::new() };
+            let title = match provider.local() {
+                true => say::connected_here(&server.name),
+                false => say::connected_at(&server.name, &provider.place()),
+            };
             plug_with_model(services, provider, &model);
             // Before it is said: `task --json` begins with who answers.
             services.report(ServiceReport::Status);
-            services.say(Level::Info, say::connected_here(&server.name), detail);
+            services.say(Level::Info, title, detail);
         }
         Err(e) => services.say(Level::Error, e.message, e.hint),
     }

@@ -55,6 +55,7 @@ pub fn open(
     if let Some(provider) = provider_of(services, &record) {
         context.ask_provider(provider);
     }
+    keep_choice(&context, &record);
     lock(&context.notes).extend(notes);
     context.status_data.show_totals(&record.totals);
     if let Some((used, window)) = session.sent.size {
@@ -111,12 +112,17 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     Ok(Conversation::load(stored, &services.tools(), &services.memory).0)
 }
 
-/// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording
-/// answers.
+/// Returns the model that a stored session was left with, unless another was chosen for this run, a recording answers,
+/// or a flag chose another provider, which has a model of its own.
 fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
-    let chosen = services.config.read().origin("model") == ValueSource::Flag;
-    let recorded = services.models.connection().provider.is_some_and(|provider| provider.recorded());
-    Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded)
+    let config = services.config.read();
+    let chosen = config.origin("model") == ValueSource::Flag;
+    let now = services.models.connection().provider;
+    let recorded = now.as_ref().is_some_and(|provider| provider.recorded());
+    let flagged = config.origin("provider") == ValueSource::Flag;
+    let left = record.provider.as_deref().filter(|_| flagged);
+    let elsewhere = left.zip(now).is_some_and(|(left, now)| now.name() != left);
+    Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded && !elsewhere)
 }
 
 /// Returns the provider that a stored session was left with, where it is another than the one in force, can be
@@ -132,6 +138,23 @@ fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn 
         return None;
     }
     provider::connect(&config.connection_of(name)).ok()
+}
+
+/// Stores what flags chose for this run: the session is left with it.
+fn keep_choice(context: &SessionContext, record: &memory::Session) {
+    let services = &context.services;
+    let chosen = {
+        let config = services.config.read();
+        ["provider", "model"].iter().any(|key| config.origin(key) == ValueSource::Flag)
+    };
+    let Some(provider) = context.provider().filter(|provider| chosen && !provider.recorded()) else { return };
+    let (id, provider, model) = (record.id.clone(), provider.name().to_string(), context.model());
+    if record.provider.as_deref() != Some(&*provider) || record.model != model {
+        services.memory.post(move |memory| {
+            memory.set_provider(&id, &provider)?;
+            memory.set_model(&id, &model)
+        });
+    }
 }
 
 /// Says so where the model that a resumed session used is not among those there are; it is not replaced.

@@ -76,12 +76,16 @@ pub async fn look_if_asked(services: &Arc<Services>, prompt: &mut PromptState, s
 }
 
 /// Returns whether the model is offered the tools of definitions. Unless that is configured, it is where it makes its edits
-/// by calls and was told of files in a language whose definitions are read: nothing is looked for at a turn.
+/// by calls, is no small one and was told of files in a language whose definitions are read: nothing is looked for at a
+/// turn.
 pub fn offers_code(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> bool {
     match config.read().code_ops.as_str() {
         "on" => true,
         "off" => false,
-        _ => settings.format == Format::TOOLS && !settings.text_calls && session.prompt.last_sent.live.has_definitions,
+        _ => {
+            let calls = settings.format == Format::TOOLS && !settings.text_calls;
+            calls && !settings.small_model && session.prompt.last_sent.live.has_definitions
+        }
     }
 }
 

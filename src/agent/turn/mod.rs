@@ -21,7 +21,8 @@ use crate::agent::services::last_request;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::{usage, window};
+use crate::agent::session::usage::{self, BudgetLeft};
+use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::follow_up::FollowUp;
@@ -73,11 +74,13 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                 }
                 None => return interrupted(&context.events, false).await,
             };
-        let step = stream(StepContext::of(context, stop), session, request, &target, &settings).await;
-        if let Some(usage) = step.usage {
+        let budget = BudgetLeft::of(&context.services.config, session);
+        let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
+        if let Some(usage) = step.usage.filter(|_| !step.counted) {
             session.window.counted(usage.input);
         }
-        usage::add((&context.events, &context.status_data), session, &target, step.usage).await;
+        let display = (&context.events, &context.status_data);
+        usage::add(display, session, &target, (step.usage, step.counted)).await;
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
@@ -122,7 +125,12 @@ async fn act(
     (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
-    let (cut, arrived) = (cut_off(&context.services.config, &context.events, &step).await, step.row.is_some());
+    let (config, events) = (&context.services.config, &context.events);
+    let cut = match step.ended {
+        Ended::OverBudget => usage::over_budget(config, events, session).await,
+        _ => cut_off(config, events, &step).await,
+    };
+    let arrived = step.row.is_some();
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop, step.acts);
     let (mut asked_again, mut written) = (None, Vec::new());
@@ -236,7 +244,7 @@ async fn said_nothing(events: &Events, at_once: bool) -> TurnEnd {
 /// Says in the chat how an answer broke off; `arrived`: after something of it came.
 async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended, arrived: bool) -> TurnEnd {
     match ended {
-        Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
+        Ended::Whole | Ended::TooManyCalls | Ended::OverBudget | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
             let message = say::repeated().to_string();
             let hint = say::wrote_again(&format!("{:?}", first_words(text, 60)));

@@ -202,6 +202,11 @@ impl Config {
         connections.filter(|other| other.key.is_some() || self.is_local_by_name(other)).collect()
     }
 
+    /// Returns the address of the Ollama that the environment names.
+    pub fn ollama_host(&self) -> Option<String> {
+        from_env("ollama", &self.env)
+    }
+
     /// Returns whether a provider of the person's own needs no key: it is on this computer.
     fn is_local_by_name(&self, other: &Connection) -> bool {
         self.providers.contains_key(&other.provider) && is_loopback(&other.base_url)

@@ -72,12 +72,10 @@ pub(super) fn row(provider: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|row| row.name == provider)
 }
 
-/// Returns a provider's own URL, and the variable its key is in.
+/// Returns a provider's own URL, and the variable its key is in. One of the person's own has the variable that it
+/// names and no other: no maker's key goes to another server unasked.
 pub(in crate::config) fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
-    match row(provider) {
-        Some(row) => (row.url, row.key_variables.first().copied()),
-        None => (None, OPENAI.key_variables.first().copied()),
-    }
+    row(provider).map_or((None, None), |row| (row.url, row.key_variables.first().copied()))
 }
 
 /// Returns the model a provider begins with, where nobody chose one.
@@ -109,6 +107,6 @@ pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&
 /// Returns the host of a built-in provider, and the variable of its key, for the form that connects it; empty where it
 /// has none.
 pub fn place(provider: &str) -> (&'static str, &'static str) {
-    let (url, variable) = row(provider).map_or((None, None), |row| (row.url, row.key_variables.first().copied()));
+    let (url, variable) = built_in(provider);
     (url.map_or("", host), variable.unwrap_or_default())
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
+use crate::edit::place::{elided_definitions as elided, same_definition};
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
@@ -222,9 +223,37 @@ impl Reader for Whole {
     fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match cut {
             true => ctx.dropped(self.id, CUT.to_string()),
-            false => ctx.done(self.id, whole(&self.path, &self.content, false)),
+            false => {
+                let closed = closed_at_end(&self.content, &self.fence).filter(|_| !self.holds_fences);
+                let (content, is_whole) = closed.map_or((self.content.as_str(), false), |content| (content, true));
+                ctx.done(self.id, whole(&self.path, content, is_whole));
+            }
         }
     }
+}
+
+/// What models and their servers leave at the end of an answer that is none of it.
+const END_MARKS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "</s>"];
+
+/// Returns the text in a fence before the last line of an answer that ended by itself, where that line closes the fence
+/// in a way of its own: with the language again, at the end of a line of code, or with a mark of the model's behind it.
+pub(in crate::edit) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
+    let mut text = content.trim_end();
+    while let Some(rest) = END_MARKS.iter().find_map(|mark| text.strip_suffix(mark)) {
+        text = rest.trim_end();
+    }
+    let marked = text.len() < content.trim_end().len();
+    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let last = &text[start..];
+    if Fence::open(last).is_some_and(|f| fence.like(&f) && !f.info.contains(char::is_whitespace)) {
+        return Some(&text[..start]);
+    }
+    let glued = last.trim_end_matches(fence.mark);
+    let count = last.len() - glued.len();
+    if count >= fence.length && !glued.trim().is_empty() && !glued.contains(fence.mark) {
+        return Some(&text[..start + glued.len()]);
+    }
+    marked.then_some(text)
 }
 
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
@@ -245,34 +274,59 @@ fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
 fn whole(path: &str, content: &str, complete: bool) -> Edit {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut content = content.to_string();
-    if !complete && !content.ends_with('\n') {
+    if (!complete || !content.is_empty()) && !content.ends_with('\n') {
         content.push('\n');
     }
     let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
     Edit { whole: complete, ..edit }
 }
 
-/// Adds an edit for a closed block of code that is the text of a file in play. `path` is the path that stands near the
-/// block; `titled`: right above it or in its opening line.
+/// Adds an edit for a block of code that is the text of a file in play, or of a definition of it. `path` is the path that
+/// stands near the block; `titled`: right above it or in its opening line. `closed`: its end is certain.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,
-    path: Option<&str>,
-    titled: bool,
+    (path, titled): (Option<&str>, bool),
+    closed: bool,
     ctx: &mut ReaderContext,
 ) {
     let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
     let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
+    let (title, content) = titled_inside(content, path, &ctx.known);
+    let (path, titled) = (title.as_deref().or(path), titled || title.is_some());
     // Where the file has such fences itself, it is not certain that the block holds all of it.
     let named = |k: &KnownFile| path.is_none_or(|p| paths::same_path(p, &k.path));
     if let Some((path, inner)) = inner {
-        emit(&path, inner, true, ctx);
+        emit(&path, inner, closed, ctx);
     } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
         // A model that has tools for its changes may only quote the file, or a part of it.
         let is_expected = ctx.expected != Some(Format::TOOLS);
         let path = file.path.clone();
-        emit(&path, content, is_expected || (nearly_all && titled), ctx);
+        emit(&path, content, closed && (is_expected || (nearly_all && titled)), ctx);
+    } else if titled && closed && !matches!(ctx.expected, None | Some(Format::TOOLS)) {
+        // A definition under its file's path; where it goes, a person decides.
+        let is_part = |file: &&KnownFile| {
+            let text = &*file.text;
+            path.is_some()
+                && named(file)
+                && (same_definition(text, content).is_some() || elided(text, content).is_some())
+        };
+        if let Some(path) = ctx.known.iter().find(is_part).map(|file| file.path.clone()) {
+            emit(&path, content, true, ctx);
+        }
     }
+}
+
+/// Returns the path of a file in play that a block begins with, alone on its first line, and the text below it.
+fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) -> (Option<String>, &'t str) {
+    let Some((first, rest)) = content.split_once('\n') else { return (None, content) };
+    let title = paths::path_line(first, known).filter(|title| {
+        let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
+        let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
+        let own = known.iter().find(is_file).is_some_and(|k| !k.text.lines().any(|line| line.trim() == first.trim()));
+        bare && own && path.is_none_or(|path| paths::same_path(path, title))
+    });
+    if title.is_some() { (title, rest) } else { (None, content) }
 }
 
 /// Adds the edit that gives a file this text, at once.

@@ -116,13 +116,29 @@ impl Xml {
             }
             wait |= open.starts_with(text);
         }
+        wait |= self.id.is_none() && CDATA.starts_with(text);
         if wait && !input.ended() {
             return Progress::Wait;
         }
         if self.id.is_some() {
             input.skip(space);
+        } else if let Some(tag) = self.holds_text(&rest[..space], text) {
+            let before = rest[..space].find('\n').unwrap_or(space);
+            input.skip(before);
+            self.open("content", tag, ctx);
+            return Progress::Again;
         }
         self.leave(ctx)
+    }
+
+    /// Returns the element's own name where a new file's text stands in it without a field: on the lines below an opening
+    /// tag that says the path, or as a section of raw text.
+    fn holds_text(&self, space: &str, text: &str) -> Option<&'static str> {
+        let says = self.kind == Element::Write && self.done == 0 && self.text("path").is_some();
+        let apart = space.contains('\n') || text.starts_with(CDATA);
+        let name = self.raw.get(1..)?.split([' ', '\t', '\n', '>']).next()?;
+        let own = elements().iter().find(|(own, _)| own == name)?;
+        (says && apart).then_some(own.0.as_str())
     }
 
     /// Returns how long the closing tag is that `text` begins with, of a field that the end of its line has ended. The

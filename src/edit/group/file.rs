@@ -219,7 +219,20 @@ impl File {
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             FileState::Text { encoding, text } => {
-                let mut new = place::whole(text, content, edit, &self.path)?;
+                let parts = place::elided_definitions(text, content).filter(|_| edit.format == Format::WHOLE);
+                let mut new = match parts {
+                    Some((new, names)) => {
+                        found = PlaceMatch { rung: Rung::Inexact, detail: Some(taken_as(&names)) };
+                        new
+                    }
+                    None => {
+                        let new = place::whole(text, content, edit, &self.path)?;
+                        if !edit.whole && edit.format == Format::WHOLE && place::end_alike(text, &new) {
+                            found = place::sure(true);
+                        }
+                        new
+                    }
+                };
                 if new == *text {
                     return Ok(EditStatus::Same);
                 }
@@ -338,13 +351,17 @@ fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
     if format == Format::WHOLE
         && let Some((range, name)) = place::same_definition(old, new)
     {
-        let what = format!("taken as the new text of {name} alone");
+        let what = taken_as(name);
         let part = new.trim_matches(['\r', '\n']).to_string();
         let replaced = place::spliced(old, &[place::Splice { range, new: part }]);
         *new = replaced;
         return Some(Part::Taken(what));
     }
     Some(Part::Doubted(format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")))
+}
+
+fn taken_as(names: &str) -> String {
+    format!("taken as the new text of {names} alone")
 }
 
 /// A whole new text that may be a part of its file, with the reason in words.

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::indent;
+use crate::edit::locate::{indent, is_comment_dots};
 
 /// A definition: its name, its line and how far it is indented.
 struct Definition<'t> {
@@ -48,6 +49,41 @@ pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(
         lines.start -= if decorated(above) { above } else { return None };
     }
     Some((hay.range(lines), first.name))
+}
+
+/// Returns a file with those of its definitions replaced that a text writes out between lines such as
+/// `# ... rest unchanged ...`, and their names; `None` where the text leaves nothing out so, or holds anything else that
+/// the file does not.
+pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(String, String)> {
+    let is_dots = |line: &str| is_comment_dots(line) || matches!(line.trim_end(), "..." | "…");
+    let is_left_out = |line: &str| is_dots(line) && !file.lines().any(|own| own.trim() == line.trim());
+    if !new.lines().any(is_left_out) {
+        return None;
+    }
+    let lines: Vec<&str> = new.lines().collect();
+    let (mut text, mut names) = (file.to_string(), Vec::new());
+    for part in lines.split(|line| is_left_out(line)) {
+        let part = part.join("\n");
+        let part = part.trim_matches(['\r', '\n']);
+        if part.trim().is_empty() || file.contains(part) {
+            continue;
+        }
+        let (range, name) = same_definition(&text, part)?;
+        names.push(name.to_string());
+        text.replace_range(range, &bytes::fit_whole(part, file).trim_end_matches(['\r', '\n']));
+    }
+    (!names.is_empty()).then(|| (text, names.join(", ")))
+}
+
+/// Returns whether two texts end in the same two lines of code: one that ended by itself was written to its end.
+pub(in crate::edit) fn end_alike(old: &str, new: &str) -> bool {
+    fn last(text: &str) -> Vec<&str> {
+        text.lines().rev().map(str::trim_end).filter(|line| !line.trim().is_empty()).take(2).collect()
+    }
+    let (old, new) = (last(old), last(new));
+    // Brackets alone end many a part of a file.
+    let tells = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    old.len() == 2 && old == new && old.iter().any(tells)
 }
 
 /// Returns the lines of a definition: up to the next line that is indented no further, a closing bracket included.
@@ -156,6 +192,29 @@ fn defined(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn definitions_between_lines_that_leave_something_out_are_replaced_alone() {
+        let new = "import os\n\n# ... existing code ...\n\ndef one():\n    return 11\n\n# ... rest unchanged ...\n\nclass A:\n    def three(self):\n        return 33\n";
+        let (text, names) = elided_definitions(FILE, new).expect("taken");
+        assert_eq!(text, FILE.replace("return 1\n", "return 11\n").replace("return 3\n", "return 33\n"));
+        assert_eq!(names, "one, A");
+        // Nothing is left out, a definition is not whole, and something stands there that the file does not have.
+        assert!(elided_definitions(FILE, "def one():\n    return 11\n").is_none());
+        assert!(elided_definitions(FILE, "def one():\n    # ... existing code ...\n    return 11\n").is_none());
+        assert!(elided_definitions(FILE, "print(1)\n# ... rest unchanged ...\n").is_none());
+        let crlf = FILE.replace('\n', "\r\n");
+        let (text, _) = elided_definitions(&crlf, new).expect("taken");
+        assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    }
+
+    #[test]
+    fn a_text_that_ends_like_its_file_is_whole() {
+        assert!(end_alike(FILE, &FILE.replace("one", "uno")));
+        assert!(end_alike(FILE, FILE.trim_end()));
+        assert!(!end_alike(FILE, &FILE[..FILE.len() - 10]));
+        assert!(!end_alike("a {\n    }\n}\n", "b {\n    }\n}\n"));
+    }
 
     const FILE: &str = "import os\n\n\ndef one():\n    return 1\n\n\n@cached\ndef two(x):\n    def inner():\n        pass\n    return 2\n\n\nclass A:\n    def three(self):\n        return 3\n";
 

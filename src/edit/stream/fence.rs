@@ -76,7 +76,7 @@ impl Opened<'_> {
         if calls == Calls::Wait && !self.ended {
             return Contents::Wait;
         }
-        if self.is_bare_diff(first) {
+        if self.is_bare_diff(first, above.is_some()) {
             return Contents::Diff;
         }
         self.file_or_code(first, above)
@@ -104,9 +104,9 @@ impl Opened<'_> {
         matches!(self.ctx.expected, None | Some(Format::WHOLE))
     }
 
-    /// Returns whether it is a diff without a header, where one is asked for.
-    fn is_bare_diff(&self, first: &str) -> bool {
-        matches!(self.ctx.expected, None | Some(Format::PATCH))
+    /// Returns whether it is a diff without a header, where one is asked for, or where its path is `titled`.
+    fn is_bare_diff(&self, first: &str, titled: bool) -> bool {
+        (titled || matches!(self.ctx.expected, None | Some(Format::PATCH)))
             && matches!(self.fence.language().as_str(), "diff" | "patch")
             && starts::dedented(first, self.fence.indent).starts_with(['+', '-', ' '])
     }

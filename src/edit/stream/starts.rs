@@ -91,11 +91,14 @@ pub(in crate::edit) fn dedented(line: &str, indent: usize) -> &str {
     &line[line.bytes().take(indent).take_while(|b| *b == b' ').count()..]
 }
 
-/// Parses `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one.
+/// Parses `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one; a bare `<<<<<<<` too.
 pub(in crate::edit) fn search_mark(line: &str) -> Option<&str> {
     let text = line.trim();
     let marks = marks(text, [b'<', b'-']);
     let rest = text[marks..].trim_start();
+    if rest.is_empty() && text.starts_with('<') && (5..=9).contains(&marks) {
+        return Some(rest);
+    }
     let word =
         ["SEARCH", "ORIGINAL"].iter().find(|w| rest.get(..w.len()).is_some_and(|r| r.eq_ignore_ascii_case(w)))?;
     ((5..=9).contains(&marks)).then(|| rest[word.len()..].trim_start_matches(':').trim())

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::reader::Reader;
 use super::*;
-use crate::edit::Edit;
+use crate::edit::{Edit, Op};
 
 /// Returns the pieces of a text that arrives in chunks of about this many bytes, and how often a state was given up.
 fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[KnownFile], end: End) -> (Vec<Piece>, usize) {
@@ -81,6 +81,68 @@ fn what_only_looks_like_the_beginning_of_an_edit_is_prose() {
             assert_eq!((prose(&pieces).as_str(), given_up), (text, 0), "by {size}");
         }
     }
+}
+
+/// Returns the only edit of a text: its path, whether it is whole, and the text that it writes.
+fn written(text: &str, end: End) -> Option<(String, bool, String)> {
+    let mut found = Vec::new();
+    for size in [1, 7, usize::MAX] {
+        let (pieces, given_up) = pieces(text, size, None, &[], end);
+        assert_eq!(given_up, 0, "{text:?}");
+        let edits = pieces.into_iter().filter_map(|piece| match piece {
+            Piece::EditDone { edit, .. } => Some(edit),
+            _ => None,
+        });
+        let texts = edits.map(|edit| match edit.op {
+            Op::Overwrite { content } | Op::Write { content } => (edit.path.unwrap_or_default(), edit.whole, content),
+            op => (edit.path.unwrap_or_default(), edit.whole, format!("{op:?}")),
+        });
+        found.push(texts.collect::<Vec<_>>());
+    }
+    assert!(found.windows(2).all(|two| two[0] == two[1]), "{text:?}: {found:?}");
+    let mut all = found.swap_remove(0);
+    assert!(all.len() < 2, "{text:?}: {all:?}");
+    all.pop()
+}
+
+#[test]
+fn a_fence_that_a_model_closes_in_its_own_way_is_closed_at_the_end_of_the_answer() {
+    let closings = ["```python\n", "```python", "```<|im_end|>", "```\n<|im_end|>\n", "<|im_end|>", "</s>\n"];
+    for closing in closings {
+        let text = format!("a.py\n```python\nx = 1\ny = 2\n{closing}");
+        let wanted = Some(("a.py".to_string(), true, "x = 1\ny = 2\n".to_string()));
+        assert_eq!(written(&text, End::Ordinary), wanted, "{closing:?}");
+    }
+    let glued = written("a.py\n```python\nx = 1\ny = 2```", End::Ordinary);
+    assert_eq!(glued, Some(("a.py".to_string(), true, "x = 1\ny = 2\n".to_string())));
+    // Where nothing closes it, or the answer was cut, that is not known.
+    assert_eq!(written("a.py\n```python\nx = 1\n", End::Ordinary).map(|edit| edit.1), Some(false));
+    assert_eq!(written("a.py\n```python\nx = 1\n```python\n", End::Cut), None);
+    // A file of fences may end in the beginning of one.
+    assert_eq!(written("a.md\n```markdown\nx\n\n```sh\n", End::Ordinary).map(|edit| edit.1), Some(false));
+}
+
+#[test]
+fn a_new_file_may_stand_right_in_its_element() {
+    for text in [
+        "<write_file path=\"a.py\">\nx = 1\ny < 2\n</write_file>\nDone.",
+        "<write_file path=\"a.py\"><![CDATA[\nx = 1\ny < 2\n]]></write_file>",
+        "<writeFile path='a.py'>\n<content>\nx = 1\ny < 2\n</content>\n</writeFile>",
+    ] {
+        let edit = written(text, End::Ordinary).map(|(path, whole, text)| (path, whole, text.trim_end().to_string()));
+        assert_eq!(edit, Some(("a.py".to_string(), true, "x = 1\ny < 2".to_string())), "{text:?}");
+    }
+    // What is only spoken of stays as it is, and what never ends is not taken for all of the file.
+    assert_eq!(written("Use <write_file path=\"a.py\"> for that.\n", End::Ordinary), None);
+    assert_eq!(written("<write_file path=\"a.py\">\nx = 1\n", End::Ordinary).map(|edit| edit.1), Some(false));
+}
+
+#[test]
+fn a_block_may_begin_with_a_bare_mark() {
+    let text = "a.py\n<<<<<<<\nx = 1\n=======\nx = 2\n>>>>>>>\n";
+    let (path, whole, edit) = written(text, End::Ordinary).expect("an edit");
+    assert_eq!((path.as_str(), whole), ("a.py", true));
+    assert!(edit.contains("x = 1") && edit.contains("x = 2") && !edit.contains('<'), "{edit}");
 }
 
 #[test]

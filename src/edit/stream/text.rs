@@ -6,6 +6,7 @@ use super::context::ReaderContext;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::paths;
+use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, char_floor, head};
 use super::tags::{Tag, tag};
@@ -409,12 +410,8 @@ impl Text {
         match holds {
             Holds::Code { content_so_far, path, titled } => {
                 self.show(&raw, ctx);
-                let Some(mut content) = content_so_far else { return Next::Again };
-                if fence.indent > 0 {
-                    let lines = content.split_inclusive('\n');
-                    content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
-                }
-                whole::from_code(&content, &fence, path.as_deref(), titled, ctx);
+                let Some(content) = content_so_far.map(|content| undented(content, &fence)) else { return Next::Again };
+                whole::from_code(&content, &fence, (path.as_deref(), titled), true, ctx);
             }
             Holds::Edits(true) => {
                 self.flush(ctx);
@@ -493,6 +490,22 @@ impl Text {
         self.flush(ctx);
         let rest = input.rest().to_string();
         input.skip(rest.len());
-        ctx.prose(&rest);
+        self.say(&rest, ctx);
+        // A block whose end was forgotten.
+        if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), path, titled }, .. }) =
+            self.fence.take_if(|_| input.end == Some(End::Ordinary))
+        {
+            let content = undented(content, &fence);
+            let closed = whole::closed_at_end(&content, &fence);
+            whole::from_code(closed.unwrap_or(&content), &fence, (path.as_deref(), titled), closed.is_some(), ctx);
+        }
+    }
+}
+
+/// Returns the lines in a fence without the indentation that the fence itself has.
+fn undented(content: String, fence: &Fence) -> String {
+    match fence.indent {
+        0 => content,
+        indent => content.split_inclusive('\n').map(|line| starts::dedented(line, indent)).collect(),
     }
 }

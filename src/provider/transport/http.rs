@@ -108,10 +108,14 @@ impl Server {
         if let Some(key) = &connection.key {
             server.check_key(key)?;
         }
-        if !server.loopback && connection.key.is_none() && server.command.is_none() && !server.has_own_key() {
-            return Err(server.no_key());
+        match &server.variable {
+            Some(variable) if !server.loopback && !server.authorizes() => {
+                let message = say::key_not_set(&server.host, &variable);
+                Err(Error::new(ErrorKind::NoKey, message, say::set_key()))
+            }
+            // Where no variable is named, the server may need no key; it says so if it does.
+            _ => Ok(server),
         }
-        Ok(server)
     }
 
     /// Returns the request with the key in its header. The first one runs the command that prints the key, if one is
@@ -302,12 +306,9 @@ impl Server {
         Failure { error: Error::new(ErrorKind::BadAnswer, message, hint), again: Again::Never }
     }
 
-    fn no_key(&self) -> Error {
-        let message = match &self.variable {
-            Some(variable) => say::key_not_set(&self.host, &variable),
-            None => say::key_not_named(&self.host),
-        };
-        Error::new(ErrorKind::NoKey, message, say::set_key())
+    /// Returns whether there is a key, a command that prints one, or headers in its place.
+    fn authorizes(&self) -> bool {
+        self.key().is_some() || self.command.is_some() || self.has_own_key()
     }
 
     /// Returns where the key is from that the requests carry; `None`: they carry none.

@@ -156,6 +156,9 @@ impl Server {
             (Some(KeySource::Pasted), _) => say::paste_another(&quoted),
             (Some(KeySource::Command), _) => say::check_command(&quoted),
             (Some(KeySource::Variable(_)), _) => say::key_not_taken(&quoted),
+            (None, None) if !self.has_own_key() => {
+                return Error::new(ErrorKind::Auth, say::wants_any_key(&host, &code), say::name_variable(&quoted));
+            }
             (None, _) => say::check_headers(&quoted),
         };
         Error::new(ErrorKind::Auth, say::rejected_key(&host, &code, &self.lets_in()), hint)

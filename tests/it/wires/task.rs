@@ -71,6 +71,31 @@ async fn the_window_of_a_resumed_session_is_that_of_its_model() {
     );
 }
 
+/// The flag names the provider alone: its model is its own, and the session is left with both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_goes_on_with_another_provider_asks_for_a_model_of_that_one() {
+    let server = FakeServer::start().await;
+    server.plan(Plan { thinks: true, text: "Hello.".into(), ..Plan::default() });
+    let (world, url) = (World::new(), server.url());
+    for words in [&["hi"][..], &["--continue", "--provider", "other", "again"], &["--continue", "and again"]] {
+        std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+        let config = json!({"provider": "mine", "providers": {
+            "mine": {"wire": "chat", "baseUrl": url, "model": "m"},
+            "other": {"wire": "anthropic", "baseUrl": url, "model": "m2"},
+        }});
+        std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.arg("task").args(words).env_clear().env("HOME", world.home());
+        command.current_dir(world.root()).stdin(Stdio::null());
+        let done = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic");
+        assert_eq!(done.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let asked: Vec<_> = server.seen().into_iter().map(|(wire, body)| (wire, body["model"].clone())).collect();
+    let of = |wire: &str, model: &str| (wire.to_string(), json!(model));
+    assert_eq!(asked, [of("chat", "m"), of("anthropic", "m2"), of("anthropic", "m2")]);
+    assert_eq!(server.wrong(), Vec::<String>::new());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_window_that_is_configured_is_not_requested_unless_a_file_goes_with_the_message() {
     let said = || chunked(saying("Hello.").as_bytes(), 100);

@@ -22,6 +22,8 @@ pub struct Step {
     pub ended: Ended,
     /// Tokens, where the server reported them.
     pub usage: Option<provider::Usage>,
+    /// Some of the tokens were counted here: the answer was cut before the server reported them.
+    pub counted: bool,
     /// Its row in memory, if it is stored.
     pub row: Option<i64>,
     /// It ended by itself and holds neither text nor anything to do.
@@ -59,6 +61,8 @@ pub enum Ended {
     TooManyCalls,
     /// It repeated this text until it was cut.
     Repeating(String),
+    /// It used up the session's budget.
+    OverBudget,
     /// The person stopped it.
     Interrupted,
     /// The connection, or the server.

@@ -17,6 +17,7 @@ use self::reader::StepReader;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
+use crate::agent::session::usage::BudgetLeft;
 use crate::agent::turn::step::act::{Ended, MAX_CALLS, Step};
 use crate::agent::turn::step::context::StepContext;
 use crate::provider::{EndReason, Request};
@@ -24,16 +25,17 @@ use crate::provider::{EndReason, Request};
 /// The interval at which growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory
-/// and in the session in every case.
+/// Sends the request to `target`, and takes the answer in until it ends, is stopped or has used up the budget. What
+/// arrived is stored in memory and in the session in every case.
 pub async fn stream(
     step: StepContext<'_>,
     session: &mut Conversation,
     request: Request,
-    target: &RequestTarget,
+    (target, budget): (&RequestTarget, Option<BudgetLeft>),
     settings: &Settings,
 ) -> Step {
     let mut reader = StepReader::new(step, session, settings, target);
+    reader.budget = budget;
     let provider = match &target.provider {
         Ok(provider) => provider,
         Err(why) => return reader.finish(Ended::Broken(why.clone())).await,
@@ -62,6 +64,9 @@ pub async fn stream(
                     }
                     if let Some(text) = reader.repeating.take() {
                         break Ended::Repeating(text);
+                    }
+                    if reader.is_over_budget() {
+                        break Ended::OverBudget;
                     }
                     // A flood that never makes this task wait lets the others run all the same.
                     consume_budget().await;

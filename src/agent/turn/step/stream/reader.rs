@@ -8,6 +8,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
+use crate::agent::session::usage::BudgetLeft;
 use crate::agent::turn::side_request::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
@@ -68,7 +69,17 @@ pub(super) struct StepReader<'a> {
     /// The end of the answer, watched for repetition, and what it repeats.
     pub(super) output: RepeatedOutput,
     pub(super) repeating: Option<String>,
+    /// What is left of the session's budget, and the bytes of the answer that have arrived and at which it is looked at
+    /// again.
+    pub(super) budget: Option<BudgetLeft>,
+    received: usize,
+    look_at: usize,
+    /// The tokens of the answer were counted here.
+    counted: bool,
 }
+
+/// Bytes of an answer between two looks at the budget.
+const BUDGET_EVERY: usize = 1_024;
 
 impl<'a> StepReader<'a> {
     pub(super) fn new(
@@ -110,6 +121,10 @@ impl<'a> StepReader<'a> {
             writes: false,
             output: RepeatedOutput::default(),
             repeating: None,
+            budget: None,
+            received: 0,
+            look_at: BUDGET_EVERY,
+            counted: false,
         }
     }
 
@@ -205,12 +220,32 @@ impl<'a> StepReader<'a> {
 
     /// Looks for a text that comes again and again, in what is said, thought or written into a call.
     fn watch(&mut self, text: &str) {
+        self.received += text.len();
         let seen = &self.session.files.versions;
         let stands = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
         // In the arguments of a call line breaks and quotes are escaped.
         let plain = |run: &str| serde_json::from_str::<String>(&format!("\"{}\"", run.trim_end_matches('\\'))).ok();
         let known = |run: &str| stands(run) || plain(run).is_some_and(|plain| stands(&plain));
         self.repeating = self.output.push(text, known);
+    }
+
+    /// Returns whether what has arrived uses up the budget, and takes down its tokens then: the server will not report
+    /// them. Where it has not reported the prompt yet, the prompt counts as cheaply as it may be.
+    pub(super) fn is_over_budget(&mut self) -> bool {
+        let Some(budget) = self.budget.filter(|_| self.received >= self.look_at) else { return false };
+        self.look_at = self.received + BUDGET_EVERY;
+        let mut usage = self.answer.usage.unwrap_or_default();
+        usage.output = usage.output.max(self.session.window.tokens(self.received));
+        let mut least = usage;
+        if usage.input == 0 {
+            usage.input = self.session.sent.size.map_or(0, |(tokens, _)| tokens);
+            (least.input, least.cache_read) = (usage.input, usage.input);
+        }
+        if !budget.is_used_up(self.target, &least) {
+            return false;
+        }
+        (self.answer.usage, self.counted) = (Some(usage), true);
+        true
     }
 
     /// Notes that something has arrived which is to be stored.
@@ -252,7 +287,7 @@ impl<'a> StepReader<'a> {
                 context: self.session.sent.size,
                 plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.sent.prefix_cause.is_some(),
-                estimated: cost.estimated,
+                estimated: cost.estimated || self.counted,
             }
             .write(),
             cost_nanos: cost.nanos,
@@ -341,7 +376,8 @@ impl<'a> StepReader<'a> {
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
         let thought = !self.thoughts.is_empty() || !self.answer.thinking.is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
-        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent, thought }
+        let (usage, counted) = (self.answer.usage, self.counted);
+        Step { acts: self.acts, ended, usage, counted, row: self.row, silent, thought }
     }
 
     fn save(&mut self, state: MessageState) {
