@@ -202,7 +202,7 @@ fn files_are_writable_for_those_whom_the_mask_of_the_process_allows() {
     std::fs::write(dir.path().join("like-this"), "").unwrap();
     let store = Store::init(dir.path()).unwrap();
     super::disk::make_below(dir.path(), "made", b"text").unwrap();
-    super::disk::replace_below(dir.path(), "replaced", b"text").unwrap();
+    assert!(super::disk::replace_below(dir.path(), "replaced", None, b"text").unwrap());
     super::atomic_write(&store.inner("config.json"), b"{}").unwrap();
     for name in [".gitignore", "made", "replaced", ".strand/config.json", ".strand/op-log.jsonl"] {
         assert_eq!(mode(name), mode("like-this"), "{name}");
@@ -210,7 +210,7 @@ fn files_are_writable_for_those_whom_the_mask_of_the_process_allows() {
     // One that is there keeps its own.
     let path = dir.path().join("made");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-    super::disk::replace_below(dir.path(), "made", b"other").unwrap();
+    assert!(super::disk::replace_below(dir.path(), "made", Some(b"text"), b"other").unwrap());
     assert_eq!((mode("made"), std::fs::read(&path).unwrap()), (0o640, b"other".to_vec()));
 }
 
