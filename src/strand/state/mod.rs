@@ -229,6 +229,11 @@ impl State {
         self.lazy.is_none()
     }
 
+    /// Returns how many ops and definitions are in memory.
+    pub fn weight(&self) -> usize {
+        self.graph.held() + self.views.len() + self.rows.len() + self.readings.len()
+    }
+
     /// Loads everything, and drops the source.
     fn make_whole(&mut self) {
         if self.is_whole() {

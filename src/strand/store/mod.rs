@@ -35,9 +35,13 @@ pub use past::Verified;
 pub use repair::Repaired;
 pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
+use tokio_util::sync::CancellationToken;
+
 use super::id::{Layer, OpId, QName};
 use super::issue::Refusal;
+use super::op::Op;
 use super::state::State;
+use crate::disk::check_stop;
 use archive::Archives;
 use archive::base::Base;
 use checkpoint::{Opened, Progress, Source};
@@ -47,6 +51,12 @@ use position::{Chain, LogPosition, fold_chain};
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
 /// The number of ops that the checkpoint may lag behind; a tenth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
+/// The ops and definitions in memory from which on those in the checkpoint are dropped: about 300 MiB.
+#[cfg(not(test))]
+const MOST_HELD: usize = 200_000;
+/// In tests, so few that small stores get there.
+#[cfg(test)]
+const MOST_HELD: usize = 50;
 
 /// An open store.
 #[derive(Debug)]
@@ -75,6 +85,8 @@ pub struct Store {
     checkpointed: bool,
     /// The time to wait for the lock.
     timeout: Duration,
+    /// Cancelled once nobody waits for what is read.
+    stop: CancellationToken,
     /// The expected text of a definition for the next write.
     expected: Option<(QName, String)>,
     /// The archives of the log.
@@ -131,6 +143,7 @@ impl Store {
             placed_from: 0,
             checkpointed: false,
             timeout: LOCK_TIMEOUT,
+            stop: CancellationToken::new(),
             expected: None,
             notices: Vec::new(),
             damage: None,
@@ -164,18 +177,46 @@ impl Store {
             Opened::Unfit(why) => {
                 self.notices.push(format!("the checkpoint cannot be used and is made anew from the log: {why}"));
             }
-            Opened::Ready(source) => {
-                let source: Rc<Source> = Rc::from(source);
-                self.state = State::on(Some(source.clone()));
-                self.state.set_archives(self.archives.clone());
-                (self.offset, self.sum, self.chain) = (source.offset, source.sum.clone(), source.chain);
-                self.restamp = source.is_restamped;
-                self.withdrawn = source.withdrawn.iter().copied().collect();
-                self.marked = Some(source.offset);
-                self.placed_from = source.offset;
-                self.source = Some(source);
-            }
+            Opened::Ready(source) => self.stand_on(source),
         }
+    }
+
+    /// Begins at a checkpoint.
+    fn stand_on(&mut self, source: Box<Source>) {
+        let source: Rc<Source> = Rc::from(source);
+        self.state = State::on(Some(source.clone()));
+        self.state.set_archives(self.archives.clone());
+        (self.offset, self.sum, self.chain) = (source.offset, source.sum.clone(), source.chain);
+        self.restamp = source.is_restamped;
+        self.withdrawn = source.withdrawn.iter().copied().collect();
+        self.marked = Some(source.offset);
+        self.placed_from = source.offset;
+        self.source = Some(source);
+    }
+
+    /// Brings the checkpoint up to date and drops what it has from memory, where much is held: a process that lives long
+    /// meets every definition in time.
+    pub fn relieve(&mut self) {
+        if self.state.weight() > MOST_HELD {
+            self.checkpoint();
+            self.let_go();
+        }
+    }
+
+    /// Drops what the checkpoint has from memory, where much is held and the checkpoint has all of it.
+    fn let_go(&mut self) {
+        if self.state.weight() <= MOST_HELD || !self.is_at_checkpoint() || self.sound().is_err() {
+            return;
+        }
+        let Opened::Ready(source) = Source::open(&self.root, &self.log) else { return };
+        // One that another process wrote meanwhile has more than this store knows.
+        if source.offset != self.offset || source.sum != self.sum {
+            return;
+        }
+        let pending: Vec<Op> = self.state.graph().pending().cloned().collect();
+        self.stand_on(source);
+        self.state.offer(pending);
+        self.state.refresh();
     }
 
     /// Forgets what was read.
@@ -293,6 +334,19 @@ impl Store {
     /// Sets how long a writer waits for another.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
+    }
+
+    /// Sets what ends long reading, and waiting for a writer, once it is cancelled.
+    pub fn stop_with(&mut self, stop: CancellationToken) {
+        self.stop = stop;
+    }
+
+    /// Fails once nobody waits for what is read.
+    ///
+    /// # Errors
+    /// When it was stopped.
+    pub fn go_on(&self) -> Result<(), Error> {
+        check_stop(&self.stop).map_err(|error| Error::io("read", &self.root, error))
     }
 
     /// Lets the next write be refused unless a definition has this hash then.
@@ -414,7 +468,7 @@ impl Store {
 
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
-        let lock = WriteLock::wait(&self.root, &self.log, self.timeout)?;
+        let lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
         self.catch_up()?;
         self.whole()?;
         if self.log.length()? > self.offset {
