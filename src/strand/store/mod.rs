@@ -208,15 +208,24 @@ impl Store {
         if self.state.weight() <= MOST_HELD || !self.is_at_checkpoint() || self.sound().is_err() {
             return;
         }
-        let Opened::Ready(source) = Source::open(&self.root, &self.log) else { return };
-        // One that another process wrote meanwhile has more than this store knows.
-        if source.offset != self.offset || source.sum != self.sum {
-            return;
-        }
+        let Some(source) = self.source_of_now() else { return };
         let pending: Vec<Op> = self.state.graph().pending().cloned().collect();
         self.stand_on(source);
+        // The reader that is gone kept SQLite's log from being begun anew, and so would one that reads a part of it.
+        checkpoint::fold(&self.root);
+        if let Some(source) = self.source_of_now() {
+            self.stand_on(source);
+        }
         self.state.offer(pending);
         self.state.refresh();
+    }
+
+    /// Opens the checkpoint if it has exactly what this store knows: another process may have brought it further.
+    fn source_of_now(&self) -> Option<Box<Source>> {
+        match Source::open(&self.root, &self.log) {
+            Opened::Ready(source) if source.offset == self.offset && source.sum == self.sum => Some(source),
+            _ => None,
+        }
     }
 
     /// Forgets what was read.
