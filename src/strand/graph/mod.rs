@@ -158,7 +158,7 @@ impl Graph {
 
     /// Returns how many admitted ops are in memory.
     pub fn held(&self) -> usize {
-        self.nodes.len() + self.stubs.len()
+        self.nodes.count() + self.stubs.count()
     }
 
     /// Returns whether no op is admitted.

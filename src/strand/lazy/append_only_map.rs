@@ -98,7 +98,7 @@ impl<V> AppendOnlyMap<V> {
     }
 
     /// Returns how many values there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.index.borrow().len()
     }
 
@@ -134,7 +134,7 @@ mod tests {
         map.insert(id(4000), "here".into());
         *map.get_mut(id(4000)).unwrap() += "!";
         assert_eq!(map.get(id(4000)).unwrap(), "here!");
-        assert_eq!((map.values().count(), map.len()), (3000, 3000));
+        assert_eq!((map.values().count(), map.count()), (3000, 3000));
         assert!((0..3000).filter(|n| *n != 3).all(|n| map.get(id(n)).unwrap() == &n.to_string()));
     }
 }

@@ -231,7 +231,7 @@ impl State {
 
     /// Returns how many ops and definitions are in memory.
     pub fn weight(&self) -> usize {
-        self.graph.held() + self.views.len() + self.rows.len() + self.readings.len()
+        self.graph.held() + self.views.count() + self.rows.count() + self.readings.count()
     }
 
     /// Loads everything, and drops the source.
