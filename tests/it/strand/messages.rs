@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -21,11 +22,16 @@ fn meta() -> Value {
     })
 }
 
+/// The longest message that is read: what is longer has no id for whoever answers it.
+const LONGEST: usize = 16 << 20;
+
 /// A server, what it says, and the ids that wait for an answer.
 struct Fuzzed {
     child: Child,
     stdin: ChildStdin,
     lines: Receiver<String>,
+    /// What it says on standard error.
+    said: JoinHandle<String>,
     era: &'static str,
     /// Ids of requests, with the lines they came in.
     waiting: BTreeMap<String, String>,
@@ -48,8 +54,14 @@ impl Fuzzed {
                 }
             }
         });
+        let mut stderr = child.stderr.take().unwrap();
+        let said = std::thread::spawn(move || {
+            let mut said = String::new();
+            stderr.read_to_string(&mut said).expect("read");
+            said
+        });
         let (waiting, spent) = (BTreeMap::new(), BTreeSet::new());
-        let mut fuzzed = Fuzzed { child, stdin, lines, era, waiting, spent, next: 1_000_000 };
+        let mut fuzzed = Fuzzed { child, stdin, lines, said, era, waiting, spent, next: 1_000_000 };
         match era {
             "stateless" => drop(fuzzed.ask("server/discover", json!({}))),
             version => {
@@ -68,7 +80,8 @@ impl Fuzzed {
 
     /// Sends a line, and notes what must come of it.
     fn send(&mut self, line: &[u8]) {
-        let parsed = serde_json::from_slice::<Value>(line.trim_ascii()).ok().filter(|_| !line.contains(&b'\n'));
+        let parsed = serde_json::from_slice::<Value>(line.trim_ascii()).ok();
+        let parsed = parsed.filter(|_| line.len() <= LONGEST && !line.contains(&b'\n'));
         if let Some(Value::Object(message)) = parsed {
             self.note(&message, line);
         }
@@ -123,9 +136,7 @@ impl Fuzzed {
     fn end(mut self) {
         drop(self.stdin);
         while self.lines.recv_timeout(Duration::from_secs(300)).is_ok() {}
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        let status = self.child.wait().unwrap();
+        let (status, said) = (self.child.wait().unwrap(), self.said.join().unwrap());
         assert!(status.success() && !said.contains("panicked"), "{status}: {said}");
     }
 }
@@ -182,9 +193,10 @@ fn arguments(chance: &mut Chance, tool: &Value) -> Value {
         }
         let value = match (chance.below(8), schema["type"].as_str()) {
             (0, _) => any(chance, 3),
-            (_, Some("string")) => {
-                schema["enum"].as_array().map_or_else(|| json!(chance.pick(&WORDS)), |words| chance.pick(words).clone())
-            }
+            (_, Some("string")) => match schema["enum"].as_array() {
+                Some(words) => chance.pick(words).clone(),
+                None => json!(chance.pick(&WORDS)),
+            },
             (_, Some("boolean")) => json!(chance.below(2) == 0),
             (_, Some("integer" | "number")) => json!(chance.below(5)),
             (_, Some("array")) => (0..chance.below(3)).map(|_| any(chance, 2)).collect(),
@@ -198,7 +210,7 @@ fn arguments(chance: &mut Chance, tool: &Value) -> Value {
     Value::Object(given)
 }
 
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 11] = [
     "tools/call",
     "tools/list",
     "resources/list",
@@ -208,14 +220,13 @@ const METHODS: [&str; 12] = [
     "ping",
     "prompts/list",
     "logging/setLevel",
-    "subscriptions/listen",
     "nothing/there",
     "",
 ];
 
 /// A request with an id, most often of a tool.
 fn request(chance: &mut Chance, tools: &[Value], id: Value, era: &str) -> Value {
-    let method = if chance.below(3) > 0 { "tools/call" } else { chance.pick(&METHODS) };
+    let method = if chance.below(3) > 0 { "tools/call" } else { *chance.pick(&METHODS) };
     let mut params = match method {
         "tools/call" => {
             let tool = chance.pick(tools);
