@@ -260,7 +260,8 @@ fn line(chance: &mut Chance, tools: &[Value], n: usize, era: &str) -> Vec<u8> {
         6 => json!([request(chance, tools, json!(format!("b{n}")), era), any(chance, 1)]),
         7 => {
             // The id of one that may still be under way.
-            request(chance, tools, json!(n.saturating_sub(1 + chance.below(3))), era)
+            let id = json!(n.saturating_sub(1 + chance.below(3)));
+            request(chance, tools, id, era)
         }
         8 => json!({"jsonrpc": any(chance, 0), "id": id, "method": any(chance, 1), "params": any(chance, 2)}),
         9 => {
