@@ -232,7 +232,7 @@ fn what_the_checkpoint_has_is_dropped_from_memory_where_much_is_held() {
         let user = |n: usize| add(&format!("reducer.r{round}x{n}"), &format!("do= s0x{n} := {round}"));
         store.issue(&(0..10).map(user).collect::<Vec<_>>(), &me(), false).unwrap();
         assert_eq!(store.check().unwrap(), []);
-        assert!(store.state().weight() > super::MOST_HELD);
+        assert!(store.state().weight() > super::checkpoint::MOST_HELD);
         store.relieve();
         assert_eq!(store.state().weight(), 0);
         let hash = Store::open_from_log(dir.path()).unwrap().state().state_hash();
