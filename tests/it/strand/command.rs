@@ -256,7 +256,7 @@ fn an_upstream_of_a_clone_is_told_and_not_used_if_it_is_another_store() {
     world.out(0, &["--store", "private", "add", "slot.secret", "Int = 1"]);
     // As a clone may bring it.
     let settings = world.path().join("project.strand/.strand/config.json");
-    std::fs::write(settings, json!({"upstream": world.path().join("private")}).to_string()).unwrap();
+    std::fs::write(&settings, json!({"upstream": world.path().join("private")}).to_string()).unwrap();
     for command in ["push", "pull"] {
         let message = world.err(2, &["op", command]);
         assert!(message.contains("private has no op in common with this store; name it if it is meant"), "{message}");
