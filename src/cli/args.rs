@@ -180,7 +180,7 @@ pub struct ServeArgs {
     /// The Strand store to serve; found if left out
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// Offer definitions of source files too
+    /// Offer definitions of source files too; not with --only
     #[arg(long)]
     pub code: bool,
 }

@@ -88,8 +88,10 @@ fn named(input: &Value) -> BTreeSet<String> {
             names.extend(object[key].as_str().map(str::to_owned));
         }
     }
-    let texts = input.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
-    texts.chain(input.as_str()).for_each(|text| names.extend(in_patch(text)));
+    let values = input.as_object().into_iter().flatten().map(|(_, value)| value);
+    // A patch may be one word of a command.
+    let texts = values.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    texts.filter_map(Value::as_str).chain(input.as_str()).for_each(|text| names.extend(in_patch(text)));
     names.retain(|name| !name.is_empty());
     names
 }
@@ -148,6 +150,7 @@ mod tests {
         assert_eq!(all(json!({"edits": [{"file_path": "x"}, {"file_path": "y"}]})), ["x", "y"]);
         let patch = "*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: src/b.rs\n*** Add File: c\n*** End Patch";
         assert_eq!(all(json!({"input": patch})), ["c", "src/a.rs", "src/b.rs"]);
+        assert_eq!(all(json!({"command": ["apply_patch", patch]})), ["c", "src/a.rs", "src/b.rs"]);
         let diff = "diff --git a/k b/k\n--- a/k\n+++ b/k\t2026\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ b/new\n";
         assert_eq!(all(json!({"patch": diff})), ["k", "new"]);
         assert_eq!(all(json!({"command": "ls"})), Vec::<String>::new());

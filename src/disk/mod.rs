@@ -107,6 +107,74 @@ impl Folder {
         self.replace_within(name.as_ref(), bytes, mode, 0o7777)
     }
 
+    /// Replaces as [`Folder::replace`] does a file that holds `seen`. Returns false where it holds something else: that
+    /// stays, also what someone saved in that very moment.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn replace_seen(&self, name: impl AsRef<OsStr>, seen: &[u8], bytes: &[u8]) -> io::Result<bool> {
+        let (name, temp) = (name.as_ref(), temp_name());
+        let Some(old) = self.opened_if(name, seen)? else { return Ok(false) };
+        let mode = old.metadata()?.permissions().mode() & 0o7777;
+        let replaced = self.write_new(&temp, bytes, Some(mode)).and_then(|file| {
+            keep(&old, &file, mode)?;
+            file.sync_all()?;
+            if !self.exchange(&temp, name)? {
+                // The moment since the look stays open.
+                self.rename(&temp, name)?;
+                return Ok(true);
+            }
+            if self.opened_if(&temp, seen)?.is_some() {
+                return Ok(true);
+            }
+            self.exchange(&temp, name)?;
+            if self.opened_if(&temp, bytes)?.is_none() {
+                // What was saved since is the newest.
+                self.exchange(&temp, name)?;
+            }
+            Ok(false)
+        });
+        // It is there but where it was renamed; the first error is the one worth telling.
+        let _ = self.remove_file(&temp);
+        let replaced = replaced?;
+        self.sync()?;
+        Ok(replaced)
+    }
+
+    /// Removes a file that holds `seen`, and flushes the folder. Returns false where it holds something else: that stays,
+    /// also what someone saved in that very moment.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn remove_seen(&self, name: impl AsRef<OsStr>, seen: &[u8]) -> io::Result<bool> {
+        let (name, temp) = (name.as_ref(), temp_name());
+        if self.opened_if(name, seen)?.is_none() {
+            return Ok(false);
+        }
+        self.rename_new(name, self, &temp)?;
+        if self.opened_if(&temp, seen)?.is_none() {
+            match self.rename_new(&temp, self, name) {
+                // What was saved since is the newest.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.remove_file(&temp)?,
+                other => other?,
+            }
+            return Ok(false);
+        }
+        self.remove_file(&temp)?;
+        self.sync()?;
+        Ok(true)
+    }
+
+    /// Opens a file if it holds these bytes.
+    fn opened_if(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<Option<File>> {
+        let file = match self.open_file(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let is_same = file.metadata()?.len() == bytes.len() as u64 && read_open(&file, bytes.len() as u64)? == bytes;
+        Ok(is_same.then_some(file))
+    }
+
     /// Replaces as [`Folder::replace`] does; the mode is at most `most`.
     fn replace_within(&self, name: &OsStr, bytes: &[u8], mode: u32, most: u32) -> io::Result<Vec<String>> {
         let old = match self.stat(name)? {
@@ -262,6 +330,36 @@ mod tests {
         made.expect("replaced");
         assert_eq!(fs::read(at("there/a")).expect("there"), b"new");
         assert!(here.names().expect("listed").is_empty(), "nothing is left over");
+    }
+
+    #[test]
+    fn what_is_saved_while_a_file_is_replaced_or_removed_stays() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(dir.path()).expect("opened");
+        let (path, saved) = (dir.path().join("a"), dir.path().join("saved"));
+        let seen = || fs::write(&path, "seen").expect("written");
+        seen();
+        assert!(!folder.replace_seen("a", b"other", b"ours").expect("compared"));
+        assert!(!folder.remove_seen("a", b"other").expect("compared") && fs::read(&path).expect("there") == b"seen");
+        assert!(folder.replace_seen("a", b"seen", b"ours").expect("replaced"));
+        assert!(fs::read(&path).expect("there") == b"ours" && folder.remove_seen("a", b"ours").expect("removed"));
+        assert!(
+            !folder.replace_seen("a", b"ours", b"x").expect("compared") && folder.names().expect("listed").is_empty()
+        );
+        // Whoever is first, what the person saved is there in the end.
+        for round in 0..1_000 {
+            seen();
+            fs::write(&saved, "saved").expect("written");
+            std::thread::scope(|scope| {
+                scope.spawn(|| match round % 2 {
+                    0 => folder.replace_seen("a", b"seen", b"ours").expect("compared"),
+                    _ => folder.remove_seen("a", b"seen").expect("compared"),
+                });
+                scope.spawn(|| fs::rename(&saved, &path).expect("saved"));
+            });
+            assert_eq!(fs::read(&path).expect("there"), b"saved", "round {round}");
+        }
+        assert_eq!(folder.names().expect("listed"), ["a"]);
     }
 
     #[test]

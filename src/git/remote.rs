@@ -11,6 +11,10 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use super::{Error, Repository, STAYS, not_run, program};
+use crate::text::size;
+
+/// The most bytes that the files of a commit may have: a hostile remote packs more into a few kilobytes.
+const LARGEST: u64 = 1 << 30;
 
 /// The time limit for reading the address of a remote.
 const ADDRESS_LIMIT: Duration = Duration::from_secs(10);
@@ -101,12 +105,23 @@ impl Remote {
     /// # Errors
     /// When git cannot read them.
     pub fn files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-        let mut files = BTreeMap::new();
-        for entry in self.ask(&["ls-tree", "-z", commit])?.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        self.files_within(commit, LARGEST)
+    }
+
+    /// Returns them if they have at most so many bytes together.
+    pub(super) fn files_within(&self, commit: &str, most: u64) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+        let (mut files, mut left) = (BTreeMap::new(), most);
+        for entry in
+            self.ask(&["ls-tree", "-z", "-l", commit])?.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
+        {
             let entry = String::from_utf8_lossy(entry);
             let Some((kind, name)) = entry.split_once('\t') else { continue };
-            let mut parts = kind.split(' ').skip(1);
-            if let (Some("blob"), Some(id)) = (parts.next(), parts.next()) {
+            let mut parts = kind.split_ascii_whitespace().skip(1);
+            if let (Some("blob"), Some(id), Some(size)) = (parts.next(), parts.next(), parts.next()) {
+                let rest = size.parse().ok().and_then(|size| left.checked_sub(size));
+                left = rest.ok_or_else(|| {
+                    Error::Failed(format!("the files of the ref have more than {}: none is read", size::words(most)))
+                })?;
                 files.insert(name.to_owned(), self.ask(&["cat-file", "blob", id])?);
             }
         }

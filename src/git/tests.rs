@@ -24,6 +24,22 @@ fn what_git_does_not_have_is_reported_beside_paths_outside() {
     assert!(untracked.files.is_empty() && untracked.whole);
 }
 
+#[test]
+fn what_a_remote_packs_to_fill_the_memory_is_not_read() {
+    let it = Hostile::new();
+    let host = it.dir.path().join("host.git");
+    it.git(&["init", "-q", "--bare", host.to_str().expect("text")]);
+    let remote = Remote::open(&it.top(), host.to_str().expect("text"), &it.dir.path().join("own.git")).expect("opened");
+    let files = [("a.jsonl".to_string(), vec![b'0'; 2_000]), ("b.jsonl".to_string(), vec![b'1'; 1_000])].into();
+    let commit = remote.commit(&files, None, "Publish").expect("made");
+    assert!(remote.push("refs/strand/x", &commit, None).expect("pushed"));
+    assert_eq!(remote.fetch("refs/strand/x").expect("fetched"), Some(commit.clone()));
+    assert_eq!(remote.files(&commit).expect("read"), files);
+    assert_eq!(remote.files_within(&commit, 3_000).expect("read").len(), 2);
+    let refused = remote.files_within(&commit, 2_999).expect_err("too large").to_string();
+    assert!(refused.contains("the files of the ref have more than"), "{refused}");
+}
+
 /// A repository, and a program that writes down that it was run.
 struct Hostile {
     dir: tempfile::TempDir,

@@ -129,13 +129,21 @@ impl Handler {
         Handler { offer, worker: Mutex::new(worker), gone }
     }
 
-    /// Sends the toolbox a request and waits for the answer.
-    async fn ask<T>(&self, request: impl FnOnce(oneshot::Sender<T>) -> Request) -> Result<T, ErrorData> {
+    /// Sends the toolbox a request and waits for the answer, unless the client cancels it: what has not begun by then is
+    /// passed over.
+    async fn ask<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        request: impl FnOnce(oneshot::Sender<T>) -> Request,
+    ) -> Result<T, ErrorData> {
         let gone = || ErrorData::internal_error("the server is ending", None);
         let (reply, answer) = oneshot::channel();
         let sent = self.worker.lock().map_err(|_| gone())?.send(request(reply));
         sent.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        tokio::select! {
+            answer = answer => answer.map_err(|_| gone()),
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
     }
 
     /// Asks the person through a client of the era with a handshake. A client that goes, cancels or answers anything
@@ -183,7 +191,8 @@ fn client_of(context: &RequestContext<RoleServer>) -> Client {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let asks = context.client_capabilities().and_then(|can| can.elicitation);
     // One that names no kind of question has forms.
-    Client { name, can_ask: asks.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none()) }
+    let can_ask = asks.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none());
+    Client { name, can_ask, stop: context.ct.clone() }
 }
 
 /// Returns the answer that has a client of the era without a handshake ask its person, and send the request again.
@@ -227,12 +236,12 @@ impl ServerHandler for Handler {
         let unknown = format!("there is no tool {name}");
         // A request that is sent again with the person's answer goes on where it was.
         let mut answer = match request.request_state.zip(yes_in(request.input_responses.as_ref())) {
-            Some((ticket, yes)) => self.ask(|reply| Request::Answered { ticket, yes, reply }).await?,
+            Some((ticket, yes)) => self.ask(&context, |reply| Request::Answered { ticket, yes, reply }).await?,
             None => None,
         };
         if answer.is_none() {
             let client = client_of(&context);
-            answer = self.ask(|reply| Request::Call { name, arguments, client, reply }).await?;
+            answer = self.ask(&context, |reply| Request::Call { name, arguments, client, reply }).await?;
         }
         if let Some(ServedAnswer::Ask(question)) = &answer {
             if context.protocol_version() == Some(ProtocolVersion::V_2026_07_28) {
@@ -240,7 +249,7 @@ impl ServerHandler for Handler {
             }
             let yes = self.consents(question, &context).await;
             let ticket = question.ticket.clone();
-            answer = self.ask(|reply| Request::Answered { ticket, yes, reply }).await?;
+            answer = self.ask(&context, |reply| Request::Answered { ticket, yes, reply }).await?;
             // The toolbox keeps so many questions at once.
             answer
                 .get_or_insert_with(|| ServedAnswer::Refused(json!({"error": {"kind": "stale", "message": DROPPED}})));
@@ -271,10 +280,10 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listing = self.ask(|reply| Request::Resources { cursor, reply }).await?;
+        let listing = self.ask(&context, |reply| Request::Resources { cursor, reply }).await?;
         let listing = listing.map_err(|error| ErrorData::invalid_params(error, None))?;
         let resource = |entry: Entry| Resource::new(entry.address, entry.name).with_mime_type(entry.media);
         let resources = listing.resources.into_iter().map(resource).collect();
@@ -294,10 +303,10 @@ impl ServerHandler for Handler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let address = request.uri.clone();
-        match self.ask(|reply| Request::Read { address, reply }).await? {
+        match self.ask(&context, |reply| Request::Read { address, reply }).await? {
             Some(contents) => {
                 let contents = match contents {
                     Contents::Text(text, media) => ResourceContents::text(text, request.uri).with_mime_type(media),

@@ -55,7 +55,9 @@ impl Toolbox for Joined {
         };
         let Some(part) = self.parts.get_mut(at) else { return Err(format!("{at}: is no cursor of this list")) };
         let mut listing = part.resources(inner.as_deref())?;
-        let following = (at + 1 < self.parts.len()).then(|| format!("{}:", at + 1));
+        // A part without templates has no resources.
+        let has_any = |at: &usize| !self.parts[*at].templates().is_empty();
+        let following = (at + 1..self.parts.len()).find(has_any).map(|at| format!("{at}:"));
         listing.next = listing.next.map(|next| format!("{at}:{next}")).or(following);
         Ok(listing)
     }

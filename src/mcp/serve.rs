@@ -53,9 +53,11 @@ fn work(
         }
     };
     let _ = ready.send(Ok(Offer::of(toolbox.as_ref())));
-    // Whoever cancelled a request does not wait for its answer.
     for request in requests {
         match request {
+            // Whoever cancelled a request does not wait for its answer: one that has not begun is not begun.
+            Request::Call { reply, .. } | Request::Answered { reply, .. } if reply.is_closed() => {}
+            Request::Resources { reply, .. } if reply.is_closed() => {}
             Request::Call { name, arguments, client, reply } => {
                 let _ = reply.send(toolbox.call(&name, arguments, &client));
             }

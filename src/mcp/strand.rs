@@ -43,7 +43,7 @@ impl Toolbox for Tools {
         if !self.has(name) {
             return None;
         }
-        let answer = Tools::call(self, name, arguments, &client.name);
+        let answer = Tools::call(self, name, arguments, &client.name, &client.stop);
         self.take_notices().iter().for_each(|notice| eprintln!("{}", clean(notice)));
         Some(match answer {
             cli::ToolAnswer::Done(value) => ServedAnswer::Done(value),

@@ -1,6 +1,7 @@
 //! The offer of a server: tools and resources, whatever implements them.
 
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 /// A tool as a client sees it.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Client {
     pub name: String,
     /// True if it can ask the person who uses it.
     pub can_ask: bool,
+    /// Cancelled once it does not want the answer any more: what only reads then ends, what writes goes on to its end.
+    pub stop: CancellationToken,
 }
 
 /// The answer of a tool.

@@ -136,7 +136,9 @@ impl RemoteRef {
         let strange = !published.ops.is_empty() && !own.is_empty() && !published.ops.iter().any(|op| own.has(op.id));
         if strange {
             let why = format!(
-                "{} holds another store: no op of it is known here; give this store's folder another name",
+                "{} holds another store: no op of it is known here. To publish this store beside it, rename this \
+                 store's folder, which names the ref. To join the two: 'strand init' an empty store of the same name \
+                 elsewhere, 'strand op pull --remote' there, then 'strand op merge' here with its .strand/op-log.jsonl",
                 self.reference
             );
             return Err(Error::Remote(why));

@@ -64,7 +64,7 @@ impl Tool for StoreTool {
         named.unwrap_or_default().lines().next().unwrap_or_default().to_string()
     }
 
-    fn run(&self, context: ToolContext, args: Args, _: Progress, _: CancellationToken) -> ToolFuture<'_> {
+    fn run(&self, context: ToolContext, args: Args, _: Progress, stop: CancellationToken) -> ToolFuture<'_> {
         let (name, opening) = (self.name, self.opening.clone());
         let root = opening.root().to_path_buf();
         if self.issues(&args) && context.approved.as_ref() != Some(&root) {
@@ -72,7 +72,7 @@ impl Tool for StoreTool {
             return Box::pin(async move { Ok(RunResult::StoreChange(root, what)) });
         }
         Box::pin(async move {
-            let ran = tokio::task::spawn_blocking(move || call(opening, name, args)).await;
+            let ran = tokio::task::spawn_blocking(move || call(opening, name, args, &stop)).await;
             ran.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
         })
     }
@@ -106,9 +106,9 @@ fn proposed(name: &str, args: &Args) -> String {
 }
 
 /// Opens the store, calls one of its tools and closes it.
-fn call(opening: Opening, name: &str, args: Args) -> Result<RunResult, String> {
+fn call(opening: Opening, name: &str, args: Args, stop: &CancellationToken) -> Result<RunResult, String> {
     let mut tools = opening.open().map_err(|(why, _)| why)?;
-    let answer = tools.call(name, args.into_map(), CLIENT);
+    let answer = tools.call(name, args.into_map(), CLIENT, stop);
     let notices = tools.take_notices();
     tools.close();
     let (value, is_error) = match answer {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nebula::strand::check::{Checks, all_capabilities};
@@ -109,6 +109,91 @@ fn many_ops() {
     command(&root, "revert", 1, 0, |_| vec!["patch".into(), "revert".into(), last.clone()]);
     command(&root, "sync --dry-run", 1, 0, |_| vec!["sync".into(), "--dry-run".into()]);
     command(&root, "check", 1, 1, |_| vec!["check".into()]);
+    served(&root, count);
+    let empty = dir.path().join("empty.strand");
+    Store::init(&empty).expect("a store");
+    let mut server = Server::start(&empty);
+    let start = Instant::now();
+    let lines: Vec<String> = BufReader::new(File::open(&file).expect("a file")).lines().map_while(Result::ok).collect();
+    for ops in lines.chunks(1_000) {
+        let ops: Vec<serde_json::Value> = ops.iter().map(|op| serde_json::from_str(op).expect("an op")).collect();
+        server.call("strand_patch_apply", serde_json::json!({"ops": ops}));
+    }
+    println!("a server that takes in {count} ops: {:.0} s, {}", start.elapsed().as_secs_f64(), server.memory());
+}
+
+/// A server on a store: edits with their diagnostics, and reading.
+fn served(root: &Path, count: usize) {
+    let mut server = Server::start(root);
+    let name = |n: usize| format!("fn.f{}", n * count / 400 + 1);
+    let mut time = |what: &str, rounds: usize, arguments: &dyn Fn(usize) -> serde_json::Value| {
+        let mut times: Vec<Duration> = (0..rounds)
+            .map(|n| {
+                let start = Instant::now();
+                server.call(what, arguments(n));
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!(
+            "served {what}: median {:.1} ms, 99 of 100 {:.1} ms",
+            ms(times[rounds / 2]),
+            ms(times[rounds * 99 / 100])
+        );
+    };
+    time("strand_view", 100, &|n| serde_json::json!({"selector": name(n % 20)}));
+    time("strand_refs", 100, &|n| serde_json::json!({"qname": name(n % 20)}));
+    let patch = |n: usize| serde_json::json!({"params": format!("set m{n}: Int"), "expr": format!("set m{n}")});
+    time("strand_edit", 100, &|n| serde_json::json!({"qname": name(n % 20), "patch": patch(n)}));
+    println!("a server on that store: {}", server.memory());
+    time("strand_check", 2, &|_| serde_json::json!({"limit": 1}));
+    println!("a server that checked it all: {}", server.memory());
+}
+
+/// `strand mcp serve` over pipes.
+struct Server {
+    child: std::process::Child,
+    stdout: BufReader<std::process::ChildStdout>,
+    next: u64,
+}
+
+impl Server {
+    fn start(root: &Path) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+        command.args(["mcp", "serve", "--store"]).arg(root).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("started");
+        let stdout = BufReader::new(child.stdout.take().expect("piped"));
+        Server { child, stdout, next: 0 }
+    }
+
+    fn call(&mut self, tool: &str, arguments: serde_json::Value) {
+        self.next += 1;
+        let meta = serde_json::json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = serde_json::json!({"name": tool, "arguments": arguments, "_meta": meta});
+        let message = serde_json::json!({"jsonrpc": "2.0", "id": self.next, "method": "tools/call", "params": params});
+        writeln!(self.child.stdin.as_mut().expect("piped"), "{message}").expect("written");
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("read");
+        let answer: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        assert!(answer["result"]["isError"] != true && answer.get("error").is_none(), "{tool}: {answer}");
+    }
+
+    /// What it holds now, and at most held.
+    fn memory(&self) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        format!("{} MiB, at most {} MiB", mebibytes(&status, "VmRSS:"), mebibytes(&status, "VmHWM:"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
 }
 
 /// Accepts the ops of a file, and tells how long the processor took and how much memory.
@@ -142,8 +227,12 @@ fn ingest(file: &Path) {
 
 /// The most memory this process ever held, in MiB.
 fn peak_memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    mebibytes(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), "VmHWM:")
+}
+
+/// A line of the status of a process, in MiB.
+fn mebibytes(status: &str, name: &str) -> usize {
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) >> 10
 }
 

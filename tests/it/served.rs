@@ -113,6 +113,8 @@ fn every_tool_answers_as_its_schema_says() {
     let preview = call("archive_restore", json!({"changeset": saved["changeset"]}));
     assert_eq!(preview["changeset"], Value::Null);
     assert_eq!(preview["files"][0], json!({"path": "a.txt", "status": "foreign", "applied": false}));
+    assert_eq!(preview["complete"], false);
+    assert!(preview["notes"][0].as_str().unwrap().starts_with("a.txt was changed outside nebula and stays as it is"));
     assert_eq!(call("sessions_search", json!({"words": "greeting"})), json!({"hits": []}));
     let recording = world.0.path().join("recording.jsonl");
     let deltas = [json!({"text": "A greeting is a line."}), json!({"end": "stop"})];
@@ -229,8 +231,10 @@ fn a_flag_allows_restores_but_not_of_what_others_changed() {
     // Changed by hand: it stays, unless the person is asked.
     world.write("a.txt", "by hand\n");
     let back = json!({"path": "a.txt", "count": 1, "apply": true});
-    let stays = client.done("archive_restore", back.clone());
-    assert_eq!(stays["files"], json!([{"path": "a.txt", "status": "foreign", "applied": false}]));
+    let stays = client.refused("archive_restore", back.clone());
+    let said = "nothing was restored: a.txt was changed outside nebula and stays as it is; with force it is \
+        overwritten, once the person says yes";
+    assert_eq!((&stays["kind"], stays["message"].as_str().unwrap()), (&json!("foreign"), said));
     let mut forced = back;
     forced["force"] = json!(true);
     let error = client.refused("archive_restore", forced.clone());
@@ -305,7 +309,7 @@ fn what_changed_while_the_person_was_asked_is_not_overwritten() {
     assert_eq!(world.read("a.txt"), "saved meanwhile\n");
     // A yes counts once: the same request asks anew, and what it would restore is now someone else's.
     let answer = client.ask("tools/call", params)["result"].clone();
-    assert_eq!(answer["structuredContent"]["files"][0]["status"], "foreign", "{answer}");
+    assert!(answer["content"][0]["text"].as_str().unwrap().contains("\"kind\":\"foreign\""), "{answer}");
     assert_eq!(world.read("a.txt"), "saved meanwhile\n");
 }
 

@@ -44,9 +44,14 @@ impl CodeTools {
     }
 
     /// Returns the answer of a tool; `told` gets what it told beside.
-    fn answer(&self, name: &str, arguments: Map<String, Value>, told: &mut Vec<u8>) -> Result<Value, Failed> {
-        let (workspace, folder, stop) =
-            (&self.context.workspace, self.context.workspace.root().to_path_buf(), CancellationToken::new());
+    fn answer(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        stop: CancellationToken,
+        told: &mut Vec<u8>,
+    ) -> Result<Value, Failed> {
+        let (workspace, folder) = (&self.context.workspace, self.context.workspace.root().to_path_buf());
         let finder = DefinitionFinder { workspace, folder, stop, withholds_secrets: true };
         let place = Place { finder, json: true, flag: FLAG };
         match name {
@@ -118,12 +123,12 @@ impl Toolbox for CodeTools {
         schema::all().into_iter().filter(|tool| !self.read_only || tool.read_only).collect()
     }
 
-    fn call(&mut self, name: &str, arguments: Map<String, Value>, _: &Client) -> Option<ServedAnswer> {
-        if !self.tools().iter().any(|tool| tool.name == name) {
-            return None;
-        }
+    fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &Client) -> Option<ServedAnswer> {
+        let tool = self.tools().into_iter().find(|tool| tool.name == name)?;
+        // A search cut short is no ground for a change: one that was begun goes on to its end.
+        let stop = if tool.read_only { client.stop.clone() } else { CancellationToken::new() };
         let mut told = Vec::new();
-        Some(match self.answer(name, arguments, &mut told) {
+        Some(match self.answer(name, arguments, stop, &mut told) {
             Ok(answer) => ServedAnswer::Done(answer),
             Err(failed) => ServedAnswer::Refused(json!({"error": refusal(&failed, &told)})),
         })

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::refusal::ToolRefusal;
 use super::schema;
@@ -58,6 +59,9 @@ impl Toolbox for ArchiveTools {
         if !self.tools().iter().any(|tool| tool.name == name) {
             return None;
         }
+        // A restore that was begun goes on to its end.
+        let stop = if name == "archive_restore" { CancellationToken::new() } else { client.stop.clone() };
+        self.stop_with(&stop);
         Some(match self.run(name, arguments, client) {
             Ok(RestoreStep::Done(value)) => ServedAnswer::Done(value),
             Ok(RestoreStep::Ask(question)) => ServedAnswer::Ask(question),

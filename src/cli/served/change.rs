@@ -131,6 +131,11 @@ impl ArchiveTools {
         let foreign = if args.force { ForeignChoice::RestoreVersion } else { ForeignChoice::Keep };
         let choices = Choices { others: Some(foreign), ..Choices::default() };
         let restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+        let left = left(&restoration);
+        if args.apply && restoration.proposal.files.is_empty() && !left.is_empty() {
+            let message = format!("nothing was restored: {}", left.join("; "));
+            return Err(ToolRefusal::new(if has_foreign(&restoration) { "foreign" } else { "not-found" }, message));
+        }
         if !args.apply || restoration.proposal.files.is_empty() {
             return Ok(RestoreStep::Done(outcome(None, &restoration, &BTreeSet::new(), Vec::new())));
         }
@@ -246,8 +251,39 @@ impl ArchiveTools {
 /// Returns what a restore does, or did.
 fn outcome(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, notes: Vec<String>) -> Value {
     let mut answer = undo::outcome(id, &restoration.previews, applied);
-    answer["notes"] = restoration.warnings.iter().cloned().chain(notes).collect::<Vec<_>>().into();
+    let left = left(restoration);
+    answer["complete"] = left.is_empty().into();
+    answer["notes"] =
+        left.into_iter().chain(restoration.warnings.iter().cloned()).chain(notes).collect::<Vec<_>>().into();
     answer
+}
+
+/// Returns whether a file stays because someone else changed it.
+fn stays_foreign(preview: &RestorePreview) -> bool {
+    matches!(&preview.status, RestoreStatus::Foreign { choice, .. } if *choice != Some(ForeignChoice::RestoreVersion))
+}
+
+fn has_foreign(restoration: &Restoration) -> bool {
+    restoration.previews.iter().any(stays_foreign)
+}
+
+/// Returns the files that stay as they are though another state was asked for, each with what to do about it.
+fn left(restoration: &Restoration) -> Vec<String> {
+    let why = |preview: &RestorePreview| match &preview.status {
+        _ if stays_foreign(preview) => Some(format!(
+            "{} was changed outside nebula and stays as it is; with force it is overwritten, once the person says yes",
+            preview.path
+        )),
+        RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => {
+            Some(format!("{} cannot be restored: {why}", preview.path))
+        }
+        _ => None,
+    };
+    let mut lines: Vec<String> = restoration.previews.iter().filter_map(why).collect();
+    let more = lines.len().saturating_sub(LISTED);
+    lines.truncate(LISTED);
+    lines.extend((more > 0).then(|| format!("{} more stay as they are", plural(more, "file"))));
+    lines
 }
 
 /// Returns a path as one word of a shell that is no option; what would act on a terminal is shown.

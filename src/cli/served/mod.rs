@@ -34,6 +34,7 @@ pub fn serve(_: ServeArgs, _: Global) -> i32 {
 #[cfg(feature = "mcp")]
 fn open(args: &ServeArgs, global: Global) -> Result<Box<dyn crate::mcp::Toolbox>, (String, u8)> {
     let idle = match args.only.as_deref() {
+        Some(_) if args.code => Some("--code"),
         Some("archive") => args.store.is_some().then_some("--store"),
         Some(_) => (args.allow_restore || args.sessions).then_some("--allow-restore and --sessions"),
         None => None,

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use anyhow::Result;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use super::refusal::ToolRefusal;
 use crate::archive::{Archive, Restoration};
@@ -63,6 +64,11 @@ impl ArchiveTools {
     pub(super) fn stores(&self) -> Stores<'_> {
         let memory = self.memory.get_or_init(|| self.context.memory());
         Stores { workspace: &self.context.workspace, archive: &self.archive, memory }
+    }
+
+    /// Lets what reads and saves end once this is cancelled.
+    pub(super) fn stop_with(&mut self, stop: &CancellationToken) {
+        self.archive = self.archive.stopped_by(stop);
     }
 
     /// Returns the archive alone.

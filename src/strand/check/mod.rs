@@ -74,7 +74,7 @@ impl Checks {
     pub fn full(state: &State, granted: &BTreeSet<String>) -> Checks {
         let mut checks = Checks::default();
         let all: BTreeSet<DefId> = state.visible_ids().collect();
-        checks.run(state, granted, &all);
+        checks.run(state, granted, &all, &|| false);
         checks
     }
 
@@ -83,12 +83,13 @@ impl Checks {
         state: &State,
         granted: &BTreeSet<String>,
         mut known: IdMap<Vec<LocatedFault>>,
+        is_stopped: &dyn Fn() -> bool,
     ) -> (Checks, BTreeSet<DefId>) {
         let all: IdSet = state.visible_ids().collect();
         known.retain(|id, _| all.contains(id));
         let mut open: BTreeSet<DefId> = all.iter().copied().filter(|id| !known.contains_key(id)).collect();
         let mut checks = Checks { found: known, ..Checks::default() };
-        checks.run(state, granted, &open);
+        checks.run(state, granted, &open, is_stopped);
         open.extend(checks.cycles.keys());
         (checks, open)
     }
@@ -111,7 +112,7 @@ impl Checks {
     /// Checks these definitions only.
     pub fn of_some(state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) -> Checks {
         let mut checks = Checks::default();
-        checks.run(state, granted, which);
+        checks.run(state, granted, which, &|| false);
         checks
     }
 
@@ -136,16 +137,28 @@ impl Checks {
             self.cycles.remove(id);
         }
         again.retain(|id| state.reading(*id).is_some_and(View::visible));
-        self.run(state, granted, &again);
+        self.run(state, granted, &again, &|| false);
         self.stats.rehashed = changed.rehashed;
     }
 
-    fn run(&mut self, state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) {
+    fn run(
+        &mut self,
+        state: &State,
+        granted: &BTreeSet<String>,
+        which: &BTreeSet<DefId>,
+        is_stopped: &dyn Fn() -> bool,
+    ) {
         let types = Types::new(state);
         let known = self.found.len();
-        for view in which.iter().filter_map(|id| state.reading(*id)) {
-            let found = check_definition(&types, view, granted);
-            self.found.insert(view.id, found);
+        for id in which {
+            // What was found so far counts for nothing then.
+            if is_stopped() {
+                return;
+            }
+            if let Some(view) = state.reading(*id) {
+                let found = check_definition(&types, view, granted);
+                self.found.insert(view.id, found);
+            }
         }
         self.find_cycles(state, which);
         let rounds = self.stats.rounds + 1;

@@ -161,7 +161,7 @@ pub(super) fn pending(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
 /// Returns the other store: as named, else the upstream, whose path is told. Also whether it is the upstream.
 ///
 /// The settings may have come with a clone, so an upstream that has no op in common with this store is not used unless
-/// it is named.
+/// it is named, by an empty store neither.
 fn other(s: &Session, out: &Writer, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     let upstream = s.store.config().upstream.clone().map(PathBuf::from);
     let same = |a: &Path, b: &Path| std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok();
@@ -173,7 +173,7 @@ fn other(s: &Session, out: &Writer, named: Option<PathBuf>) -> Result<(Store, bo
     let path = upstream.ok_or_else(none)?;
     let store = super::session::open_at(&path)?;
     let (own, theirs) = (s.store.state().graph(), store.state().graph());
-    if !own.is_empty() && !theirs.is_empty() && !theirs.ids().any(|id| own.has(id)) {
+    if !theirs.is_empty() && !theirs.ids().any(|id| own.has(id)) {
         let path = path.display();
         let message = format!("the upstream {path} has no op in common with this store; name it if it is meant");
         return Err(Refusal::Usage(message).into());

@@ -41,7 +41,7 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
         Some(selector) => Some(select(s.store.state(), selector)?.iter().map(|view| view.id).collect()),
         None => None,
     };
-    let checks = s.store.checks();
+    let checks = s.store.checks()?;
     let state = s.store.state();
     let found = checks.all(state).filter(|found| scope.as_ref().is_none_or(|scope| scope.contains(&found.def)));
     let mut faults = render(state, found.filter(|found| wanted(args, found.fault.code().0)));
@@ -97,7 +97,7 @@ pub(super) fn fix(s: &mut Session, out: &mut Writer, args: &args::Fix) -> Result
     if args.auto_patch.is_none() {
         return Err(Refusal::Usage("fix needs --auto-patch <code|id>, --apply or --interactive".to_owned()).into());
     }
-    let patches = patchable(s.store.check(), which);
+    let patches = patchable(s.store.check()?, which);
     patches.iter().for_each(|fault| out.value(&fault.auto_patch));
     let wanted = |finding: &&Finding| which.is_some_and(|which| finding.code == which || finding.id() == which);
     let merged = findings(s.store.state(), false);
@@ -122,7 +122,7 @@ fn apply(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result<u8, E
     let mut ids = Vec::new();
     let mut applied = 0;
     for _ in 0..10 {
-        let round = patchable(s.store.check(), which);
+        let round = patchable(s.store.check()?, which);
         let (made, ops) = apply_round(s, &round)?;
         applied += made;
         ids.extend(ops);
@@ -131,7 +131,7 @@ fn apply(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result<u8, E
         }
     }
     let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
-    let left = s.store.check().iter().filter(|fault| fits(fault)).count();
+    let left = s.store.check()?.iter().filter(|fault| fits(fault)).count();
     let value = || json!({"applied": applied, "left": left, "op-ids": ids});
     let lines: Vec<String> = ids.iter().map(OpId::to_string).chain([format!("fixed {applied}, left {left}")]).collect();
     out.answer(&lines.join("\n"), value);
@@ -166,7 +166,7 @@ fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result
     }
     let (mut passed, mut all, mut fixed) = (HashSet::new(), false, 0);
     loop {
-        let faults = patchable(s.store.check(), which);
+        let faults = patchable(s.store.check()?, which);
         let Some(fault) = faults.into_iter().find(|fault| !passed.contains(&fault.id)) else { break };
         out.text(&out.fault(&fault));
         show_change(s, out, &fault.auto_patch);
@@ -189,7 +189,7 @@ fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result
         out.line("");
     }
     let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
-    let left = s.store.check().iter().filter(|fault| fits(fault)).count();
+    let left = s.store.check()?.iter().filter(|fault| fits(fault)).count();
     out.line(&format!("fixed {fixed}, left {left}"));
     Ok(0)
 }

@@ -21,7 +21,9 @@ pub(super) fn perform(s: &mut Session, command: Command, out: &mut Writer) -> Re
         Command::Remove(remove) => write::remove(s, out, &remove),
         Command::Link { from, to } => write::link(s, out, &from, &to, true),
         Command::Unlink { from, to } => write::link(s, out, &from, &to, false),
-        Command::Patch(PatchCommand::Apply { file, dry_run }) => exchange::apply(s, out, &file, dry_run),
+        Command::Patch(PatchCommand::Apply { file, dry_run }) | Command::Op(OpCommand::Apply { file, dry_run }) => {
+            exchange::apply(s, out, &file, dry_run)
+        }
         Command::Patch(PatchCommand::Revert { op, dry_run }) => write::revert(s, out, &op, dry_run),
         Command::Check(check) => fix::check(s, out, &check),
         Command::Fix(fix) => fix::fix(s, out, &fix),

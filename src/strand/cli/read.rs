@@ -164,8 +164,11 @@ pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> 
         ids = with_deps(state, &ids);
     }
     let (skip, most) = args.page.unwrap_or((0, usize::MAX));
-    let page = ids.iter().skip(skip).take(most);
-    let views: Vec<&View> = page.filter_map(|id| state.reading(*id)).collect();
+    let mut views: Vec<&View> = Vec::new();
+    for id in ids.iter().skip(skip).take(most) {
+        s.store.go_on()?;
+        views.extend(state.reading(*id));
+    }
     if out.json {
         let all: Vec<Value> = views.iter().map(|view| view_json(s, state, view, args)).collect();
         out.value(&Value::Array(all));

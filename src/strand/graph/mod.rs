@@ -156,6 +156,11 @@ impl Graph {
         self.count
     }
 
+    /// Returns how many admitted ops are in memory.
+    pub fn held(&self) -> usize {
+        self.nodes.count() + self.stubs.count()
+    }
+
     /// Returns whether no op is admitted.
     pub fn is_empty(&self) -> bool {
         self.count == 0

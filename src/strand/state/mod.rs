@@ -229,6 +229,11 @@ impl State {
         self.lazy.is_none()
     }
 
+    /// Returns how many ops and definitions are in memory.
+    pub fn weight(&self) -> usize {
+        self.graph.held() + self.views.count() + self.rows.count() + self.readings.count()
+    }
+
     /// Loads everything, and drops the source.
     fn make_whole(&mut self) {
         if self.is_whole() {

@@ -167,9 +167,20 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_in(place(path)?, bytes)
 }
 
-/// Replaces as [`replace`] does, at a path below a store's root.
-pub fn replace_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
-    replace_in(place_below(root, Path::new(rest))?, bytes)
+/// Replaces durably the file at a path below a store's root if it holds `seen`, or makes it where none was seen. Returns
+/// false where something else stands there, which stays.
+pub fn replace_below(root: &Path, rest: &str, seen: Option<&[u8]>, bytes: &[u8]) -> io::Result<bool> {
+    let (folder, name) = place_below(root, Path::new(rest))?;
+    step()?;
+    let replaced = match seen {
+        Some(seen) => folder.replace_seen(&name, seen, bytes)?,
+        None => match make_in(&folder, |temp| folder.rename_new(temp, &folder, &name), bytes) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            made => made.map(|()| true)?,
+        },
+    };
+    step()?;
+    Ok(replaced)
 }
 
 fn replace_in((folder, name): (Folder, OsString), bytes: &[u8]) -> io::Result<()> {
@@ -207,13 +218,14 @@ pub fn make_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
     step()
 }
 
-/// Removes the file at a path below a store's root, durably.
-pub fn remove_below(root: &Path, rest: &str) -> io::Result<()> {
+/// Removes the file at a path below a store's root durably if it holds `seen`. Returns false where something else stands
+/// there, which stays.
+pub fn remove_below(root: &Path, rest: &str, seen: &[u8]) -> io::Result<bool> {
     let (folder, name) = place_below(root, Path::new(rest))?;
     step()?;
-    folder.remove_file(&name)?;
+    let removed = folder.remove_seen(&name, seen)?;
     step()?;
-    folder.sync()
+    Ok(removed)
 }
 
 /// Replaces or makes a file that can be made again: a reader sees the old text or the new one, after a crash perhaps

@@ -119,6 +119,7 @@ impl Store {
         let behind = self.offset.saturating_sub(from);
         if behind > bytes.max(CHECKPOINT_AFTER_BYTES) || self.placed.len() > ops.max(CHECKPOINT_AFTER_OPS) {
             self.checkpoint();
+            self.let_go();
         }
         Ok(())
     }
@@ -185,22 +186,29 @@ impl Store {
 
     /// Creates the faults of the present state. Those that the checkpoint has are taken from it, and the others go into
     /// it.
-    pub fn checks(&mut self) -> Checks {
+    ///
+    /// # Errors
+    /// When it was stopped.
+    pub fn checks(&mut self) -> Result<Checks, Error> {
         self.checkpoint();
         let granted = &self.config.capabilities;
         let diagnostics = checkpoint::diagnostics(&self.root, &self.sum, granted);
-        let (checks, fresh) = Checks::resume(&self.state, granted, diagnostics);
+        let (checks, fresh) = Checks::resume(&self.state, granted, diagnostics, &|| self.stop.is_cancelled());
+        self.go_on()?;
         if !fresh.is_empty() && self.is_at_checkpoint() {
             let fresh = fresh.iter().map(|id| (*id, checks.of(*id)));
             checkpoint::keep_diagnostics(&self.root, &self.sum, granted, fresh);
         }
-        checks
+        Ok(checks)
     }
 
     /// Returns every fault of the present state.
-    pub fn check(&mut self) -> Vec<Diagnostic> {
-        let checks = self.checks();
-        render(&self.state, checks.all(&self.state))
+    ///
+    /// # Errors
+    /// When it was stopped.
+    pub fn check(&mut self) -> Result<Vec<Diagnostic>, Error> {
+        let checks = self.checks()?;
+        Ok(render(&self.state, checks.all(&self.state)))
     }
 }
 

@@ -35,19 +35,21 @@ pub use past::Verified;
 pub use repair::Repaired;
 pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
+use tokio_util::sync::CancellationToken;
+
 use super::id::{Layer, OpId, QName};
 use super::issue::Refusal;
 use super::state::State;
+use crate::disk::check_stop;
 use archive::Archives;
 use archive::base::Base;
-use checkpoint::{Opened, Progress, Source};
+use checkpoint::Source;
 use position::{Chain, LogPosition, fold_chain};
 
 /// The bytes of log that the checkpoint may lag behind; a tenth of the log, where that is more.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
 /// The number of ops that the checkpoint may lag behind; a tenth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
-
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
@@ -75,6 +77,8 @@ pub struct Store {
     checkpointed: bool,
     /// The time to wait for the lock.
     timeout: Duration,
+    /// Cancelled once nobody waits for what is read.
+    stop: CancellationToken,
     /// The expected text of a definition for the next write.
     expected: Option<(QName, String)>,
     /// The archives of the log.
@@ -131,6 +135,7 @@ impl Store {
             placed_from: 0,
             checkpointed: false,
             timeout: LOCK_TIMEOUT,
+            stop: CancellationToken::new(),
             expected: None,
             notices: Vec::new(),
             damage: None,
@@ -154,28 +159,6 @@ impl Store {
     fn read_from_log(&mut self) -> Result<(), Error> {
         self.start_over();
         self.catch_up().map(|_| ())
-    }
-
-    /// Begins at the checkpoint, if there is one that can be used.
-    fn stand_on_checkpoint(&mut self) {
-        self.start_over();
-        match Source::open(&self.root, &self.log) {
-            Opened::Absent => {}
-            Opened::Unfit(why) => {
-                self.notices.push(format!("the checkpoint cannot be used and is made anew from the log: {why}"));
-            }
-            Opened::Ready(source) => {
-                let source: Rc<Source> = Rc::from(source);
-                self.state = State::on(Some(source.clone()));
-                self.state.set_archives(self.archives.clone());
-                (self.offset, self.sum, self.chain) = (source.offset, source.sum.clone(), source.chain);
-                self.restamp = source.is_restamped;
-                self.withdrawn = source.withdrawn.iter().copied().collect();
-                self.marked = Some(source.offset);
-                self.placed_from = source.offset;
-                self.source = Some(source);
-            }
-        }
     }
 
     /// Forgets what was read.
@@ -214,64 +197,6 @@ impl Store {
         Err(Error::Checkpoint(failure))
     }
 
-    /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
-    pub fn checkpoint(&mut self) {
-        if self.damage.is_some() || self.mixed || self.sound().is_err() || !self.is_checkpoint_due() {
-            return;
-        }
-        let anew = self.marked.is_none() || !self.inner("store.crdt").exists();
-        if anew && (!self.state.is_whole() || self.placed_from != 0 && self.place_all().is_err()) {
-            return;
-        }
-        // An op in the log that waits for a parent would be forgotten: then the log alone must do.
-        if self.placed.keys().any(|id| !self.state.graph().has(*id)) {
-            return;
-        }
-        let touched = self.state.take_touched();
-        let progress = Progress {
-            state: &self.state,
-            touched: &touched,
-            placed: &self.placed,
-            from: self.marked.filter(|_| !anew),
-            end: self.offset,
-            sum: &self.sum,
-            chain: &self.chain,
-            withdrawn: &self.withdrawn,
-        };
-        if let Err(message) = checkpoint::write(&self.root, &self.log, &progress) {
-            self.notices.push(message);
-            self.marked = None;
-            return;
-        }
-        self.marked = Some(self.offset);
-        self.restamp = false;
-        self.placed.clear();
-        self.placed_from = self.offset;
-        self.checkpointed = true;
-        if self.source.is_none() {
-            checkpoint::fold(&self.root);
-        }
-    }
-
-    /// Returns whether the checkpoint stands where the state does.
-    fn is_at_checkpoint(&self) -> bool {
-        self.damage.is_none() && !self.mixed && self.marked == Some(self.offset)
-    }
-
-    fn is_checkpoint_due(&self) -> bool {
-        self.restamp || self.marked != Some(self.offset) || !self.inner("store.crdt").exists()
-    }
-
-    /// Finds the place of every op.
-    fn place_all(&mut self) -> Result<(), Error> {
-        let entries = self.log.read()?;
-        self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
-        let archived = entries.base.into_iter().flat_map(|base| base.ops);
-        self.placed.extend(archived.map(|archived_op| (archived_op.node.op.id, archived_op.place)));
-        self.placed_from = 0;
-        Ok(())
-    }
-
     /// Finds the store in a folder or in one above it.
     pub fn find_above(from: &Path) -> Option<PathBuf> {
         from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists()).map(Path::to_owned)
@@ -293,6 +218,19 @@ impl Store {
     /// Sets how long a writer waits for another.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
+    }
+
+    /// Sets what ends long reading, and waiting for a writer, once it is cancelled.
+    pub fn stop_with(&mut self, stop: CancellationToken) {
+        self.stop = stop;
+    }
+
+    /// Fails once nobody waits for what is read.
+    ///
+    /// # Errors
+    /// When it was stopped.
+    pub fn go_on(&self) -> Result<(), Error> {
+        check_stop(&self.stop).map_err(|error| Error::io("read", &self.root, error))
     }
 
     /// Lets the next write be refused unless a definition has this hash then.
@@ -414,7 +352,7 @@ impl Store {
 
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
-        let lock = WriteLock::wait(&self.root, &self.log, self.timeout)?;
+        let lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
         self.catch_up()?;
         self.whole()?;
         if self.log.length()? > self.offset {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::archive::{self, Archives, base};
 use super::log::{header, resolve};
@@ -38,7 +39,7 @@ impl Store {
         let log = Log::new(path.clone());
         log.check_form()?;
         let (retained, old_log, quarantined) = {
-            let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
+            let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT, &CancellationToken::new())?;
             let old = disk::read(&path).map_err(|error| Error::io("read", &path, error))?;
             let (text, quarantined) = repaired_text(&log, &old)?;
             let old_log = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));

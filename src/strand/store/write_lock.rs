@@ -4,7 +4,10 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Error, Log, disk};
+use crate::disk::check_stop;
 
 /// The time a writer waits for another, by default.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -17,8 +20,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 pub struct WriteLock(#[allow(dead_code)] File);
 
 impl WriteLock {
-    /// Takes the lock of a store.
-    pub(super) fn wait(root: &Path, log: &Log, limit: Duration) -> Result<WriteLock, Error> {
+    /// Takes the lock of a store. Once `stop` is cancelled it waits no longer.
+    pub(super) fn wait(root: &Path, log: &Log, limit: Duration, stop: &CancellationToken) -> Result<WriteLock, Error> {
         let path = root.join(".strand/lock");
         let file = disk::open_lock(&path).map_err(|error| Error::io("open", &path, error))?;
         let mut patience = Patience { limit, since: Instant::now(), seen: log.length()? };
@@ -28,6 +31,7 @@ impl WriteLock {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
             }
+            check_stop(stop).map_err(|error| Error::io("lock", &path, error))?;
             if patience.ends(Instant::now(), log.length()?) {
                 return Err(Error::Busy(limit.as_secs()));
             }
@@ -76,10 +80,14 @@ mod tests {
     fn a_lock_that_nobody_gives_back_is_reported_as_busy() {
         let dir = tempfile::tempdir().unwrap();
         let store = super::super::Store::init(dir.path()).unwrap();
-        let held = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
-        let error = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap_err();
+        let stop = CancellationToken::new();
+        let held = WriteLock::wait(dir.path(), store.log(), Duration::ZERO, &stop).unwrap();
+        let error = WriteLock::wait(dir.path(), store.log(), Duration::ZERO, &stop).unwrap_err();
         assert_eq!((error.kind(), error.exit()), ("busy", 7));
+        stop.cancel();
+        let error = WriteLock::wait(dir.path(), store.log(), LOCK_TIMEOUT, &stop).unwrap_err();
+        assert!(error.to_string().contains("stopped"), "{error}");
         drop(held);
-        WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
+        WriteLock::wait(dir.path(), store.log(), Duration::ZERO, &stop).unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::intent::FileIntent;
+use super::intent::{FileIntent, names_in};
 use super::merge::{changes_to, doc_change, merged, merged_doc};
 use super::{Message, SyncRun, paths};
 use crate::strand::id::{DefId, QName, new_op_id};
@@ -165,12 +165,25 @@ impl SyncRun {
         base: &str,
         issuer: &Issuer,
     ) -> Result<Vec<Op>, Refusal> {
-        let Some(view) = state.view(def).filter(|view| view.visible()) else { return Ok(Vec::new()) };
-        let (qname, to) = (view.qname(), file.name.clone());
-        self.owned(&qname, issuer)?;
-        self.owned(&QName::new(qname.layer, to.clone()), issuer)?;
-        let mut made = issue::issue(state, &Draft::Rename { qname: qname.clone(), to: to.clone() }, issuer)?;
-        self.plan(format!("rename {qname} {to}"));
+        let (was, to) = (names_in(base).into_iter().next(), file.name.clone());
+        let Some(view) = state.view(def).filter(|view| view.visible()) else {
+            let was = was.map_or(String::new(), |was| was.to_string());
+            self.warn(format!("{path} has the body of {was}, which was removed; it is added as a new definition"));
+            return self.add(state, file, issuer);
+        };
+        let qname = view.qname();
+        if was.is_some_and(|was| was != qname) && qname.name != to {
+            self.clash(path, &print::definition(&file), &format!("file and store renamed it; it is {qname} now"));
+            self.displaced.push(path.to_owned());
+            return Ok(Vec::new());
+        }
+        let mut made = Vec::new();
+        if qname.name != to {
+            self.owned(&qname, issuer)?;
+            self.owned(&QName::new(qname.layer, to.clone()), issuer)?;
+            made = issue::issue(state, &Draft::Rename { qname: qname.clone(), to: to.clone() }, issuer)?;
+            self.plan(format!("rename {qname} {to}"));
+        }
         let Some(view) = state.view(def) else { return Ok(made) };
         match merged_doc(view, &file, base) {
             Some(doc) => {

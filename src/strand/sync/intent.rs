@@ -63,7 +63,7 @@ impl SyncRun {
             let definition = match read_file(path, text, record, state) {
                 Ok(definition) => definition,
                 Err(message) => {
-                    moved.extend(named_in(text));
+                    moved.extend(names_in(text));
                     self.refuse(path, message);
                     continue;
                 }
@@ -163,6 +163,12 @@ impl SyncRun {
             free && view.layer == definition.layer && view.body_text() == body
         };
         let same = gone.iter().find(|(_, record)| state.reading(record.def).is_some_and(is_same));
+        // One that was removed meanwhile is renamed all the same: its author is told what comes of it.
+        let is_removed = |record: &Record| {
+            let is_gone = state.reading(record.def).is_none_or(|view| !view.visible());
+            is_gone && !renames.contains_key(&record.def) && record.is_of(definition.layer, &body)
+        };
+        let same = same.or_else(|| gone.iter().find(|(_, record)| is_removed(record)));
         same.map_or(New::Added, |(was, record)| New::Renamed {
             was: (*was).clone(),
             def: record.def,
@@ -232,7 +238,7 @@ fn in_order(added: Vec<(String, Definition)>) -> Vec<(String, Definition)> {
 }
 
 /// Returns the names of the definitions in the text of a file, whatever else is wrong with it.
-fn named_in(text: &str) -> Vec<QName> {
+pub(super) fn names_in(text: &str) -> Vec<QName> {
     let found = parse_definitions(text).unwrap_or_default();
     found.into_iter().map(|found| QName::new(found.layer, found.name)).collect()
 }

@@ -186,6 +186,8 @@ struct SyncRun {
     unrecorded: bool,
     /// The conflicts to be recorded.
     clashes: Vec<Clash>,
+    /// Files whose text is put aside and whose definition has another file.
+    displaced: Vec<String>,
 }
 
 /// A file that could not be brought in line.
@@ -205,6 +207,7 @@ impl SyncRun {
             held: BTreeSet::new(),
             unrecorded: false,
             clashes: Vec::new(),
+            displaced: Vec::new(),
         }
     }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::lang::parse::parse_definitions;
+use crate::strand::lang::print;
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, Store, atomic_write, disk, read_optional};
 
@@ -24,6 +26,14 @@ impl Record {
     /// Returns a record of a file's text and the store's.
     pub fn new(def: DefId, file: &str, text: &str) -> Record {
         Record { def, file: sum(file), text: text.to_owned() }
+    }
+
+    /// Returns whether the definition it shows had this body.
+    pub(super) fn is_of(&self, layer: Layer, body: &str) -> bool {
+        let found = parse_definitions(&self.text).unwrap_or_default();
+        found
+            .into_iter()
+            .any(|found| found.layer == layer && found.result.is_ok_and(|one| print::body(&one.body) == body))
     }
 
     /// Returns whether a file still says what it said.

@@ -517,6 +517,54 @@ fn what_another_process_writes_during_a_sync_is_preserved() {
     assert!(!world.exists("reducers/r.strand") && world.sync().is_idle());
 }
 
+/// A file renamed along with its name, and another process that does something to its definition before the sync or
+/// during it.
+fn renamed_against(other: Draft, is_during: bool) -> (World, Synced) {
+    let mut world = World::new();
+    let text = world.read("tiles/T.strand").replace("tile T", "tile U");
+    world.delete("tiles/T.strand");
+    world.write("tiles/U.strand", &text);
+    let done = match is_during {
+        true => world.sync_while(&[other]),
+        false => {
+            world.store.issue(&[other], &Issuer::new("user:other"), false).unwrap();
+            world.sync()
+        }
+    };
+    (world, done)
+}
+
+#[test]
+fn a_renamed_file_whose_definition_was_removed_is_added_and_told() {
+    for is_during in [true, false] {
+        let remove = Draft::Remove { qname: qname("tile.T"), how: Removal::Refuse };
+        let (mut world, done) = renamed_against(remove, is_during);
+        assert_eq!((done.ops, done.conflicts, done.errors), (1, 0, 0), "{}", words(&done));
+        let said = "tiles/U.strand has the body of tile.T, which was removed; it is added as a new definition";
+        assert!(words(&done).contains(said), "{}", words(&done));
+        assert!(world.has("tile.U") && !world.has("tile.T"));
+        assert!(world.sync().is_idle());
+    }
+}
+
+#[test]
+fn a_file_and_its_definition_that_were_renamed_apart_are_a_conflict() {
+    let rename = |to: &str| Draft::Rename { qname: qname("tile.T"), to: to.into() };
+    for is_during in [true, false] {
+        let (mut world, done) = renamed_against(rename("V"), is_during);
+        assert_eq!((done.ops, done.conflicts), (0, 1), "{}", words(&done));
+        assert!(words(&done).contains("file and store renamed it; it is tile.V now"), "{}", words(&done));
+        assert!(world.has("tile.V") && !world.has("tile.U"));
+        assert_eq!(world.read("tiles/V.strand"), world.text("tile.V"));
+        assert!(!world.exists("tiles/U.strand") && world.read("tiles/U.strand.conflict").starts_with("tile U ="));
+        assert!(world.sync().is_idle());
+        // The same name on both sides is none.
+        let (mut world, done) = renamed_against(rename("U"), is_during);
+        assert_eq!((done.ops, done.conflicts, done.errors), (0, 0, 0), "{}", words(&done));
+        assert!(world.has("tile.U") && world.sync().is_idle());
+    }
+}
+
 #[test]
 fn a_sync_does_not_take_its_own_renames_for_changes_of_others() {
     let mut world = World::new();

@@ -64,35 +64,33 @@ impl SyncRun {
                 recorded.remove(&path);
                 continue;
             }
-            if let Some(text) = files.get(&path) {
-                if self.was_changed(root, &path, Some(text)) {
-                    continue;
-                }
-                self.plan(format!("delete {path}"));
-                self.done.files.2 += 1;
-                if !self.options.dry_run {
-                    let removed = disk::remove_below(root, &path);
-                    removed.map_err(|error| Error::io("delete", &root.join(&path), error))?;
-                }
+            if self.delete(root, &path, files)? {
+                recorded.remove(&path);
             }
-            recorded.remove(&path);
+        }
+        for path in std::mem::take(&mut self.displaced) {
+            self.delete(root, &path, files)?;
         }
         for (path, view) in wanted {
             let found = files.get(&path);
             let equal = found.is_some_and(|text| *text == view.text());
-            if self.held.contains(&path) || !equal && self.was_changed(root, &path, found.map(String::as_str)) {
+            if self.held.contains(&path) {
                 continue;
             }
             if !equal {
+                if !self.options.dry_run {
+                    let seen = found.map(String::as_bytes);
+                    let made = disk::create_below(root, Path::new(view.layer.folder()));
+                    let written = made.and_then(|()| disk::replace_below(root, &path, seen, view.text().as_bytes()));
+                    if !written.map_err(|error| Error::io("write", &root.join(&path), error))? {
+                        self.changed_meanwhile(&path);
+                        continue;
+                    }
+                }
                 self.plan(format!("write {path}"));
                 match found {
                     Some(_) => self.done.files.1 += 1,
                     None => self.done.files.0 += 1,
-                }
-                if !self.options.dry_run {
-                    let made = disk::create_below(root, Path::new(view.layer.folder()));
-                    let written = made.and_then(|()| disk::replace_below(root, &path, view.text().as_bytes()));
-                    written.map_err(|error| Error::io("write", &root.join(&path), error))?;
                 }
             }
             recorded.set(path, Record::new(view.id, view.text(), view.text()));
@@ -100,14 +98,24 @@ impl SyncRun {
         Ok(())
     }
 
-    /// Returns whether someone wrote a file since it was read. It waits for the next sync then.
-    fn was_changed(&mut self, root: &Path, path: &str, seen: Option<&str>) -> bool {
-        let now = disk::read_below(root, path).ok();
-        let changed = now.as_deref() != seen.map(str::as_bytes);
-        if changed {
-            self.warn(format!("{path} changed meanwhile; sync again"));
+    /// Deletes a file if it is as it was read. Returns whether it is gone.
+    fn delete(&mut self, root: &Path, path: &str, files: &BTreeMap<String, String>) -> Result<bool, Error> {
+        let Some(text) = files.get(path) else { return Ok(true) };
+        if !self.options.dry_run {
+            let removed = disk::remove_below(root, path, text.as_bytes());
+            if !removed.map_err(|error| Error::io("delete", &root.join(path), error))? {
+                self.changed_meanwhile(path);
+                return Ok(false);
+            }
         }
-        changed
+        self.plan(format!("delete {path}"));
+        self.done.files.2 += 1;
+        Ok(true)
+    }
+
+    /// Tells of a file that someone wrote since it was read. It waits for the next sync.
+    fn changed_meanwhile(&mut self, path: &str) {
+        self.warn(format!("{path} changed meanwhile; sync again"));
     }
 
     /// Records what files say that went into the store, without writing any.

@@ -111,7 +111,7 @@ echo '{"op":"add","layer":"slot","name":"archive","body":"Map(TodoId, Todo) = {}
 echo '{"op":"add","layer":"slot","name":"first","body":"Int = 1","author":"agent:claude-1","ts":1779884546000,"op-id":"op_01JB0000000000000000000000","parent-ops":[],"depends-on":[]}' > early.json
 strand patch apply late.json
 strand op pending
-strand patch apply early.json
+strand op apply early.json
 strand patch apply late.json
 strand view slot.archive
 # 9.2.3: checking

@@ -91,7 +91,7 @@ fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
 
 /// Checks that the findings of an earlier check count as long as nothing changed that it depends on.
 fn compare_checks(store: &mut Store, seed: u64) {
-    let checks = store.checks();
+    let checks = store.checks().unwrap();
     let state = store.state();
     let readings_of = |checks: &Checks| -> Vec<String> {
         render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()).collect()
@@ -159,7 +159,7 @@ fn a_check_goes_on_from_the_last_one() {
     drafts.push(add("fn.g".to_owned(), "() -> Text = f()"));
     store.issue(&drafts, &issuer, false).unwrap();
     let stats = |store: &mut Store| {
-        let checks = store.checks();
+        let checks = store.checks().unwrap();
         (checks.stats.checked, checks.stats.reused, checks.found().count())
     };
     assert_eq!(stats(&mut store), (32, 0, 1));

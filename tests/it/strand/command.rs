@@ -256,12 +256,19 @@ fn an_upstream_of_a_clone_is_told_and_not_used_if_it_is_another_store() {
     world.out(0, &["--store", "private", "add", "slot.secret", "Int = 1"]);
     // As a clone may bring it.
     let settings = world.path().join("project.strand/.strand/config.json");
-    std::fs::write(settings, json!({"upstream": world.path().join("private")}).to_string()).unwrap();
+    std::fs::write(&settings, json!({"upstream": world.path().join("private")}).to_string()).unwrap();
     for command in ["push", "pull"] {
         let message = world.err(2, &["op", command]);
         assert!(message.contains("private has no op in common with this store; name it if it is meant"), "{message}");
     }
     assert!(!world.out(0, &["--store", "private", "op", "log"]).contains("slot.n"));
+    // An empty store takes nothing from it unasked either.
+    world.out(0, &["init", "empty"]);
+    std::fs::copy(&settings, world.path().join("empty/.strand/config.json")).unwrap();
+    let message = world.err(2, &["--store", "empty", "op", "pull"]);
+    assert!(message.contains("name it if it is meant"), "{message}");
+    world.out(0, &["--store", "empty", "op", "pull", "private"]);
+    world.out(0, &["--store", "empty", "op", "pull"]);
     world.out(0, &["op", "push", "private"]);
     let output = world.run(&["op", "push"]);
     let message = String::from_utf8(output.stderr).unwrap();

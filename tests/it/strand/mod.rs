@@ -9,6 +9,9 @@ mod episodes;
 mod hashes;
 mod killed;
 mod language;
+mod laws;
+#[cfg(all(feature = "mcp", feature = "code"))]
+mod messages;
 mod parallel;
 mod remote;
 #[cfg(feature = "mcp")]

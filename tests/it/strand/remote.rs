@@ -66,26 +66,41 @@ fn published_ops_are_pulled_by_another_store() {
     assert_eq!(git(&host, &["ls-tree", "--name-only", name]), "agent-b.jsonl\nuser-me.jsonl\n");
 }
 
+/// Plants a bare repository that runs a program as soon as it is used to reach a host.
+fn plant(bare: &Path, host: &Path, ran: &Path) {
+    std::fs::create_dir_all(bare).unwrap();
+    git(bare, &["init", "-q", "--bare", "."]);
+    git(bare, &["config", "core.sshCommand", &format!("touch '{}'; false", ran.display())]);
+    git(bare, &["config", "url.ssh://x/.insteadOf", &format!("{}/", host.parent().unwrap().display())]);
+    git(bare, &["config", "remote.origin.url", host.to_str().unwrap()]);
+}
+
 #[test]
 fn a_repository_that_a_clone_brought_runs_nothing() {
     let (_dir, host) = host();
     let one = clone_of(&host);
     one.load("slot a = Int = 1\n");
-    // Where earlier versions kept what they fetched, and where this one does, were it in the store.
-    for place in ["runtime/remotes", "remotes", "cache/strand/remotes"] {
-        let bare = one.path().join("project.strand/.strand").join(place).join("origin.git");
-        std::fs::create_dir_all(bare.parent().unwrap()).unwrap();
-        git(one.path(), &["init", "-q", "--bare", bare.to_str().unwrap()]);
-        let ran = format!("touch {}; false", one.path().join("ran").display());
-        git(&bare, &["config", "core.sshCommand", &ran]);
-        git(&bare, &["config", "url.ssh://x/.insteadOf", &format!("{}/", host.parent().unwrap().display())]);
+    let (store, ran) = (one.path().canonicalize().unwrap().join("project.strand"), one.path().join("ran"));
+    let key = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
+    // Where earlier versions kept what they fetched; where this one does by a folder that is named relative to the
+    // clone; and the store itself, which git takes for a bare repository when it is run there.
+    let cached = one.path().join("cache/strand/remotes").join(format!("{}-origin", &key[..16]));
+    for bare in [&store.join(".strand/runtime/remotes/origin.git"), &cached, &store] {
+        plant(bare, &host, &ran);
     }
     assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 1);
-    exchanged(&one, "pull", "origin", 0);
-    assert!(!one.path().join("ran").exists());
+    for args in [["op", "pull"], ["op", "push"]] {
+        let mut command = exchange(&one, args[1], "origin");
+        let out = command.env("XDG_CACHE_HOME", "cache").output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    }
+    assert!(!ran.exists());
     // Without a home nothing is kept, and it works.
     let out = exchange(&one, "pull", "origin").env_remove("HOME").output().unwrap();
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success() && !ran.exists(), "{}", String::from_utf8_lossy(&out.stderr));
+    // The trap works: it is sprung where the person names that folder.
+    let out = exchange(&one, "pull", "origin").env("XDG_CACHE_HOME", one.path().join("cache")).output().unwrap();
+    assert!(!out.status.success() && ran.exists());
 }
 
 #[test]
@@ -118,6 +133,14 @@ fn a_ref_that_cannot_be_believed_changes_nothing() {
     exchanged(&one, "push", "origin", 0);
     let refused = exchanged(&two, "push", "origin", 7);
     assert!(refused["error"]["message"].as_str().unwrap().contains("holds another store"), "{refused}");
+    // What it says to do joins the two.
+    let third = clone_of(&host);
+    exchanged(&third, "pull", "origin", 0);
+    let log = third.path().join("project.strand/.strand/op-log.jsonl");
+    let joined = World::new();
+    joined.load("slot z = Int = 1\n");
+    joined.out(0, &["op", "merge", log.to_str().unwrap()]);
+    assert_eq!(joined.out(0, &["list"]), "slot.a\nslot.z\n");
     // A file that somebody altered.
     let bad = one.path().join("bad");
     std::fs::write(&bad, "{\"op\":\"add\"}\n").unwrap();

@@ -232,6 +232,36 @@ fn invalid_messages_do_not_end_the_server() {
 }
 
 #[test]
+fn a_cancelled_call_is_stopped_or_never_begun() {
+    let world = World::new();
+    world.load("slot n = Int = 0\n");
+    let mut client = start(&world, &["--lock-timeout", "100000"]).greeted("a");
+    let lock = std::fs::File::options().write(true).open(world.path().join("project.strand/.strand/lock")).unwrap();
+    lock.lock().unwrap();
+    let call = |id: &str, body: &str| {
+        let arguments = json!({"qname": "slot.n", "body": body});
+        let params = json!({"name": "strand_replace", "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let cancel = |id: &str| {
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string()
+    };
+    // The first waits for the lock, the second for the first.
+    client.send(&call("one", "Int = 1"));
+    client.send(&call("two", "Int = 2"));
+    for id in ["two", "one", "one", "none"] {
+        client.send(&cancel(id));
+    }
+    // The lock is still held: without the word of the client the first would wait on, and this behind it.
+    let seen = client.done("strand_view", json!({"selector": "slot.n"}));
+    assert_eq!(seen["definitions"][0]["text"], "slot n = Int = 0\n");
+    drop(lock);
+    client.done("strand_replace", json!({"qname": "slot.n", "body": "Int = 3"}));
+    assert_eq!(client.end(), (Some(0), String::new()));
+    assert_eq!(world.out(0, &["op", "log"]).lines().count(), 2);
+}
+
+#[test]
 fn a_store_that_is_not_there_is_reported_before_anything_else() {
     let dir = tempfile::tempdir().unwrap();
     let out = Command::new(env!("CARGO_BIN_EXE_strand"))

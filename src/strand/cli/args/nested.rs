@@ -72,6 +72,15 @@ pub enum OpCommand {
         /// op_…
         id: String,
     },
+    /// Apply draft or sealed ops, as 'strand patch apply' does
+    #[command(after_help = EXCHANGED)]
+    Apply {
+        /// A file of ops; - is stdin
+        file: String,
+        /// Only say what would come of it
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Ops that wait for a parent
     #[command(after_help = "JSON: [{op-id, missing}]")]
     Pending,

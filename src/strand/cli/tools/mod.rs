@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::args::LOCK_TIMEOUT;
 use super::out::{Writer, error_json};
@@ -112,11 +113,19 @@ impl Tools {
         self.list().iter().any(|tool| tool.name == name)
     }
 
-    /// Calls a tool for a client. Each call sees the present store, with the writes of others.
-    pub fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> ToolAnswer {
+    /// Calls a tool for a client. Each call sees the present store, with the writes of others. Once `stop` is cancelled,
+    /// reading ends, and a write that has not begun.
+    pub fn call(
+        &mut self,
+        name: &str,
+        arguments: Map<String, Value>,
+        client: &str,
+        stop: &CancellationToken,
+    ) -> ToolAnswer {
         let author = self.author.clone().unwrap_or_else(|| agent(client));
         self.session.issuer = Issuer::new(author);
         let out = Writer::capturing();
+        self.session.store.stop_with(stop.clone());
         let mut done = self.session.store.catch_up().and_then(|_| {
             let mut call = calls::Call { session: &mut self.session, out };
             call.run(name, &Value::Object(arguments))
@@ -129,6 +138,7 @@ impl Tools {
                 done = Err(error);
             }
         }
+        self.session.store.relieve();
         match done {
             Ok(answer) => answer,
             Err(error) => {

@@ -38,8 +38,51 @@ fn qname() -> Value {
     })
 }
 
+/// The body of a definition, as a model that never saw one can write it.
+fn body() -> Value {
+    let words = "the body alone, without 'layer Name ='. type: '{ id: Int, title: Text }', '| A | B(n: Int)', 'nominal \
+        Int'. slot: 'Map(Int, Text) = {}'. fn: '(n: Int) -> Int = n + 1'. reducer: 'on=Form.submit in=(t: Text) do= items \
+        := append(items, t); draft := \"\"'. tile: 'row { text(value=draft); input(bind=draft, label=\"New\", \
+        event=submit) }'. effect: '(id: Int) -> Text needs=[net] do=http.get(\"/items\")'. A new line may stand for ;";
+    described(text(), words)
+}
+
+/// The patch of an edit: its addresses and instructions.
+fn patch() -> Value {
+    json!({
+        "type": "object", "minProperties": 1,
+        "description": "{address: instruction or [instructions]}, such as {\"body:2\": \"replace 'usres' -> 'users'\"}. \
+            Addresses: body:N, the unit that strand_view with units numbers N (before the patch, for every entry); \
+            body:N.NAME, one argument of an element or one part of a statement; or a header by its name: on, in, params, \
+            returns, err, needs, do, type, init, where, base, expr, doc. Instructions: replace 'a' -> 'b' (a stands there \
+            once), replace-all 'a' -> 'b', set TEXT, insert TEXT (a new unit after N; body:0 is before the first), \
+            insert-child TEXT (the last below an element), delete, add NAME=EXPR, unset NAME. What holds quotes is \
+            easier as an object: {\"replace\": [\"a\", \"b\"]}, {\"set\": \"TEXT\"}",
+    })
+}
+
+fn draft() -> Value {
+    described(
+        any_object(),
+        "a draft, such as {\"op\": \"add\", \"layer\": \"slot\", \"name\": \"n\", \"body\": \"Int = 0\"}; replace has \
+         body too, edit patch, rename name-new, remove nothing more, link and unlink to (layer.Name); or an op as \
+         strand_history tells it",
+    )
+}
+
+fn said(words: &str) -> Value {
+    described(text(), words)
+}
+
+fn told(words: &str) -> Value {
+    described(flag(), words)
+}
+
 fn expected() -> Value {
-    described(text(), "the hash that the definition must still have; else the edit is refused as stale")
+    described(
+        text(),
+        "the hash that strand_view showed: if the definition has another one by now, the edit is refused as stale",
+    )
 }
 
 /// Adds where a page begins and how long it is.
@@ -122,15 +165,17 @@ fn reading() -> Vec<Tool> {
         json!({"qname": text(), "def": text(), "hash": text(), "text": text(), "units": list(any_object())}),
         &["qname", "def", "hash", "text"],
     );
-    let selector = "layer.Name with * and ?, a def-id, or several with commas";
+    let selector =
+        "layer.Name, such as slot.todos; with * and ?, such as slot.* or *; a def-id; or several with commas";
     vec![
         reads(
             "strand_view",
-            "Shows definitions as text with their hashes. with_deps: what they need comes first. units: with the \
-             numbers that strand_edit addresses. at: as of an op of this store.",
+            "Shows definitions as text with their hashes.",
             object(
                 paged(json!({
-                    "selector": described(text(), selector), "with_deps": flag(), "units": flag(), "at": text(),
+                    "selector": said(selector), "with_deps": told("what they need comes first"),
+                    "units": told("with the numbers of their units, which strand_edit addresses"),
+                    "at": said("an op-id: as the definitions were after that op"),
                 })),
                 &["selector"],
             ),
@@ -144,10 +189,14 @@ fn reading() -> Vec<Tool> {
         ),
         reads(
             "strand_check",
-            "Tells what is wrong: with everything, with one kind of rule (types, refs, effects, a11y), or with what a \
-             selector names. clean: there is no error; warnings may be left.",
-            object(paged(json!({"scope": text()})), &[]),
-            pages("errors", diagnostic(), json!({"clean": flag()})),
+            "Tells what is wrong in the whole store, or in a part of it.",
+            object(
+                paged(json!({
+                    "scope": said("one kind of rule (types, refs, effects, a11y), or a selector such as tile.*; all if left out"),
+                })),
+                &[],
+            ),
+            pages("errors", diagnostic(), json!({"clean": told("there is no error; warnings may be left")})),
         ),
     ]
 }
@@ -178,21 +227,20 @@ fn asking() -> Vec<Tool> {
         reads(
             "strand_episode",
             "Tells a recorded run step by step; 'latest' is the last one.",
-            object(json!({"episode_id": text()}), &["episode_id"]),
+            object(json!({"episode_id": said("ep_…, or latest")}), &["episode_id"]),
             recorded(),
         ),
     ]
 }
 
 fn editing() -> Vec<Tool> {
-    let body = "the body alone, without 'layer name ='";
     let name = described(text(), "the new name, with or without the layer");
     vec![
         writes(
             "strand_add",
             "Adds a definition. Names in it that are not there yet are told as diagnostics, not refused.",
             object(
-                json!({"layer": layer(), "name": text(), "body": described(text(), body)}),
+                json!({"layer": layer(), "name": said("types and tiles begin with a capital, all others do not"), "body": body()}),
                 &["layer", "name", "body"],
             ),
             written(),
@@ -200,24 +248,14 @@ fn editing() -> Vec<Tool> {
         writes(
             "strand_replace",
             "Replaces the body of a definition.",
-            object(
-                json!({"qname": qname(), "body": described(text(), body), "expect_hash": expected()}),
-                &["qname", "body"],
-            ),
+            object(json!({"qname": qname(), "body": body(), "expect_hash": expected()}), &["qname", "body"]),
             written(),
         ),
         writes(
             "strand_edit",
-            "Edits parts of a definition: {address: instruction or [instructions]}. Addresses are body:N (a unit as \
-             strand_view with units numbers it), body:N.part, or a header such as on, in, params, type, init. \
-             Instructions are replace 'a' -> 'b', set TEXT, insert TEXT, insert-child TEXT, delete, add NAME=EXPR, \
-             unset NAME.",
-            object(
-                json!({
-                    "qname": qname(), "patch": {"type": "object", "minProperties": 1}, "expect_hash": expected(),
-                }),
-                &["qname", "patch"],
-            ),
+            "Edits parts of a definition and leaves the rest to others who edit it at the same time. Call strand_view \
+             with units first: a patch addresses the units by those numbers.",
+            object(json!({"qname": qname(), "patch": patch(), "expect_hash": expected()}), &["qname", "patch"]),
             written(),
         ),
         writes(
@@ -235,10 +273,13 @@ fn fixing() -> Vec<Tool> {
             destructive: true,
             ..writes(
                 "strand_remove",
-                "Removes a definition. Refused while others refer to it, unless cascade (they go too) or force (they \
-                 are left dangling).",
+                "Removes a definition. Refused while others refer to it, unless cascade or force, of which one is given \
+                 at most.",
                 object(
-                    json!({"qname": qname(), "cascade": flag(), "force": flag(), "expect_hash": expected()}),
+                    json!({
+                        "qname": qname(), "cascade": told("remove all that refer to it too"),
+                        "force": told("leave what refers to it dangling"), "expect_hash": expected(),
+                    }),
                     &["qname"],
                 ),
                 object(
@@ -251,7 +292,7 @@ fn fixing() -> Vec<Tool> {
             "strand_fix",
             "Tells the ops that fix a fault, by its code or its id; with apply they are issued.",
             object(
-                json!({"error_code": described(text(), "a code such as E0103, or the id of one fault"), "apply": flag()}),
+                json!({"error_code": described(text(), "a code such as E0103, or the id of one fault"), "apply": told("issue them; false if not given")}),
                 &["error_code"],
             ),
             object(
@@ -266,27 +307,39 @@ fn exchanging() -> Vec<Tool> {
     vec![
         writes(
             "strand_patch_apply",
-            "Applies draft ops (such as the auto-patch of a diagnostic) or sealed ops, all of one kind.",
-            object(json!({"ops": list(any_object())}), &["ops"]),
+            "Applies several ops, drafts (such as the auto-patch of a diagnostic) all or none; sealed ops as the policy of \
+             the store says. All are of one kind.",
+            object(json!({"ops": list(draft())}), &["ops"]),
             accepted(),
         ),
         writes(
             "strand_conflicts",
             "Tells what merging left to decide; with reissue the ops of one are issued again on the present state.",
-            object(json!({"id": text(), "reissue": flag()}), &[]),
+            object(
+                json!({"id": said("one of them; all if left out"), "reissue": told("issue the ops of that one again")}),
+                &[],
+            ),
             object(json!({"conflicts": list(any_object()), "op-ids": list(text())}), &["conflicts"]),
         ),
         writes(
             "strand_run",
-            "Runs Tile.event, reducer.name or slot.name=json and records it as an episode. effects answers emitted \
-             effects by name: {\"signup\": [{\"err\": \"offline\"}, {\"ok\": true}]}.",
-            object(json!({"event": text(), "payload": any_value(), "effects": any_object()}), &["event"]),
+            "Runs reducers on the values of the slots and records it as an episode. Nothing outside is reached: effects \
+             are answered by what is given.",
+            object(
+                json!({
+                    "event": said("Tile.event, reducer.name, or slot.name=JSON to set a slot"),
+                    "payload": described(any_value(), "what the event sends"),
+                    "effects": described(any_object(), "the answers of emitted effects by name, in order: {\"signup\": \
+                        [{\"err\": \"offline\"}, {\"ok\": true}]}"),
+                }),
+                &["event"],
+            ),
             recorded(),
         ),
         writes(
             "strand_sync",
-            "Brings the store and its text files in line, both ways; with dry_run only the plan is told.",
-            object(json!({"dry_run": flag()}), &[]),
+            "Brings the store and its text files in line, both ways: edited files become ops, ops become files.",
+            object(json!({"dry_run": told("tell the plan alone")}), &[]),
             object(
                 json!({
                     "plan": list(text()), "created": {"type": "integer"}, "updated": {"type": "integer"},

@@ -15,12 +15,18 @@ use std::rc::Rc;
 use super::{Error, disk};
 use crate::strand::lazy::{ArchiveReader, At};
 use crate::strand::op::Op;
+use crate::text::size;
 pub use compact::{Before, Compacted};
 
 /// About how many bytes of text a piece holds: it is unpacked whole to read one line of it.
 const PIECE: usize = 128 << 10;
 /// The compression level: archives are written once.
 const LEVEL: i32 = 12;
+/// The most bytes that a piece unpacks to: one definition at most, and what stands beside it.
+const LARGEST_PIECE: u64 = 256 << 20;
+/// How many times larger an archive may become: one that a clone or a remote brought may be packed to fill the memory.
+/// Logs become ten to thirty times larger.
+const MOST_TIMES: u64 = 200;
 /// The number of unpacked pieces cached.
 const HELD: usize = 8;
 
@@ -106,7 +112,10 @@ impl Archives {
     /// Returns the whole text of an archive.
     pub fn text(&self, number: u32) -> Result<Vec<u8>, Error> {
         let path = self.folder.join(file_name(number));
-        let unpacked = disk::open(&path).and_then(zstd::stream::decode_all);
+        let unpacked = disk::open(&path).and_then(|file| {
+            let most = file.metadata()?.len().saturating_mul(MOST_TIMES).max(LARGEST_PIECE);
+            read_within(zstd::stream::read::Decoder::new(file)?, most)
+        });
         unpacked.map_err(|error| Error::Archive(unreadable(&path, &error.to_string())))
     }
 
@@ -118,9 +127,8 @@ impl Archives {
         }
         let mut file = disk::open(&self.folder.join(file_name(at.archive)))?;
         file.seek(SeekFrom::Start(at.piece))?;
-        let mut text = Vec::with_capacity(PIECE * 2);
-        zstd::stream::read::Decoder::with_buffer(BufReader::new(file))?.single_frame().read_to_end(&mut text)?;
-        let text = Rc::new(text);
+        let decoder = zstd::stream::read::Decoder::with_buffer(BufReader::new(file))?.single_frame();
+        let text = Rc::new(read_within(decoder, LARGEST_PIECE)?);
         held.push_front((at.archive, at.piece, text.clone()));
         held.truncate(HELD);
         Ok(text)
@@ -139,6 +147,16 @@ impl ArchiveReader for Archives {
     fn op(&self, at: At) -> Option<Op> {
         let unreadable_archive = |message: String| unreadable(&self.folder.join(file_name(at.archive)), &message);
         self.line(at).map_err(|message| *self.failure.borrow_mut() = Some(unreadable_archive(message))).ok()
+    }
+}
+
+/// Reads all, unless that is more than `most` bytes.
+fn read_within(text: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    text.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(std::io::Error::other(format!("it unpacks to more than {}, as no log does", size::words(most)))),
+        false => Ok(bytes),
     }
 }
 
@@ -174,6 +192,19 @@ mod tests {
                 start += line.len() + 1;
             }
         }
+    }
+
+    #[test]
+    fn an_archive_that_is_packed_to_fill_the_memory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let archives = Archives::of(&dir.path().join("op-log.jsonl"));
+        let zeros = std::io::repeat(b'0').take(LARGEST_PIECE + 10);
+        let bytes = zstd::stream::encode_all(zeros, 1).unwrap();
+        assert!(bytes.len() < 1 << 20);
+        archives.write(1, &Packed { bytes, pieces: Vec::new() }).unwrap();
+        assert!(archives.text(1).unwrap_err().to_string().contains("unpacks to more than 256 MiB"));
+        assert_eq!(archives.op(At { archive: 1, piece: 0, start: 0, length: 5 }), None);
+        assert!(archives.failure().unwrap().contains("unpacks to more than"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod diagnostics;
 mod pack;
 mod schema;
 mod source;
+mod stand;
 pub(super) mod sum;
 mod trust;
 
@@ -27,6 +28,8 @@ use schema::{
     ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, open_database, path, put_row,
 };
 pub use source::{Opened, Source};
+#[cfg(test)]
+pub(in crate::strand::store) use stand::MOST_HELD;
 
 /// The greatest length of the write-ahead log, in bytes.
 const LONG_WAL: u64 = 512 << 10;
