@@ -370,6 +370,7 @@ pub fn graph(stage: &mut Stage) {
         trouble: None,
         conflicts,
         rows,
+        faults: 0,
         found,
         total,
         files: 0,

@@ -1,6 +1,6 @@
 //! `undo` and `redo`: the list of what would happen to each file, then the diff, then the question.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::{Result, bail};
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
+use crate::execute::Applied;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
-    Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestorePreview, RestoreStatus,
+    Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestorePreview, RestoreStatus,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
@@ -69,7 +70,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Restores as [`ArchiveCommands::restore`] does. Returns the paths of the files that were written, too.
-    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
+    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -80,8 +81,8 @@ impl ArchiveCommands<'_> {
         self.run_plan(&plan, named, ask)
     }
 
-    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
-        let none = BTreeSet::new();
+    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
+        let none = WrittenFiles::new();
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::RestoreVersion),
@@ -130,7 +131,7 @@ impl ArchiveCommands<'_> {
             return Ok((NOT_APPROVED, none));
         };
         let applied = self.execute(&decided, plan.kind, &plan.title)?;
-        let paths = applied.paths.iter().cloned().collect();
+        let paths = written_files(&decided, &applied);
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
         Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
     }
@@ -178,12 +179,12 @@ impl ArchiveCommands<'_> {
 
     /// Says why nothing is to be done.
     fn nothing_to_do(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<u8> {
-        self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
+        self.report(None, &restoration.previews, &WrittenFiles::new(), ask.json)?;
         let is_left = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. });
         let is_missing =
             |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_));
         if restoration.previews.iter().any(|f| is_left(&f)) {
-            return self.left(&restoration.previews, &BTreeSet::new(), true);
+            return self.left(&restoration.previews, &WrittenFiles::new(), true);
         }
         if restoration.previews.iter().any(is_missing) {
             self.complain("nothing could be restored: nothing was changed")?;
@@ -198,12 +199,13 @@ impl ArchiveCommands<'_> {
     }
 
     /// Lists the files that keep their changes from outside nebula.
-    fn left(&mut self, previews: &[RestorePreview], applied: &BTreeSet<String>, scripted: bool) -> Result<u8> {
+    fn left(&mut self, previews: &[RestorePreview], applied: &WrittenFiles, scripted: bool) -> Result<u8> {
         let stays =
-            |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !applied.contains(&f.path);
+            |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !applied.contains_key(&f.path);
         let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
         let missing = |f: &&RestorePreview| {
-            matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_)) && !applied.contains(&f.path)
+            matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_))
+                && !applied.contains_key(&f.path)
         };
         let missing: Vec<_> = previews.iter().filter(missing).map(|f| clean_line(&f.path)).collect();
         if !missing.is_empty() {
@@ -242,7 +244,7 @@ impl ArchiveCommands<'_> {
         &mut self,
         changeset: Option<Id>,
         previews: &[RestorePreview],
-        applied: &BTreeSet<String>,
+        applied: &WrittenFiles,
         json: bool,
     ) -> Result<()> {
         if json {
@@ -256,12 +258,31 @@ impl ArchiveCommands<'_> {
     }
 }
 
+/// The files that were written, each with how it was joined with what someone else had changed.
+pub(in crate::cli) type WrittenFiles = BTreeMap<String, Option<MergeRung>>;
+
+/// Returns the files that a change wrote.
+pub(in crate::cli) fn written_files(decided: &Decided, applied: &Applied) -> WrittenFiles {
+    let rung = |path: &str| {
+        let when_written = applied.merged.iter().find(|file| file.path == path).map(|file| file.rung);
+        when_written.or_else(|| decided.files().iter().find(|file| file.path() == path)?.merged())
+    };
+    applied.paths.iter().map(|path| (path.clone(), rung(path))).collect()
+}
+
 /// Returns what became of each file, as an object.
-pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview], applied: &BTreeSet<String>) -> Value {
+pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview], applied: &WrittenFiles) -> Value {
     let files: Vec<_> = previews
         .iter()
         .filter(|f| f.is_file())
-        .map(|f| json!({"path": f.path, "status": word(&f.status), "applied": applied.contains(&f.path)}))
+        .map(|f| {
+            let merged = applied.get(&f.path).copied().flatten().map(MergeRung::word);
+            let mut file = json!({"path": f.path, "status": word(&f.status), "applied": applied.contains_key(&f.path)});
+            if let Some(merged) = merged {
+                file["merged"] = merged.into();
+            }
+            file
+        })
         .collect();
     let not_undone = previews.iter().filter_map(|preview| match &preview.status {
         RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),

@@ -1,6 +1,7 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
@@ -17,6 +18,8 @@ pub struct Current {
     pub state: State,
     /// True if the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
+    /// The text that the model read, where the file is another one now: edits that fit it alone are merged.
+    pub read: Option<Arc<str>>,
     /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one.
     pub instead: Vec<String>,
     /// The reason why the model may not see its text: every edit but a deletion is refused with it, since what is said
