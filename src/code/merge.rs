@@ -187,12 +187,15 @@ impl<'a> Merge<'a> {
         let mut order: Vec<&str> = lead.iter().map(|unit| unit.key).collect();
         for (at, unit) in follow.iter().enumerate() {
             if !of_lead.contains_key(unit.key) && !self.base.contains_key(unit.key) {
-                // Behind what precedes it, and what the other side put there, as far as nothing else is between: the
-                // head of a class, say.
+                // Behind what precedes it, and what the other side put there, as far as nothing else is between than is
+                // before it too: the head of a class, say.
                 let before = follow[..at].iter().rev().find_map(|unit| order.iter().position(|key| *key == unit.key));
                 let after = order.iter().skip(before? + 1);
-                let is_beside =
-                    |key: &&str| of_lead.get(*key).is_some_and(|unit| gap_lines([unit.gap].into_iter()).is_empty());
+                let own = gap_lines([unit.gap].into_iter());
+                let is_beside = |key: &&str| {
+                    let between = of_lead.get(*key).map(|unit| gap_lines([unit.gap].into_iter()));
+                    between.is_some_and(|lines| lines.is_empty() || lines == own)
+                };
                 let added = after
                     .take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key) && is_beside(key));
                 let place = before? + 1 + added.count();
@@ -512,7 +515,8 @@ mod tests {
     fn what_stands_between_definitions_comes_neither_twice_nor_goes() {
         let base = "def a():\n    pass\n\nregister(a)\n";
         let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n\ndef {name}():\n    pass\n"));
-        assert_eq!(merged("a.py", base, &ours, &theirs), None);
+        let both = format!("{ours}\ndef c():\n    pass\n");
+        assert_eq!(merged("a.py", base, &ours, &theirs), Some(both), "once, before both");
         let base = "class B:\n    def b(self):\n        pass\n";
         let [ours, theirs] =
             ["x", "y"].map(|name| base.replace("B:\n", &format!("B:\n    def {name}(self):\n        pass\n\n")));
