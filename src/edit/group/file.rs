@@ -9,6 +9,10 @@ use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{PlaceMatch, Placed, Rung, State};
 
+/// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
+/// be used.
+pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
+
 /// A file as it is before a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Current {

@@ -4,19 +4,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Current, GroupRules, Lookup, placed};
+use super::file::{Current, GroupRules, Lookup};
 use crate::edit::{Edit, EditOutcome, EditResult, EditStatus};
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State, merge};
 
 /// The files that are looked at as they were read, each with its state now.
 type Stale = BTreeMap<String, State>;
 
+/// Places edits.
+type Place = fn(&[Edit], &mut Lookup<'_>, &GroupRules) -> EditOutcome;
+
 /// Places the edits once more, those of stale files in the text that was read. `outcome` stands where that helps nothing.
 pub(super) fn retried(
     edits: &[Edit],
     lookup: &mut Lookup<'_>,
     rules: &GroupRules,
-    outcome: EditOutcome,
+    (outcome, place): (EditOutcome, Place),
 ) -> EditOutcome {
     let failed = outcome.results.iter().filter(|result| matches!(result.status, EditStatus::Failed(_)));
     let mut wanted: Vec<String> = failed.map(|result| result.path.clone()).collect();
@@ -29,7 +32,7 @@ pub(super) fn retried(
             }
             Ok(current)
         };
-        let mut again = placed(edits, &mut as_read, rules);
+        let mut again = place(edits, &mut as_read, rules);
         if stale.is_empty() {
             return outcome;
         }
