@@ -1,9 +1,11 @@
 //! The context of every command: workspace, configuration, flags, and what follows from them: memory, archive, a model.
 
+use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
+use tokio::runtime::{Builder, Runtime};
 
 use super::args::Global;
 use super::out;
@@ -28,13 +30,29 @@ pub struct Context {
     pub global: Global,
     /// The shell's current folder.
     pub folder: PathBuf,
-    runtime: tokio::runtime::Handle,
-    _threads: Threads,
+    threads: Threads,
 }
 
 /// The threads of the program. Its end does not wait for what still blocks one of them, such as a disk that does not
 /// answer.
-struct Threads(Option<tokio::runtime::Runtime>);
+#[derive(Default)]
+struct Threads(OnceLock<Runtime>);
+
+impl Threads {
+    fn start(workers: usize) -> io::Result<Runtime> {
+        Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+    }
+
+    /// Returns them; of a command that was to need none they begin now.
+    fn running(&self) -> &Runtime {
+        self.0.get_or_init(|| {
+            Threads::start(1).unwrap_or_else(|error| {
+                out::complain(format_args!("cannot start threads: {error}"));
+                std::process::exit(1)
+            })
+        })
+    }
+}
 
 impl Drop for Threads {
     fn drop(&mut self) {
@@ -51,7 +69,7 @@ impl Context {
     /// # Errors
     /// When there is no usable folder.
     pub fn new(global: Global, approval: Option<String>) -> Result<Self> {
-        Context::with_workers(global, approval, 2)
+        Context::of_files(global, approval)?.with_workers(2)
     }
 
     /// Does the same for a command that does one thing: one thread waits for all of it, and none has to wake another.
@@ -59,10 +77,19 @@ impl Context {
     /// # Errors
     /// As [`Context::new`].
     pub fn for_one(global: Global, approval: Option<String>) -> Result<Self> {
-        Context::with_workers(global, approval, 1)
+        Context::of_files(global, approval)?.with_workers(1)
     }
 
-    fn with_workers(global: Global, approval: Option<String>, workers: usize) -> Result<Self> {
+    fn with_workers(self, workers: usize) -> Result<Self> {
+        let threads = Threads(OnceLock::from(Threads::start(workers).context("cannot start threads")?));
+        Ok(Context { threads, ..self })
+    }
+
+    /// Does the same for a command that is about files alone: it starts no thread.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn of_files(global: Global, approval: Option<String>) -> Result<Self> {
         let env = Variables::capture();
         let paths = Paths::from_env(&env);
         let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
@@ -97,13 +124,7 @@ impl Context {
             let folder = workspace.root().join(folder);
             workspace = workspace.protect(&folder);
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .enable_all()
-            .build()
-            .context("cannot start threads")?;
-        let handle = runtime.handle().clone();
-        Ok(Context { config, workspace, global, folder, runtime: handle, _threads: Threads(Some(runtime)) })
+        Ok(Context { config, workspace, global, folder, threads: Threads::default() })
     }
 
     /// Sets the language of what the screen and `nebula chat` say; all else is English.
@@ -114,12 +135,12 @@ impl Context {
 
     /// Runs a future to its end.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime.block_on(future)
+        self.threads.running().block_on(future)
     }
 
     /// Starts tasks on the threads of the program: whatever `start` spawns runs there.
     pub fn on_threads<T>(&self, start: impl FnOnce() -> T) -> T {
-        let _threads = self.runtime.enter();
+        let _threads = self.threads.running().enter();
         start()
     }
 
@@ -128,7 +149,7 @@ impl Context {
     /// # Errors
     /// When the system refuses what it takes to wait.
     pub fn block_here<T>(&self, future: impl Future<Output = T>) -> Result<T> {
-        let own = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot wait")?;
+        let own = Builder::new_current_thread().enable_all().build().context("cannot wait")?;
         Ok(own.block_on(future))
     }
 

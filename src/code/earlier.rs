@@ -51,15 +51,16 @@ pub fn is_renamed(before: &SourceFile, b: usize, after: &SourceFile, a: usize) -
 /// Returns a text with another name wherever this one stands as a word.
 fn with_name(text: &str, old: &str, new: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(old) {
-        let (before, after) = (&rest[..at], &rest[at + old.len()..]);
-        let is_whole = !before.chars().next_back().is_some_and(is_word) && !after.chars().next().is_some_and(is_word);
-        out.push_str(before);
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in text.match_indices(old) {
+        let end = at + old.len();
+        let (before, after) = (text[..at].chars().next_back(), text[end..].chars().next());
+        let is_whole = !before.is_some_and(is_word) && !after.is_some_and(is_word);
+        out.push_str(&text[done..at]);
         out.push_str(if is_whole { new } else { old });
-        rest = after;
+        done = end;
     }
-    out.push_str(rest);
+    out.push_str(&text[done..]);
     out
 }
 
@@ -70,6 +71,7 @@ mod tests {
     #[test]
     fn a_name_is_replaced_as_a_word() {
         assert_eq!(with_name("fn a() { a(ba, a_, a) }", "a", "sum"), "fn sum() { sum(ba, a_, sum) }");
+        assert_eq!(with_name("a(aa, aaa)", "a", "sum"), "sum(aa, aaa)", "another name begins and ends with it");
     }
 
     #[test]

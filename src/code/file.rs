@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tree_sitter::{Node, Parser, Tree};
 
 use super::fault::{CodeFault, DIGITS};
-use super::lang::{self, CodeNode, SourceLanguage, Syntax};
+use super::lang::{self, CodeNode, SourceLanguage, Syntax, misplaced};
 
 /// The largest file that is read, in bytes.
 pub const LARGEST: usize = 2 << 20;
@@ -52,7 +52,7 @@ impl SourceFile {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut nodes = lang::definitions(language, tree.root_node(), &text);
         number(&mut nodes);
-        let errors = errors(language, tree.root_node());
+        let errors = errors(language, tree.root_node(), &text);
         let path = path.to_owned();
         Some(SourceFile { path, language, text, nodes, errors, tree, line_starts })
     }
@@ -159,9 +159,9 @@ fn number(nodes: &mut [CodeNode]) {
     }
 }
 
-/// Returns the beginnings of what the grammar does not accept or misses; in Python of blocks without a statement too,
-/// which it accepts.
-fn errors(language: SourceLanguage, root: Node<'_>) -> Vec<usize> {
+/// Returns the beginnings of what the grammar does not accept or misses; in Python of blocks without a statement too, and
+/// of lines whose indentation is no block's, which it accepts.
+fn errors(language: SourceLanguage, root: Node<'_>, text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let is_python = language == SourceLanguage::Python;
     if !root.has_error() && !is_python {
@@ -173,6 +173,9 @@ fn errors(language: SourceLanguage, root: Node<'_>) -> Vec<usize> {
         let is_empty = is_python && node.kind() == "block" && !has_statement(node);
         if node.is_error() || node.is_missing() || is_empty {
             found.push(node.start_byte());
+        }
+        if is_python {
+            found.extend(misplaced(node, text));
         }
         if (is_python || node.has_error()) && cursor.goto_first_child() {
             continue;

@@ -187,12 +187,15 @@ impl<'a> Merge<'a> {
         let mut order: Vec<&str> = lead.iter().map(|unit| unit.key).collect();
         for (at, unit) in follow.iter().enumerate() {
             if !of_lead.contains_key(unit.key) && !self.base.contains_key(unit.key) {
-                // Behind what precedes it, and what the other side put there, as far as nothing else is between: the
-                // head of a class, say.
+                // Behind what precedes it, and what the other side put there, as far as nothing else is between than is
+                // before it too: the head of a class, say.
                 let before = follow[..at].iter().rev().find_map(|unit| order.iter().position(|key| *key == unit.key));
                 let after = order.iter().skip(before? + 1);
-                let is_beside =
-                    |key: &&str| of_lead.get(*key).is_some_and(|unit| gap_lines([unit.gap].into_iter()).is_empty());
+                let own = gap_lines([unit.gap].into_iter());
+                let is_beside = |key: &&str| {
+                    let between = of_lead.get(*key).map(|unit| gap_lines([unit.gap].into_iter()));
+                    between.is_some_and(|lines| lines.is_empty() || lines == own)
+                };
                 let added = after
                     .take_while(|key| !self.base.contains_key(*key) && !of_follow.contains_key(*key) && is_beside(key));
                 let place = before? + 1 + added.count();
@@ -210,12 +213,31 @@ impl<'a> Merge<'a> {
                 result.push((key.to_owned(), gap, text));
             }
         }
-        for (key, gap, _) in result.iter_mut().skip(2).filter(|(key, gap, _)| gap.is_empty() && key != TAIL) {
-            // It came to stand behind something else.
-            let unit = of_ours.get(key.as_str()).or_else(|| of_theirs.get(key.as_str()));
-            *gap = format!("\n\n{}", unit.map_or("", |unit| unit.indent));
-        }
+        self.part(&mut result, [ours, theirs]);
         Some(result)
+    }
+
+    /// Parts what both sides put at one place: the text before that place, the head of a class say, stands there once.
+    fn part(&self, result: &mut [(String, String, String)], sides: [&[Unit<'a>]; 2]) {
+        let places = sides.map(|side| -> HashMap<&str, usize> { side.iter().map(|unit| unit.key).zip(0..).collect() });
+        for at in 2..result.len() {
+            let key = result[at].0.as_str();
+            let (side, place) = match places.each_ref().map(|places| places.get(key).copied()) {
+                [Some(place), _] => (0, place),
+                [None, Some(place)] => (1, place),
+                [None, None] => continue,
+            };
+            let is_new = |key: &str| !self.base.contains_key(key) && key != TAIL;
+            let is_of_other = |key: &str| is_new(key) && !places[side].contains_key(key);
+            let own = result[at].1.as_str();
+            let before = result[..at].iter().rev().take_while(|(key, ..)| is_of_other(key));
+            let lines = |gap| gap_lines([gap].into_iter());
+            let is_twice = !lines(own).is_empty() && before.clone().any(|(_, gap, _)| lines(gap) == lines(own));
+            // It came to stand behind something else.
+            if is_new(key) && is_twice && !places[1 - side].contains_key(key) || own.is_empty() && key != TAIL {
+                result[at].1 = separator(sides[side], place);
+            }
+        }
     }
 
     /// Merges one text; `Some(None)`: it goes. `both` merges what both sides changed.
@@ -293,6 +315,22 @@ impl<'a> Merge<'a> {
     }
 }
 
+/// Returns what parts a unit from another of its kind: the text behind it, where nothing but white space and a comma is
+/// there.
+fn separator(side: &[Unit<'_>], place: usize) -> String {
+    let unit = &side[place];
+    let behind = side.get(place + 1).filter(|next| next.key != TAIL).map(|next| next.gap);
+    let plain = behind.filter(|gap| !gap.is_empty() && gap_lines([*gap].into_iter()).is_empty());
+    plain.map_or_else(
+        || {
+            let is_field = unit.key.starts_with("field.");
+            let comma = if unit.gap.trim_start().starts_with(',') { "," } else { "" };
+            format!("{comma}{}{}", if is_field { "\n" } else { "\n\n" }, unit.indent)
+        },
+        str::to_owned,
+    )
+}
+
 /// Returns the names that an import binds, as far as one line tells them: the last word of each part of a list.
 fn imported(line: &str) -> Vec<&str> {
     let words =
@@ -352,6 +390,54 @@ mod tests {
         let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n    def {name}(self):\n        pass\n"));
         let text = merged("a.py", base, &ours, &theirs).expect("merged");
         assert_eq!(text, format!("{ours}\n    def c(self):\n        pass\n"));
+    }
+
+    #[test]
+    fn members_that_both_add_at_one_place_are_there_once_each() {
+        for (path, base, at, ours, theirs) in [
+            ("a.rs", "struct A {\n    x: u8,\n}\n", "    x: u8,\n", "    y: u8,\n", "    z: u8,\n"),
+            (
+                "a.rs",
+                "fn f() {}\n\nstruct A {\n    x: u8,\n}\n",
+                "    x: u8,\n",
+                "    y: u8,\n",
+                "    /// Z.\n    z: u8,\n",
+            ),
+            ("a.rs", "enum A {\n    X,\n}\nfn f() {}\n", "    X,\n", "    Y,\n", "    Z(u8),\n"),
+            (
+                "a.rs",
+                "fn g() {}\nimpl A {\n    fn a() {}\n}\n",
+                "    fn a() {}\n",
+                "    fn y() {}\n",
+                "    fn z() {}\n",
+            ),
+            ("a.ts", "f();\nclass A {\n  x = 1;\n}\n", "  x = 1;\n", "  y = 2;\n", "  z() {}\n"),
+            (
+                "a.ts",
+                "var a = 1\ninterface A {\n  x: number;\n}\n",
+                "  x: number;\n",
+                "  y: number;\n",
+                "  z: number;\n",
+            ),
+            ("a.py", "a = 1\n\nclass A:\n    x = 1\n", "    x = 1\n", "    y = 2\n", "    z = 3\n"),
+            ("a.go", "package p\n\ntype A struct {\n\tx int\n}\n", "\tx int\n", "\ty int\n", "\tz int\n"),
+        ] {
+            for (one, other) in
+                [(format!("{at}{ours}"), format!("{at}{theirs}")), (format!("{ours}{at}"), format!("{theirs}{at}"))]
+            {
+                let [one, other] = [one, other].map(|lines| base.replace(at, &lines));
+                let text = merged(path, base, &one, &other).unwrap_or_else(|| panic!("{path}: {one}{other}"));
+                let mut want: Vec<&str> = one.lines().chain(theirs.lines()).collect();
+                let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+                want.retain(|line| !line.is_empty());
+                (want.sort_unstable(), lines.sort_unstable());
+                assert_eq!(lines, want, "{text}");
+            }
+        }
+        let base = "struct A {\n    x: u8, // bytes\n}\n";
+        let [ours, theirs] = ["y", "z"].map(|name| base.replace("}", &format!("    {name}: u8,\n}}")));
+        let text = merged("a.rs", base, &ours, &theirs).expect("merged");
+        assert_eq!(text, "struct A {\n    x: u8, // bytes\n    y: u8,\n    z: u8,\n}\n");
     }
 
     #[test]
@@ -429,7 +515,8 @@ mod tests {
     fn what_stands_between_definitions_comes_neither_twice_nor_goes() {
         let base = "def a():\n    pass\n\nregister(a)\n";
         let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n\ndef {name}():\n    pass\n"));
-        assert_eq!(merged("a.py", base, &ours, &theirs), None);
+        let both = format!("{ours}\ndef c():\n    pass\n");
+        assert_eq!(merged("a.py", base, &ours, &theirs), Some(both), "once, before both");
         let base = "class B:\n    def b(self):\n        pass\n";
         let [ours, theirs] =
             ["x", "y"].map(|name| base.replace("B:\n", &format!("B:\n    def {name}(self):\n        pass\n\n")));

@@ -25,6 +25,6 @@ pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};
 pub use merge::{LineMerge, merge};
-pub use refs::{Certainty, CodeMention, CodeTarget, CodeUse, MentionFinder, SourceTree, uses};
+pub use refs::{Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, uses};
 pub use select::NodeSelector;
 pub use splice::{SplicedFile, remove, renamed, replace};

@@ -50,7 +50,15 @@ impl NodeSelector {
     /// # Errors
     /// When it cannot be meant.
     pub fn parse(text: &str) -> Result<NodeSelector, CodeFault> {
-        let parts = text.split(',').map(|part| Part::parse(part.trim())).collect::<Result<_, _>>()?;
+        NodeSelector::parse_among(text, &|_| false)
+    }
+
+    /// Reads a selector; a part that `is_file` is a path, also where it reads like a kind and a name.
+    ///
+    /// # Errors
+    /// When it cannot be meant.
+    pub fn parse_among(text: &str, is_file: &dyn Fn(&str) -> bool) -> Result<NodeSelector, CodeFault> {
+        let parts = text.split(',').map(|part| Part::parse(part.trim(), is_file)).collect::<Result<_, _>>()?;
         Ok(NodeSelector { text: text.to_owned(), parts })
     }
 
@@ -117,7 +125,7 @@ impl NodeSelector {
 }
 
 impl Part {
-    fn parse(text: &str) -> Result<Part, CodeFault> {
+    fn parse(text: &str, is_file: &dyn Fn(&str) -> bool) -> Result<Part, CodeFault> {
         let part = |paths, what| Ok(Part { paths, what });
         if text.is_empty() {
             return Err(CodeFault::Usage("a selector is empty: use fn.name, path::name, path:LINE or path".to_owned()));
@@ -132,6 +140,7 @@ impl Part {
             && let Some(kind) = NodeKind::named(kind)
             && !name.is_empty()
             && !name.contains(['/', ':'])
+            && !is_file(text)
         {
             return part(PathPattern::All, What::Kind(kind, NamePattern::parse(name)));
         }

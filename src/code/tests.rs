@@ -470,6 +470,39 @@ fn an_empty_block_of_python_is_an_error() {
 }
 
 #[test]
+fn an_indentation_that_python_does_not_take_is_an_error() {
+    let errors = |text: &str| {
+        let file = read("a.py", text);
+        file.errors.iter().map(|at| file.line(*at)).collect::<Vec<_>>()
+    };
+    for (text, line) in [
+        ("def f():\n    a = 1\n        b = 2\n", 3),
+        ("def f():\n        a = 1\n    b = 2\n", 3),
+        ("x = 1\n  y = 2\n", 2),
+        ("def f():\n    a = 1\n\tb = 2\n", 3),
+        ("if a:\n    b\n  else:\n    c\n", 3),
+        ("class A:\n    @b\n      def f(self):\n        pass\n", 3),
+    ] {
+        assert!(errors(text).contains(&line), "{text}: {:?}", errors(text));
+    }
+    for text in [
+        "def f():\n  # a\n    # b\n  a = 1; b = 2\n      # c\n  if a: b\n  else: c\n",
+        "x = [\n  1,\n      2]\ny = \"\"\"\n  a\n\"\"\"; z = 1\n",
+        "if a: b = 1; \\\n   c = 2\n",
+        "try:\n\ta\nexcept E:\n\tb\nelse:\n\tc\nfinally:\n\td\n",
+        "match a:\n    case 1:\n        b\n    case _:\n        c\n",
+        "@a\n@b\nasync def f():\n    async with a:\n        pass\n    for b in c:\n        pass\n    else:\n        pass\n",
+        "def f(a,\n      b): return (a +\n  b)\n\n\nclass A: x = 1\n",
+    ] {
+        assert_eq!(errors(text), [] as [usize; 0], "{text}");
+    }
+    let class = "class A:\n    def f(self):\n        return 1\n\n    x = 1\n";
+    for body in ["def f(self):\n    a = 1\n      b = 2\n", "def f(self):\n        a = 1\n    b = 2\n"] {
+        assert_eq!(replaced("a.py", class, "::A.f", body).expect_err("refused").kind(), "syntax", "{body}");
+    }
+}
+
+#[test]
 fn names_that_grow_with_each_level_end() {
     let long = "a".repeat(200);
     let deep = |name: &str, levels: usize| format!("{}{}", format!("mod {name}{{").repeat(levels), "}".repeat(levels));

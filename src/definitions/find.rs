@@ -29,8 +29,16 @@ pub struct DefinitionFinder<'a> {
     pub folder: PathBuf,
     /// Ends it early: what was found until then is incomplete.
     pub stop: CancellationToken,
-    /// True if files that usually hold keys are not read: the reader is no person.
-    pub withholds_secrets: bool,
+    /// The files that usually hold keys which it reads.
+    pub secrets: SecretFiles,
+}
+
+/// The files that usually hold keys which a finder reads.
+pub enum SecretFiles {
+    /// All of them: the reader is the person.
+    Shown,
+    /// None but the one, by its full path, that the person was asked about.
+    Withheld(Option<PathBuf>),
 }
 
 /// The reason why a visit of definitions ended early.
@@ -70,7 +78,12 @@ impl DefinitionFinder<'_> {
     /// # Errors
     /// When it cannot be meant.
     pub fn selector(&self, text: &str) -> Result<NodeSelector, CodeFault> {
-        let selector = NodeSelector::parse(text)?;
+        // `mod.rs` is no module called `rs` where there is such a file.
+        let is_file = |text: &str| {
+            SourceLanguage::of_path(text).is_some()
+                && self.workspace.resolve(text, Access::File).is_ok_and(|path| self.workspace.full(&path).is_file())
+        };
+        let selector = NodeSelector::parse_among(text, &is_file)?;
         Ok(selector.with_paths(|path| {
             let full = self.workspace.full(path);
             let there = |access| self.workspace.resolve_from(&self.folder, path, access).ok();
@@ -222,13 +235,19 @@ impl DefinitionFinder<'_> {
         })
     }
 
+    /// Returns whether a file usually holds keys and is not read for that.
+    pub fn withholds(&self, path: &str) -> bool {
+        let SecretFiles::Withheld(allowed) = &self.secrets else { return false };
+        holds_secrets(path) && allowed.as_ref() != Some(&self.workspace.full(path))
+    }
+
     /// Reads a file that is worth it, by its bytes.
     ///
     /// # Errors
     /// When it cannot be read, or its definitions are not.
     pub fn read_file(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<FoundFile>, FindFault> {
         let path = self.workspace.resolve(path, Access::File)?;
-        if self.withholds_secrets && holds_secrets(&path) {
+        if self.withholds(&path) {
             let why = "usually holds keys: its definitions are not shown".to_owned();
             return Err(CodeFault::Unreadable { path, why }.into());
         }

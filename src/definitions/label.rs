@@ -229,6 +229,9 @@ mod b {
         check(&[("    name: u8,\n", "    name: u16,\n    more: u8,\n")], &["struct Cart Changed"]);
         check(&[("fn keep() {", "fn kept() {")], &["fn kept Renamed"]);
         check(&[("fn gone() {\n    let far = 3;\n    far\n}\n\n", "")], &["fn gone Removed"]);
+        // Its body holds a name that is made of its own.
+        let (before, after) = ("fn a() {\n    a(aa)\n}\n", "fn b() {\n    b(aa)\n}\n");
+        assert_eq!(labels("a.rs", before, after), ["fn b Renamed"]);
         check(&[("mod b {\n", "mod c {\n    fn new() {\n        0\n    }\n}\n\nmod b {\n")], &["mod c New"]);
         // One hunk over two definitions, with an unchanged line between.
         check(&[("    1\n", "    7\n"), ("    2\n", "    8\n")], &["fn total Changed, fn keep Changed"]);

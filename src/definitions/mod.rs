@@ -9,6 +9,6 @@ mod label;
 mod sources;
 
 pub use fault::FindFault;
-pub use find::{DefinitionFinder, FindNotes, FoundFile, VisitEnd};
+pub use find::{DefinitionFinder, FindNotes, FoundFile, SecretFiles, VisitEnd};
 pub use label::label;
 pub use sources::{FoundMention, SourceFiles};

@@ -242,6 +242,11 @@ pub enum MergeRung {
 }
 
 impl MergeRung {
+    /// Returns the rung with this [`MergeRung::word`].
+    pub fn named(word: &str) -> Option<MergeRung> {
+        [MergeRung::Lines, MergeRung::Definitions].into_iter().find(|rung| rung.word() == word)
+    }
+
     /// Returns the word for it in memory and for programs.
     pub fn word(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@
 //! Two ways lead from a common ground: ours, a decided change or a restore, and theirs, what someone else did to the
 //! file meanwhile. Changes with an unchanged line between them are joined. Where both touched the same lines, or lines
 //! side by side, or the place of a change is uncertain because the lines around it repeat, there is a conflict: a write
-//! is then refused; of a restore our lines are proposed and their hunk is marked, so that refusing it keeps what is
+//! is then refused; of a restore that is planned our lines are proposed and their hunk is marked, so that refusing it keeps what is
 //! there now.
 
 use std::ops::Range;
@@ -197,8 +197,7 @@ impl FileChange {
 impl Decided {
     /// Returns the same decision for files that someone else changed since the proposal was made: the accepted hunks go
     /// into each file as `now` gives it, and everything else in it stays. What is there already is not written again.
-    /// `None` where that cannot be told: a conflict, a restore, a file that is made, deleted, moved, no
-    /// UTF-8 text or of another mode.
+    /// `None` where that cannot be told: a conflict, a file that is made, deleted, moved, no UTF-8 text or of another mode.
     pub fn merged_into(&self, now: impl Fn(&DecidedFile) -> Option<State>) -> Option<Decided> {
         let mut merged = Decided { files: Vec::new(), merged: Vec::new(), consent: self.consent };
         for file in &self.files {
@@ -220,7 +219,7 @@ impl Decided {
 
 fn merged_file(file: &DecidedFile, now: &State) -> Option<Merged> {
     let same_mode = |state: &State| state.mode().is_none() || state.mode() == now.mode();
-    let is_text_alone = !file.restores && same_mode(&file.before) && same_mode(&file.after);
+    let is_text_alone = same_mode(&file.before) && same_mode(&file.after);
     let merged = three_way(&file.path, file.before.bytes().filter(|_| is_text_alone)?, &file.after, now)?;
     merged.conflicts.is_empty().then_some(merged)
 }
@@ -348,7 +347,9 @@ mod tests {
         assert_eq!(after(of_mode(base, 0o644), state(ours), of_mode(base, 0o600)), Some(state(ours)));
         let mut restore = decide(state(base), state(ours));
         restore.files[0].restores = true;
-        assert_eq!(restore.merged_into(|_| Some(state(theirs))), None);
+        let restored = restore.merged_into(|_| Some(state(theirs))).expect("merged");
+        assert!(restored.files[0].restores);
+        assert_eq!(states(restored), [(state(theirs), state("A\nb\nC\n"))]);
     }
 
     #[test]

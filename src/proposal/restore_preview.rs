@@ -1,7 +1,7 @@
 //! Previews of a restore: what it would do with each file, shown before anything is restored.
 
 use std::borrow::Borrow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::{Counts, State};
 
@@ -104,12 +104,12 @@ pub fn is_in_repository(path: &str) -> bool {
 
 impl RestorePreview {
     /// Returns whether it is of something that was written, by the normalised paths that were.
-    pub fn is_among<T: Borrow<str> + Ord>(&self, written: &BTreeSet<T>) -> bool {
+    pub fn is_among<T: Borrow<str> + Ord, V>(&self, written: &BTreeMap<T, V>) -> bool {
         match &self.status {
             RestoreStatus::Restore(RestoreFate::Repository(_), _) => {
-                written.iter().any(|path| is_in_repository(path.borrow()))
+                written.keys().any(|path| is_in_repository(path.borrow()))
             }
-            _ => written.contains(self.path.as_str()),
+            _ => written.contains_key(self.path.as_str()),
         }
     }
 
@@ -152,7 +152,7 @@ mod tests {
             status: RestoreStatus::Restore(fate, Counts::default()),
         };
         let whole = preview(".git", RestoreFate::Repository(String::new()));
-        let written = |paths: &[&str]| paths.iter().map(|path| path.to_string()).collect::<BTreeSet<_>>();
+        let written = |paths: &[&str]| paths.iter().map(|path| (path.to_string(), ())).collect::<BTreeMap<_, _>>();
         assert!(whole.is_among(&written(&["a", ".git/HEAD"])));
         assert!(whole.is_among(&written(&["/r/.git/worktrees/w/HEAD"])));
         assert!(!whole.is_among(&written(&["a", ".gitignore", "b/.git/HEAD"])));

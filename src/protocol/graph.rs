@@ -16,6 +16,8 @@ pub struct GraphPage {
     /// The definitions of the store, in layer order then by name, then those of source files, by file. A file that is not
     /// read whole has a row of its own.
     pub rows: Vec<DefinitionRow>,
+    /// Rows of files that are not read whole.
+    pub faults: usize,
     /// Definitions that the filter leaves, in the store and in the files that were read.
     pub found: usize,
     /// Definitions in all of these.
@@ -34,11 +36,17 @@ impl GraphPage {
             trouble: None,
             conflicts: Vec::new(),
             rows: Vec::new(),
+            faults: 0,
             found: 0,
             total: 0,
             files: 0,
             files_left: 0,
         }
+    }
+
+    /// Returns the number of definitions that were found and are not among the rows.
+    pub fn more(&self) -> usize {
+        self.found.saturating_sub(self.rows.len().saturating_sub(self.faults))
     }
 }
 

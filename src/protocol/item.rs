@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::cause::Cause;
-use crate::proposal::{Counts, HunkCount, Rung};
+use crate::proposal::{Counts, HunkCount, MergeRung, Rung};
 
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,6 +215,8 @@ pub struct Changeset {
     pub by: String,
     /// The session whose turn made it; none: unknown, or no session's.
     pub session: Option<String>,
+    /// The way it was joined with what someone else had changed; none: nobody had.
+    pub merged: Option<MergeRung>,
     /// The files.
     pub files: Vec<ChangesetFile>,
 }

@@ -103,11 +103,14 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
             text.push_str(&format!("  {number}: {line}\n"));
         }
     }
+    if total == 0 {
+        text = match found.more {
+            true => format!("no file among the first {FILES} that contain {keyword:?} below {given} can be shown\n"),
+            false => format!("no file below {given} contains {keyword:?}"),
+        };
+    }
     if found.more {
         text.push_str(&format!("(the first {FILES} files; search a folder below, or for more letters)\n"));
-    }
-    if total == 0 {
-        text = format!("no file below {given} contains {keyword:?}");
     }
     if secrets > 0 {
         text.push_str(

@@ -5,7 +5,7 @@ use std::process::Command as Process;
 
 use nebula::code::SourceFile;
 use nebula::proposal::{Choice, Consent, Decision};
-use nebula::protocol::{Command, RestoreRequest, TurnEnd};
+use nebula::protocol::{Command, EventBody, Reply, RestoreRequest, TurnEnd};
 use serde_json::{Value, json};
 
 use crate::session::results;
@@ -285,16 +285,44 @@ async fn what_usually_holds_keys_is_not_shown_and_a_cut_answer_says_what_it_lack
     let steps = vec![
         ("codeOutline", json!({"selector": "**"})),
         ("codeView", json!({"selector": "const.secret"})),
-        ("codeRefs", json!({"selector": ".env.ts::secret"})),
         ("codeView", json!({"selector": "b.rs"})),
     ];
     let (_, results) = told(world, [steps]).await;
     let withheld = ".env.ts usually holds keys: its definitions are not shown";
-    for result in &results[..3] {
+    for result in &results[..2] {
         assert!(result.contains(withheld) && !result.contains("export"), "{result}");
     }
     assert!(results[0].contains("(syntax errors, so definitions may be missing: a.rs:1)"), "{}", results[0]);
-    for result in [&results[0], &results[3]] {
+    for result in [&results[0], &results[2]] {
         assert!(result.contains("(the first ") && result.contains("definitions; name a file"), "{result}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_usually_holds_keys_is_shown_once_the_person_allows_it() {
+    for tool in ["codeOutline", "codeView", "codeRefs"] {
+        let steps = [call(tool, json!({"selector": ".env.ts::secret"})), say("Done.")];
+        let world = World::new().file(".env.ts", "export const secret = 1;\n").approve("all").model(steps);
+        for (choice, is_shown) in [(0, true), (1, false)] {
+            let mut live = world.start();
+            live.submit("look");
+            let question =
+                live.until(|event| if let EventBody::Asked(asked) = event { Some(asked.clone()) } else { None }).await;
+            assert!(question.permission && question.text.contains(".env.ts"), "{}", question.text);
+            live.send(Command::Reply(question.id, Reply::Choice(choice)));
+            assert_eq!(live.end().await, TurnEnd::Done);
+            let result = results(&live).pop().expect("a result");
+            assert_eq!(result.contains("secret") && !result.contains("did not allow"), is_shown, "{tool}: {result}");
+            live.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_whose_name_reads_like_a_kind_and_a_name_is_a_file() {
+    let world = World::new().file("mod.rs", "fn own() {}\n").file("a.rs", "mod rs {}\n");
+    let steps = vec![("codeOutline", json!({"selector": "mod.rs"})), ("codeView", json!({"selector": "mod.r*"}))];
+    let (_, results) = told(world, [steps]).await;
+    assert!(results[0].starts_with("mod.rs\n") && results[0].contains("own"), "{}", results[0]);
+    assert!(results[1].starts_with("a.rs::rs"), "{}", results[1]);
 }

@@ -88,7 +88,7 @@ pub fn place(edits: &[Edit], files: &Files) -> EditOutcome {
         let state = files.get(&path).map_or(State::Absent, |bytes| State::file(bytes.as_slice()));
         let meant = files.keys().filter(|file| state.is_absent() && may_mean(&path, file));
         let instead = meant.cloned().collect();
-        Ok(Current { path, state, seen: true, instead, withheld: None })
+        Ok(Current { path, state, seen: true, read: None, instead, withheld: None })
     };
     let in_play = (files.len() == 1).then(|| files.keys().next().cloned()).flatten();
     edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: false, questioned: None })

@@ -56,6 +56,7 @@ fn changesets() -> Vec<Changeset> {
         cause: cause.into(),
         by: by.into(),
         session: None,
+        merged: None,
         files: files
             .iter()
             .map(|(path, added, removed)| ChangesetFile {

@@ -14,6 +14,7 @@ fn archived() -> EventBody {
         cause: "cargo fmt".into(),
         by: "nebula".into(),
         session: None,
+        merged: None,
         files: Vec::new(),
     };
     EventBody::Archived(changeset)

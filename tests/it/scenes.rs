@@ -370,6 +370,7 @@ pub fn graph(stage: &mut Stage) {
         trouble: None,
         conflicts,
         rows,
+        faults: 0,
         found,
         total,
         files: 0,
@@ -407,6 +408,7 @@ pub fn graph_of_code(stage: &mut Stage) {
         trouble: None,
         conflicts: Vec::new(),
         rows,
+        faults: 0,
         found: 1_912,
         total: 1_912,
         files: 214,
@@ -520,6 +522,7 @@ pub fn archive(stage: &mut Stage) {
         cause: cause.into(),
         by: by.into(),
         session: None,
+        merged: None,
         files,
     };
     let two = |a, r| vec![file("a", a, r), file("b", 0, 0)];

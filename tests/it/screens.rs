@@ -88,7 +88,7 @@ fn the_ledger_tells_what_a_command_of_the_persons_changed_before_any_message() {
     stage.tell(opened(status()));
     assert!(!stage.text().contains("changed nothing"), "{}", stage.text());
     let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
-    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, files: Vec::new() }));
+    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, merged: None, files: Vec::new() }));
     stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     assert!(stage.text().contains("changed 2 files"), "{}", stage.text());
 }

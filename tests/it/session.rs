@@ -322,15 +322,34 @@ async fn an_edit_of_a_file_changed_since_it_was_read_reports_what_changed() {
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.rs"), "fn b() {}\nfn z() {}\n");
     let result_texts = results(&live);
-    for (result_texts, why) in
-        result_texts[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"])
-    {
-        assert!(
-            result_texts.contains(why) && result_texts.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"),
-            "{result_texts}"
-        );
-    }
+    let [.., first, second] = &result_texts[..] else { panic!("{result_texts:?}") };
+    assert!(first.contains("changed on disk after you read it"), "{first}");
+    assert!(first.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"), "{first}");
+    assert!(!second.contains("written"), "{second}");
     assert_eq!(result_texts.len(), 4);
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_text_for_a_file_changed_since_it_was_read_is_merged_into_it() {
+    let before = "fn a() {}\n\nfn m() {}\n\nfn z() {}\n";
+    let whole = before.replace("a()", "c()");
+    let world = World::new().approve("edits").file("a.rs", before).model([
+        call("readFile", json!({"path": "a.rs"})),
+        call("askUser", json!({"question": "Go on?"})),
+        call("editFile", json!({"path": "a.rs", "new_content": whole})),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("rename a to c");
+    let question = live.until(|e| if let EventBody::Asked(q) = e { Some(q.id) } else { None }).await;
+    world.write("a.rs", &before.replace("z()", "y()"));
+    live.send(Command::Reply(question, nebula::protocol::Reply::Text("yes".into())));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.rs"), whole.replace("z()", "y()"));
+    let told = results(&live).pop().expect("a result");
+    assert!(told.contains("Your edit was merged into it (by lines)"), "{told}");
+    assert!(told.contains("-fn z() {}\n+fn y() {}") && !told.contains("c()"), "{told}");
     check_protocol(&live);
 }
 

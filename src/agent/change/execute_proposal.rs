@@ -39,6 +39,8 @@ pub struct ProposalResult {
     pub written: Vec<(String, Option<Arc<[u8]>>)>,
     /// The result of its last test, for the model; none: it was not tested.
     pub tested: Option<String>,
+    /// The files into which edits had been merged when they were proposed: what was read of each, and what it was then.
+    pub merged_before: Vec<MergedFile>,
 }
 
 impl ProposalResult {
@@ -57,15 +59,23 @@ impl ProposalResult {
     }
 
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {
-        ProposalResult { outcome, decision, changeset: None, written: Vec::new(), tested: None }
+        ProposalResult {
+            outcome,
+            decision,
+            changeset: None,
+            written: Vec::new(),
+            tested: None,
+            merged_before: Vec::new(),
+        }
     }
 
-    /// Returns the files into which the change was merged.
-    pub fn merged(&self) -> &[MergedFile] {
-        match &self.outcome {
-            Outcome::Applied { merged, .. } => merged,
-            _ => &[],
-        }
+    /// Returns the files into which the change was merged, when it was proposed or when it was written.
+    pub fn merged(&self) -> impl Iterator<Item = &MergedFile> {
+        let when_written = match &self.outcome {
+            Outcome::Applied { merged, .. } => Some(merged),
+            _ => None,
+        };
+        self.merged_before.iter().filter(move |_| when_written.is_some()).chain(when_written.into_iter().flatten())
     }
 }
 
@@ -182,7 +192,7 @@ async fn write(
                 written.push((file.path.clone(), file.after.bytes().cloned()));
             }
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone(), merged };
-            ProposalResult { outcome, decision: Some(decision), changeset, written, tested: None }
+            ProposalResult { written, changeset, ..ProposalResult::nothing(outcome, Some(decision)) }
         }
         Ok(Err(outcome)) => nothing(outcome, decision),
         Err(_) => nothing(Outcome::Failed(say::write_failed().into()), decision),

@@ -6,7 +6,7 @@ use crate::agent::services::Services;
 use crate::archive::Id;
 use crate::memory::{self, SessionUse, StoredFile};
 use crate::past::files_of;
-use crate::proposal::Counts;
+use crate::proposal::{Counts, MergeRung};
 use crate::protocol::{Changeset, ChangesetFile};
 
 /// Returns changesets with what memory knows of them; of one that it does not know, the archive's own. For blocking
@@ -45,7 +45,8 @@ fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord
         None => (String::new(), String::new()),
     };
     let session = known.and_then(|record| record.cause.session.clone());
-    Changeset { id: id.to_string(), at: id.at(), cause, by, session, files }
+    let merged = known.and_then(|record| MergeRung::named(record.cause.merged.as_deref()?));
+    Changeset { id: id.to_string(), at: id.at(), cause, by, session, merged, files }
 }
 
 fn by(services: &Services, record: &memory::ChangesetRecord) -> String {

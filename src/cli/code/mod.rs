@@ -28,7 +28,7 @@ use super::args::Global;
 use super::context::Context;
 use super::files::{ArchiveCommands, DONE};
 use super::out::{self, Out};
-use crate::definitions::DefinitionFinder;
+use crate::definitions::{DefinitionFinder, SecretFiles};
 use args::{CodeArgs, CodeCommand};
 use failure::{Failed, USAGE};
 use place::Place;
@@ -64,9 +64,9 @@ pub fn run(words: Vec<OsString>, json: bool) -> u8 {
 /// Does what is asked for. Returns the answer for a program; that for a person is printed.
 fn perform(args: CodeArgs, json: bool) -> Result<Value, Failed> {
     let global = Global { workspace: args.workspace, ..Global::default() };
-    let context = Context::for_one(global, None)?;
+    let context = Context::of_files(global, None)?;
     let (workspace, folder, stop) = (&context.workspace, context.folder.clone(), CancellationToken::new());
-    let finder = DefinitionFinder { workspace, folder, stop, withholds_secrets: false };
+    let finder = DefinitionFinder { workspace, folder, stop, secrets: SecretFiles::Shown };
     let place = Place { finder, json, flag: "--yes" };
     match &args.command {
         CodeCommand::List { selector } => read::list(&place, selector),

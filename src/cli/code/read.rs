@@ -9,7 +9,7 @@ use super::args::ViewCode;
 use super::failure::Failed;
 use super::place::Place;
 use crate::cli::out::{self, Out};
-use crate::code::{SourceFile, uses};
+use crate::code::{CodeUses, SourceFile, uses};
 use crate::definitions::{DefinitionFinder, FindFault, FindNotes, FoundFile, SourceFiles};
 
 /// Files that a line about them names.
@@ -49,8 +49,8 @@ pub(super) fn each_shown<E: From<FindFault>>(
     mut show: impl FnMut(&SourceFile, usize) -> Result<(), E>,
 ) -> Result<(), E> {
     let selector = finder.selector(&args.selector).map_err(FindFault::from)?;
-    let mut ids = HashSet::new();
-    finder.each(&selector, notes, |file: FoundFile, found| {
+    let (mut ids, mut cut) = (HashSet::new(), Vec::new());
+    let visited = finder.each(&selector, notes, |file: FoundFile, found| {
         if !args.with_deps {
             return found.into_iter().try_for_each(|at| show(&file.source, at));
         }
@@ -58,7 +58,9 @@ pub(super) fn each_shown<E: From<FindFault>>(
         let sources = SourceFiles::new(finder, file)?;
         for at in found {
             let target = sources.target(&path, at).map_err(FindFault::from)?;
-            let needed = uses(&target, &sources).into_iter().map(|needed| needed.used);
+            let CodeUses { found, is_cut } = uses(&target, &sources);
+            cut.extend(is_cut.then(|| target.file.id(at)));
+            let needed = found.into_iter().map(|needed| needed.used);
             for one in needed.chain([target.clone()]) {
                 if ids.insert(one.file.id(one.at)) {
                     show(&one.file, one.at)?;
@@ -66,7 +68,9 @@ pub(super) fn each_shown<E: From<FindFault>>(
             }
         }
         Ok(())
-    })
+    });
+    notes.skipped.extend(cut.into_iter().map(|id| (id.clone(), format!("{id} has more names than are followed"))));
+    visited
 }
 
 /// The definitions that are shown.

@@ -17,7 +17,7 @@ use crate::cli::context::Context;
 use crate::cli::files::ArchiveCommands;
 use crate::cli::out::Out;
 use crate::code::SourceFile;
-use crate::definitions::{DefinitionFinder, FindNotes, VisitEnd};
+use crate::definitions::{DefinitionFinder, FindNotes, SecretFiles, VisitEnd};
 use crate::mcp::{Client, Contents, ResourcePage, ServedAnswer, ServedTool, Toolbox};
 
 /// The text that a page of definitions holds before it ends, in bytes.
@@ -52,7 +52,7 @@ impl CodeTools {
         told: &mut Vec<u8>,
     ) -> Result<Value, Failed> {
         let (workspace, folder) = (&self.context.workspace, self.context.workspace.root().to_path_buf());
-        let finder = DefinitionFinder { workspace, folder, stop, withholds_secrets: true };
+        let finder = DefinitionFinder { workspace, folder, stop, secrets: SecretFiles::Withheld(None) };
         let place = Place { finder, json: true, flag: FLAG };
         match name {
             "code_view" => view(&place, read(arguments)?),

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::archive::{Archive, ArchiveSettings};
-use crate::definitions::DefinitionFinder;
+use crate::definitions::{DefinitionFinder, SecretFiles};
 use crate::memory::{Memory, Options};
 use crate::workspace::Workspace;
 
@@ -53,7 +53,7 @@ fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<Value
         err: Out::new(&mut err, false),
     };
     let stop = CancellationToken::new();
-    let finder = DefinitionFinder { workspace: &workspace, folder: root.clone(), stop, withholds_secrets: false };
+    let finder = DefinitionFinder { workspace: &workspace, folder: root.clone(), stop, secrets: SecretFiles::Shown };
     let place = Place { finder, json: false, flag: "--yes" };
     let words = ["strand code"].iter().chain(words);
     let ran = match CodeArgs::try_parse_from(words.clone()).expect("a command").command {

@@ -157,7 +157,7 @@ impl ArchiveCommands<'_> {
             let state = self.workspace.read(&path).map_err(|e| e.to_string())?.state;
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
-            Ok(Current { path, state, seen: true, instead, withheld: None })
+            Ok(Current { path, state, seen: true, read: None, instead, withheld: None })
         };
         let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true, questioned: None });
         let failed: Vec<&EditResult> = outcome

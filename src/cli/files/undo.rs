@@ -1,6 +1,6 @@
 //! `undo` and `redo`: the list of what would happen to each file, then the diff, then the question.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::{Result, bail};
@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
+use crate::execute::Applied;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
-    Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
-    is_in_repository,
+    Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
+    RestoreStatus, is_in_repository,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
@@ -70,7 +71,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Restores as [`ArchiveCommands::restore`] does. Returns the paths of the files that were written, too.
-    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
+    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -81,8 +82,8 @@ impl ArchiveCommands<'_> {
         self.run_plan(&plan, named, ask)
     }
 
-    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
-        let none = BTreeSet::new();
+    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
+        let none = WrittenFiles::new();
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::RestoreVersion),
@@ -131,7 +132,7 @@ impl ArchiveCommands<'_> {
             return Ok((NOT_APPROVED, none));
         };
         let applied = self.execute(&decided, plan.kind, &plan.title)?;
-        let paths = applied.paths.iter().cloned().collect();
+        let paths = written_files(&decided, &applied);
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
         Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
     }
@@ -180,12 +181,12 @@ impl ArchiveCommands<'_> {
 
     /// Says why nothing is to be done.
     fn nothing_to_do(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<u8> {
-        self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
+        self.report(None, &restoration.previews, &WrittenFiles::new(), ask.json)?;
         let is_left = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. });
         let is_missing =
             |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_));
         if restoration.previews.iter().any(|f| is_left(&f)) {
-            return self.left(&restoration.previews, &BTreeSet::new(), true);
+            return self.left(&restoration.previews, &WrittenFiles::new(), true);
         }
         if restoration.previews.iter().any(is_missing) {
             self.complain("nothing could be restored: nothing was changed")?;
@@ -200,7 +201,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Lists the files that keep their changes from outside nebula.
-    fn left(&mut self, previews: &[RestorePreview], applied: &BTreeSet<String>, scripted: bool) -> Result<u8> {
+    fn left(&mut self, previews: &[RestorePreview], applied: &WrittenFiles, scripted: bool) -> Result<u8> {
         let stays = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !f.is_among(applied);
         let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
         let missing = |f: &&RestorePreview| {
@@ -243,7 +244,7 @@ impl ArchiveCommands<'_> {
         &mut self,
         changeset: Option<Id>,
         previews: &[RestorePreview],
-        applied: &BTreeSet<String>,
+        applied: &WrittenFiles,
         json: bool,
     ) -> Result<()> {
         if json {
@@ -251,7 +252,7 @@ impl ArchiveCommands<'_> {
         } else if !applied.is_empty() {
             let archived =
                 changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
-            writeln!(self.out, "restored {}{archived}", counted(applied.iter().map(String::as_str)))?;
+            writeln!(self.out, "restored {}{archived}", counted(applied.keys().map(String::as_str)))?;
         }
         Ok(self.out.flush()?)
     }
@@ -267,13 +268,28 @@ fn counted<'a>(paths: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
+/// The files that were written, each with how it was joined with what someone else had changed.
+pub(in crate::cli) type WrittenFiles = BTreeMap<String, Option<MergeRung>>;
+
+/// Returns the files that a change wrote.
+pub(in crate::cli) fn written_files(decided: &Decided, applied: &Applied) -> WrittenFiles {
+    let rung = |path: &str| {
+        let when_written = applied.merged.iter().find(|file| file.path == path).map(|file| file.rung);
+        when_written.or_else(|| decided.files().iter().find(|file| file.path() == path)?.merged())
+    };
+    applied.paths.iter().map(|path| (path.clone(), rung(path))).collect()
+}
+
 /// Returns what became of each file, as an object.
-pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview], applied: &BTreeSet<String>) -> Value {
+pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview], applied: &WrittenFiles) -> Value {
     let files: Vec<_> = previews
         .iter()
         .filter(|f| f.is_file())
         .map(|f| {
             let mut row = json!({"path": f.path, "status": word(&f.status), "applied": f.is_among(applied)});
+            if let Some(rung) = applied.get(&f.path).copied().flatten() {
+                row["merged"] = rung.word().into();
+            }
             match &f.status {
                 RestoreStatus::Restore(RestoreFate::Repository(words), _) => row["changes"] = words.clone().into(),
                 RestoreStatus::Restore(RestoreFate::Mode(_, mode), _) => row["mode"] = format!("{mode:o}").into(),

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::refusal::ToolRefusal;
 use super::tools::{ArchiveTools, RestoreStep, WaitingRestore};
 use crate::archive::{Choices, Id, Restoration};
-use crate::cli::files::undo;
+use crate::cli::files::undo::{self, WrittenFiles};
 use crate::cli::files::write::execute_reported;
 use crate::execute::{UNGUARDED, archive_before};
 use crate::mcp::{Client, ConsentQuestion};
@@ -137,7 +137,7 @@ impl ArchiveTools {
             return Err(ToolRefusal::new(if has_foreign(&restoration) { "foreign" } else { "not-found" }, message));
         }
         if !args.apply || restoration.proposal.files.is_empty() {
-            return Ok(RestoreStep::Done(outcome(None, &restoration, &BTreeSet::new(), Vec::new())));
+            return Ok(RestoreStep::Done(outcome(None, &restoration, &WrittenFiles::new(), Vec::new())));
         }
         let takes_foreign = restoration.previews.iter().any(|preview| {
             matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. })
@@ -190,12 +190,12 @@ impl ArchiveTools {
         let decided = restoration.proposal.decide(&Decision::accept(&restoration.proposal, consent));
         let decided = decided.map_err(|error| ToolRefusal::new("stale", error.to_string()))?;
         let Some(decided) = decided else {
-            return Ok(outcome(None, restoration, &BTreeSet::new(), Vec::new()));
+            return Ok(outcome(None, restoration, &WrittenFiles::new(), Vec::new()));
         };
         let applied = execute_reported(&decided, plan.kind, &plan.title, self.stores())?;
         let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
         notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));
-        Ok(outcome(applied.changeset, restoration, &applied.paths.iter().cloned().collect(), notes))
+        Ok(outcome(applied.changeset, restoration, &undo::written_files(&decided, &applied), notes))
     }
 
     /// Returns why nothing was restored, with what the person may run.
@@ -249,7 +249,7 @@ impl ArchiveTools {
 }
 
 /// Returns what a restore does, or did.
-fn outcome(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, notes: Vec<String>) -> Value {
+fn outcome(id: Option<Id>, restoration: &Restoration, applied: &WrittenFiles, notes: Vec<String>) -> Value {
     let mut answer = undo::outcome(id, &restoration.previews, applied);
     let left = left(restoration);
     answer["complete"] = left.is_empty().into();
@@ -298,7 +298,7 @@ fn in_shell(path: &str) -> String {
 
 /// Returns the question to the person: who asks, why it is for the person, and what becomes of each file.
 fn question(restoration: &Restoration, who: &str, project: &str) -> String {
-    let written: BTreeSet<&str> = restoration.proposal.files.iter().map(|file| file.path.as_str()).collect();
+    let written: BTreeMap<&str, ()> = restoration.proposal.files.iter().map(|file| (file.path.as_str(), ())).collect();
     let is_written = |preview: &RestorePreview| preview.is_among(&written);
     let is_foreign = |preview: &RestorePreview| matches!(preview.status, RestoreStatus::Foreign { .. });
     let mut files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();

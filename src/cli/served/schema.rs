@@ -230,6 +230,11 @@ fn restored_file() -> Value {
                     nebula; missing, refused: it cannot be",
             },
             "applied": flag("it was written"),
+            "merged": {
+                "type": "string",
+                "enum": ["lines", "definitions"],
+                "description": "it was joined with what someone else had changed meanwhile, so",
+            },
         }),
         &["path", "status", "applied"],
     )

@@ -483,7 +483,8 @@ mod tests {
         ] {
             let file = ChangesetFile { path: path.into(), version: None, absent: false, counts: None };
             let (by, session, files) = (by.into(), session.map(String::from), vec![file]);
-            let changeset = Changeset { id: String::new(), at: 0, cause: String::new(), by, session, files };
+            let changeset =
+                Changeset { id: String::new(), at: 0, cause: String::new(), by, session, merged: None, files };
             printer.event(EventBody::Archived(changeset)).expect("printed");
         }
         assert_eq!(printer.changed.into_iter().collect::<Vec<_>>(), ["mine"]);

@@ -3,6 +3,7 @@
 mod go;
 mod kind;
 mod language;
+mod layout;
 mod node;
 mod parts;
 mod python;
@@ -13,6 +14,7 @@ mod walk;
 
 pub use kind::NodeKind;
 pub use language::SourceLanguage;
+pub(super) use layout::misplaced;
 pub use node::CodeNode;
 pub(super) use tokens::{Syntax, code_between, multiline_strings};
 pub(super) use walk::definitions;

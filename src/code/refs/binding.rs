@@ -44,7 +44,7 @@ const NAMES: &[&str] = &[
 /// The depth in the syntax, and the number in a file, up to which the identifiers of a name are told apart: what is around
 /// each is looked at from the root of the file on.
 const DEEPEST: usize = 256;
-const MOST: usize = 4_000;
+pub(super) const MOST: usize = 4_000;
 
 /// The identifiers of a name in a file, but for the names of definitions, in order.
 pub(super) struct Leaves<'t> {
@@ -94,7 +94,8 @@ pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Leaves<'t> {
     found
 }
 
-/// Returns the identifiers in these bytes of a file that can be told apart, but for the names of definitions, in order.
+/// Returns the identifiers in these bytes of a file that can be told apart, but for the names of definitions, in order; of
+/// very many the first [`MOST`].
 pub(super) fn leaves_within<'t>(file: &'t SourceFile, within: &Range<usize>) -> Vec<Node<'t>> {
     let own: HashSet<usize> = file.nodes.iter().map(|node| node.name_at.start).collect();
     let (mut cursor, mut depth, mut found) = (file.syntax().root.walk(), 0, Vec::new());

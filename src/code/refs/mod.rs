@@ -30,7 +30,7 @@ use role::Role;
 
 pub use certainty::{Certainty, CodeMention};
 pub use target::{CodeTarget, SourceTree};
-pub use uses::{CodeUse, uses};
+pub use uses::{CodeUse, CodeUses, uses};
 
 /// Finds the mentions of a definition, one file after another.
 pub struct MentionFinder<'a> {

@@ -207,7 +207,7 @@ fn uses_are_mentions_the_other_way() {
                     wanted.entry(id).or_insert((*start, *certainty));
                 }
             }
-            let mut found = uses(&CodeTarget { file: file.clone(), at }, &project);
+            let mut found = uses(&CodeTarget { file: file.clone(), at }, &project).found;
             // A mention by another name is none, and one that names a key as well is told by its name alone.
             found.retain(|one| {
                 let (used, leaves) = (one.used.node(), binding::leaves_within(file, &one.at));

@@ -25,9 +25,17 @@ pub struct CodeUse {
     pub certainty: Certainty,
 }
 
-/// Returns the definitions outside a definition that it mentions, each once, by their first mention. Those that only a
-/// name says are left out, and modules that are files.
-pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> Vec<CodeUse> {
+/// The definitions that a definition mentions.
+pub struct CodeUses {
+    /// Each once, by their first mention.
+    pub found: Vec<CodeUse>,
+    /// The definition holds more names than are looked at: what the last of them mention is missing.
+    pub is_cut: bool,
+}
+
+/// Returns the definitions outside a definition that it mentions. Those that only a name says are left out, and modules
+/// that are files.
+pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
     let (file, own, lookup) = (&target.file, &target.node().range, Lookup::new(tree));
     let leaves = binding::leaves_within(file, own);
     // What is bound in the call of a macro hides a function of that name.
@@ -57,7 +65,7 @@ pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> Vec<CodeUse> {
         };
         found.push(CodeUse { used, at, certainty });
     }
-    found
+    CodeUses { found, is_cut: leaves.len() >= binding::MOST }
 }
 
 /// Returns the definition that an identifier means, and whether only its package says so.

@@ -1,12 +1,17 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{PlaceMatch, Placed, Rung, State};
+
+/// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
+/// be used.
+pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
 
 /// A file as it is before a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +22,8 @@ pub struct Current {
     pub state: State,
     /// True if the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
+    /// The text that the model read, where the file is another one now: edits that fit it alone are merged.
+    pub read: Option<Arc<str>>,
     /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one.
     pub instead: Vec<String>,
     /// The reason why the model may not see its text: every edit but a deletion is refused with it, since what is said

@@ -1,10 +1,11 @@
 //! A run of edits on evolving texts: one text for each file, one change for each file, one result for each edit.
 
 mod file;
+mod joined;
 
 use std::collections::BTreeMap;
 
-pub use file::{Current, GroupRules};
+pub use file::{Current, GroupRules, Lookup};
 
 use self::file::{File, FileState, MoveEnd};
 use super::format::Format;
@@ -16,13 +17,16 @@ use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 #[cfg(test)]
 mod tests;
 
-/// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
-/// be used.
-pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
-
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
-/// placed is left out whole; the others go ahead (unless the rules say all or nothing).
+/// placed is left out whole; the others go ahead (unless the rules say all or nothing). Where a file changed since the
+/// model read it and an edit has no place in it, the edits are placed in the file as it was read, and merged into it as
+/// it is, if that leaves no conflict.
 pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {
+    let outcome = placed(edits, lookup, rules);
+    if outcome.ok() { outcome } else { joined::retried(edits, lookup, rules, (outcome, placed)) }
+}
+
+fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {
     let mut group = Group { files: Vec::new(), by_path: BTreeMap::new(), lookup };
     let mut results: Vec<EditResult> = Vec::with_capacity(edits.len());
     let mut homes: Vec<Vec<usize>> = Vec::with_capacity(edits.len());

@@ -2,7 +2,7 @@ use super::*;
 use crate::edit::Format;
 use crate::edit::SearchShape;
 use crate::edit::stream::{self, End, Piece};
-use crate::proposal::HunkKind;
+use crate::proposal::{HunkKind, MergeRung};
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
     let op = Op::Replace { search: search.into(), replace: with.into(), shape: SearchShape::Inline, all: false };
@@ -12,7 +12,7 @@ fn replace(path: &str, search: &str, with: &str) -> Edit {
 fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutcome {
     let mut lookup = |path: &str| {
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
-        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new(), withheld: None })
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
     apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None })
 }
@@ -86,7 +86,7 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
             "a.sh" => file(0o755),
             _ => State::Absent,
         };
-        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new(), withheld: None })
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
     let outcome = apply(&edits, &mut lookup, &GroupRules::default());
     assert!(outcome.ok(), "{}", outcome.text());
@@ -125,4 +125,57 @@ fn a_move_carries_the_edited_text() {
     let outcome = run(&[replace("a", "one", "two"), to], &[("a", "one\n")], false);
     let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
     assert_eq!(after, [("a", None), ("c", Some("two\n"))]);
+}
+
+/// Places edits in a file that is another one than the model read: its text after, and how it was merged.
+fn merged(edits: &[Edit], read: &str, now: &str) -> Option<(String, MergeRung)> {
+    let mut lookup = |path: &str| {
+        let (state, read) = (State::file(now.as_bytes()), Some(read.into()));
+        Ok(Current { path: path.to_string(), state, seen: false, read, instead: Vec::new(), withheld: None })
+    };
+    let outcome = apply(edits, &mut lookup, &GroupRules::default());
+    assert_eq!(outcome.ok(), outcome.changes.len() == 1, "{}", outcome.text());
+    let change = outcome.changes.into_iter().next()?;
+    assert_eq!(change.before.text(), Some(now));
+    Some((change.after.text()?.to_string(), change.merged?))
+}
+
+#[test]
+fn an_edit_that_fits_what_was_read_alone_is_merged_into_what_is_there() {
+    let read = "a\nb\nc\nd\ne\n";
+    let whole = |content: &str| [Edit::new("f", Op::Overwrite { content: content.into() }, Format::TOOLS, "editFile")];
+    let both = Some(("A\nb\nc\nd\nE\n".to_string(), MergeRung::Lines));
+    assert_eq!(merged(&whole("A\nb\nc\nd\ne\n"), read, "a\nb\nc\nd\nE\n"), both);
+    // A search text whose last line is another one by now.
+    assert_eq!(merged(&[replace("f", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n")], read, "a\nb\nc\nd\nE\n"), both);
+    assert_eq!(merged(&whole("A\nb\nc\nd\ne\n"), read, "x\nb\nc\nd\ne\n"), None, "both changed the line");
+    assert_eq!(merged(&whole("a\nb\nc\nd\ne\n"), read, "a\nb\nc\nd\nE\n"), None, "nothing of it was changed");
+    assert_eq!(merged(&whole("A\nb\n... rest\n"), read, "a\nb\nc\nd\nE\n"), None, "lines are left out");
+}
+
+#[cfg(feature = "code")]
+#[test]
+fn a_whole_text_is_merged_by_definitions() {
+    let read = "fn a() {}\n";
+    let whole = Op::Overwrite { content: "fn a() {}\nfn b() {}\n".into() };
+    let edits = [Edit::new("f.rs", whole, Format::TOOLS, "editFile")];
+    let both = ("fn a() {}\nfn b() {}\nfn c() {}\n".to_string(), MergeRung::Definitions);
+    assert_eq!(merged(&edits, read, "fn a() {}\nfn c() {}\n"), Some(both));
+}
+
+#[test]
+fn one_file_that_cannot_be_merged_leaves_the_others_to_be() {
+    let mut lookup = |path: &str| {
+        let now = if path == "a" { "1\n2\n3x\n" } else { "1x\n2\n3\n" };
+        let (state, read) = (State::file(now.as_bytes()), Some("1\n2\n3\n".into()));
+        Ok(Current { path: path.to_string(), state, seen: false, read, instead: Vec::new(), withheld: None })
+    };
+    let edit = |path| {
+        let content = "one\n2\n3\n".into();
+        Edit::new(path, Op::Overwrite { content }, Format::TOOLS, "editFile")
+    };
+    let outcome = apply(&[edit("a"), edit("b")], &mut lookup, &GroupRules::default());
+    let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
+    assert_eq!(after, [("a", Some("one\n2\n3x\n"))]);
+    assert!(matches!(outcome.results[1].status, EditStatus::Failed(_)), "{}", outcome.text());
 }

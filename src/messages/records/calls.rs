@@ -95,6 +95,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("{path} has {total} lines; line {first} does not exist", "{path}は{total}行で、{first}行目はありません"),
     ("{path} cannot be listed: {why}", "{path}の一覧を取得できません: {why}"),
     ("no file below {path} contains {keyword}", "{path}以下に{keyword}を含むファイルはありません"),
+    (
+        "no file among the first {n} that contain {keyword} below {path} can be shown",
+        "{path}以下で{keyword}を含む最初の{n}ファイルに、表示できるものはありません",
+    ),
     ("binary data", "バイナリーデータ"),
     ("binary data ({kind})", "バイナリーデータ（{kind}）"),
     // Causes and titles of changes.

@@ -128,7 +128,8 @@ impl ToolContext {
         self.workspace.stamp(path).is_some()
     }
 
-    /// Checks that a file exists, was read in this session, and has not changed since.
+    /// Checks that a file exists and was read in this session. One that changed since passes where the text that was
+    /// read is known: the edit is merged then, or refused.
     ///
     /// # Errors
     /// When it was not; the text says to read it.
@@ -141,11 +142,8 @@ impl ToolContext {
             None => Err(format!(
                 "{path} was not read in this session: read it with readFile first, then hand over its complete new content"
             )),
-            Some(version) if version.sha != ContentHash::from(Sha256::digest(bytes)) => {
-                let changed = version.drift(&read.state).map_or(String::new(), |d| format!(". {d}"));
-                Err(format!(
-                    "{path} changed on disk since it was read: read it again with readFile, then edit{changed}"
-                ))
+            Some(version) if version.text.is_none() && version.sha != ContentHash::from(Sha256::digest(bytes)) => {
+                Err(format!("{path} changed on disk since it was read: read it again with readFile, then edit"))
             }
             Some(_) => Ok(()),
         }

@@ -8,7 +8,9 @@ mod view;
 use std::borrow::Cow;
 
 use super::base::Run;
-use crate::definitions::{DefinitionFinder, FindNotes, VisitEnd};
+use crate::code::NodeSelector;
+use crate::definitions::{DefinitionFinder, FindNotes, SecretFiles, VisitEnd};
+use crate::tools::RunResult;
 
 pub use outline::TOOL as OUTLINE;
 pub use refs::TOOL as REFS;
@@ -32,8 +34,17 @@ fn finder(run: &Run) -> DefinitionFinder<'_> {
         workspace,
         folder: workspace.root().to_path_buf(),
         stop: run.stop.clone(),
-        withholds_secrets: true,
+        secrets: SecretFiles::Withheld(run.context.approved.clone()),
     }
+}
+
+/// Returns what asks the person first: a selector names a file that usually holds keys.
+fn secrets(finder: &DefinitionFinder<'_>, selector: &NodeSelector) -> Option<RunResult> {
+    let full = |path: &String| finder.workspace.full(path);
+    let named = selector.named_paths()?;
+    let path = named.iter().find(|path| finder.withholds(path) && full(path).is_file()).map(full)?;
+    let bytes = path.metadata().ok().map(|file| file.len());
+    Some(RunResult::Outside(path, bytes))
 }
 
 /// Returns a text, cut to so many bytes, with `…` where something is missing.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, LINE, clip, finder};
+use super::{CAP, DefinitionList, LINE, clip, finder, secrets};
 use crate::definitions::{FindNotes, FoundFile, VisitEnd};
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolOutput};
@@ -23,6 +23,9 @@ fn parameters() -> Value {
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let finder = finder(run);
     let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
+    if let Some(asks) = secrets(&finder, &selector) {
+        return Ok(asks);
+    }
     let mut answer = DefinitionList::default();
     let mut notes = FindNotes::default();
     let visited = finder.each(&selector, &mut notes, |FoundFile { source, .. }, found| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CAP, LINE, clip, finder};
+use super::{CAP, LINE, clip, finder, secrets};
 use crate::code::Certainty;
 use crate::definitions::SourceFiles;
 use crate::text::number::plural;
@@ -37,6 +37,10 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         })?,
     };
     let finder = finder(run);
+    let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
+    if let Some(asks) = secrets(&finder, &selector) {
+        return Ok(asks);
+    }
     let (file, at) = finder.one(args.text("selector")?).map_err(|fault| fault.to_string())?;
     let path = file.source.path.clone();
     let sources = SourceFiles::new(&finder, file).map_err(|fault| fault.to_string())?;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CAP, DefinitionList, SELECTOR, clip, finder};
+use super::{CAP, DefinitionList, SELECTOR, clip, finder, secrets};
 use crate::code::short;
 use crate::definitions::{FindNotes, FoundFile, VisitEnd};
 use crate::tools::base::{Run, texts};
@@ -19,6 +19,9 @@ fn parameters() -> Value {
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let finder = finder(run);
     let selector = finder.selector(args.text("selector")?).map_err(|fault| fault.to_string())?;
+    if let Some(asks) = secrets(&finder, &selector) {
+        return Ok(asks);
+    }
     let mut answer = DefinitionList::default();
     let mut notes = FindNotes::default();
     let visited = finder.each(&selector, &mut notes, |FoundFile { source, .. }, found| {

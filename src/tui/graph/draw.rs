@@ -44,6 +44,9 @@ impl GraphScreen {
             true => say::definitions(page.total),
             false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
+        if page.faults > 0 {
+            note.push_str(&format!(" {} {}", look.glyphs.dot, say::faults(page.faults)));
+        }
         if !page.conflicts.is_empty() {
             note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
         }
@@ -89,7 +92,7 @@ impl GraphScreen {
         }
         pen.thumb(0, rows, self.top, lines.len(), look);
         let width = usize::from(pen.width().saturating_sub(2));
-        let more = page.found.saturating_sub(page.rows.len());
+        let more = page.more();
         let foot = match &page.trouble {
             Some(trouble) => trouble.clone(),
             None if page.files_left > 0 => say::files_left(page.files_left),

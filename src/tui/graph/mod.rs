@@ -391,9 +391,9 @@ impl GraphScreen {
         .min(last);
         self.fit();
         let mut effects = self.follow_list();
-        let more = self.page.as_ref().is_some_and(|page| page.found > page.rows.len() || page.files_left > 0);
+        let more = self.page.as_ref().is_some_and(|page| page.more() > 0 || page.files_left > 0);
         if self.at == last && more && self.listing.is_none() {
-            // Files are read again for it: twice as many each time keeps that in bounds.
+            // The list is made anew for it: twice as many each time keeps that in bounds.
             self.limit *= 2;
             effects.extend(self.list());
         }

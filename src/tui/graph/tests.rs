@@ -29,6 +29,7 @@ fn page(conflicts: Vec<ConflictRow>) -> GraphPage {
         place: "project.strand".into(),
         trouble: None,
         conflicts,
+        faults: 0,
         found: rows.len(),
         total: rows.len(),
         files: 0,

@@ -225,6 +225,7 @@ fn changeset(cause: &str, by: &str, path: &str) -> Changeset {
         cause: cause.into(),
         by: by.into(),
         session: None,
+        merged: None,
         files: vec![file],
     }
 }

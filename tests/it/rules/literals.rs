@@ -280,7 +280,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "(The file is not valid text, so only an exact search can find something in it.)",
         ],
     ),
-    ("tools/base/context.rs", &["7 changed on disk since it was read: read it again with readFile, then edit7"]),
+    ("tools/base/context.rs", &[]),
     (
         "tools/ask.rs",
         &[

@@ -1,18 +1,25 @@
 //! Reads the workspace's source files for the screen: their definitions by file, what one mentions and where it is
 //! mentioned, and how it came to be.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::super::past::Causes;
 use super::limits::{LINE, ROWS, clip, holds, limited};
+use crate::agent::background::graph_reads::FileOutline;
 use crate::agent::services::Services;
-use crate::code::{self, CodeTarget, SourceFile, SourceLanguage};
-use crate::definitions::{DefinitionFinder, FindNotes, FoundFile, SourceFiles};
+use crate::code::{self, CodeTarget, CodeUses, SourceFile, SourceLanguage};
+use crate::definitions::{DefinitionFinder, FindNotes, FoundFile, SecretFiles, SourceFiles};
 use crate::messages::sources as say;
 use crate::past::{DefinitionEdit, LineCause, PastError};
 use crate::protocol::{DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow};
 use crate::text::definition::DefinitionChange;
+use crate::workspace::Stamp;
 
+/// Files that are looked at together, before the page is looked at again.
+const AT_ONCE: usize = 64;
 /// Files that are not read which are named beside references.
 const NAMED: usize = 3;
 
@@ -28,7 +35,12 @@ fn parts(id: &str) -> (&str, Option<&str>) {
 
 fn finder<'a>(services: &'a Services, stop: &CancellationToken) -> DefinitionFinder<'a> {
     let workspace = &*services.workspace;
-    DefinitionFinder { workspace, folder: workspace.root().to_path_buf(), stop: stop.clone(), withholds_secrets: false }
+    DefinitionFinder {
+        workspace,
+        folder: workspace.root().to_path_buf(),
+        stop: stop.clone(),
+        secrets: SecretFiles::Shown,
+    }
 }
 
 /// Adds the definitions of source files to a page, by file, until it holds `limit` rows. A file that is not read whole
@@ -48,20 +60,16 @@ pub fn add(
     let paths: Vec<String> = finder.paths(&all, &mut notes).map_err(|fault| fault.to_string())?.into_iter().collect();
     (page.files, page.files_left) = (paths.len(), paths.len());
     let worth = |path: &str, bytes: &[u8]| may_hold(path, bytes, filter);
-    // A full page is no error: the visit ends with it.
-    let _full = finder.read_each(&paths, &worth, |path, read| {
-        if page.rows.len() >= limit {
-            return Err(());
+    'full: for some in paths.chunks(AT_ONCE) {
+        let outlines = outlines(services, &finder, some, &worth);
+        for outline in outlines {
+            if page.rows.len() >= limit || stop.is_cancelled() {
+                break 'full;
+            }
+            page.files_left -= 1;
+            outline.iter().for_each(|outline| add_file(page, outline, filter, limit));
         }
-        page.files_left -= 1;
-        match read {
-            Ok(Some(file)) => add_file(page, &file.source, filter, limit),
-            Ok(None) => {}
-            Err(_) if !holds(path, filter) => {}
-            Err(why) => page.rows.push(fault_row(path, why.to_string())),
-        }
-        Ok(())
-    });
+    }
     if stop.is_cancelled() {
         return Err(say::stopped().into());
     }
@@ -69,24 +77,63 @@ pub fn add(
     Ok(())
 }
 
-fn add_file(page: &mut GraphPage, file: &SourceFile, filter: &str, limit: usize) {
-    if let Some(error) = file.errors.first() {
-        page.rows.push(fault_row(&file.path, say::syntax_error(&file.line(*error))));
-    }
-    page.total += file.nodes.len();
-    for at in (0..file.nodes.len()).filter(|at| holds(&file.id(*at), filter)) {
-        page.found += 1;
-        if page.rows.len() < limit {
-            page.rows.push(DefinitionRow {
-                id: file.id(at),
-                group: file.path.clone(),
-                name: file.name(at),
-                signature: file.signature(at).chars().take(LINE).collect(),
-                errors: usize::from(file.nodes[at].broken),
-                warnings: 0,
-            });
+/// Returns the outlines of some files, in their order; none: a file is not worth it. Those that are known from before are
+/// not read again.
+fn outlines(
+    services: &Services,
+    finder: &DefinitionFinder<'_>,
+    paths: &[String],
+    worth: &(impl Fn(&str, &[u8]) -> bool + Sync),
+) -> Vec<Option<Arc<FileOutline>>> {
+    let stamps: Vec<Option<Stamp>> = paths.iter().map(|path| services.workspace.stamp(path)).collect();
+    let known = |(path, stamp): (&String, &Option<Stamp>)| services.graph.outline(path, (*stamp)?);
+    let mut outlines: Vec<Option<Arc<FileOutline>>> = paths.iter().zip(&stamps).map(known).collect();
+    let unknown: Vec<usize> = (0..paths.len()).filter(|at| outlines[*at].is_none()).collect();
+    let asked: Vec<String> = unknown.iter().map(|at| paths[*at].clone()).collect();
+    let mut next = unknown.into_iter();
+    let read = finder.read_each(&asked, worth, |path, read| {
+        let outline = match read {
+            Ok(Some(file)) => Some(outline(&file.source)),
+            Ok(None) => None,
+            Err(why) => Some(FileOutline { fault: Some(fault_row(path, why.to_string())), definitions: Vec::new() }),
+        };
+        if let (Some(at), Some(outline)) = (next.next(), outline.map(Arc::new)) {
+            if let Some(stamp) = stamps[at] {
+                services.graph.keep(path, stamp, Arc::clone(&outline), &finder.stop);
+            }
+            outlines[at] = Some(outline);
         }
+        Ok::<(), Infallible>(())
+    });
+    read.unwrap_or_else(|never| match never {});
+    outlines
+}
+
+fn outline(file: &SourceFile) -> FileOutline {
+    let row = |at: usize| DefinitionRow {
+        id: file.id(at),
+        group: file.path.clone(),
+        name: file.name(at),
+        signature: file.signature(at).chars().take(LINE).collect(),
+        errors: usize::from(file.nodes[at].broken),
+        warnings: 0,
+    };
+    let error = file.errors.first();
+    let fault = error.map(|error| fault_row(&file.path, say::syntax_error(&file.line(*error))));
+    FileOutline { fault, definitions: (0..file.nodes.len()).map(row).collect() }
+}
+
+/// Adds a file: the definitions that the filter leaves, and before them why others may be missing.
+fn add_file(page: &mut GraphPage, file: &FileOutline, filter: &str, limit: usize) {
+    page.total += file.definitions.len();
+    let left: Vec<&DefinitionRow> = file.definitions.iter().filter(|row| holds(&row.id, filter)).collect();
+    if let Some(fault) = file.fault.as_ref().filter(|fault| !left.is_empty() || holds(&fault.group, filter)) {
+        page.faults += 1;
+        page.rows.push(fault.clone());
     }
+    page.found += left.len();
+    let room = limit.saturating_sub(page.rows.len());
+    page.rows.extend(left.into_iter().take(room).cloned());
 }
 
 /// Returns the row of a file that is not read whole.
@@ -136,7 +183,8 @@ fn of_definition(
     let sources = SourceFiles::new(finder, file).map_err(|fault| fault.to_string())?;
     let target = sources.target(&path, at).map_err(|fault| fault.to_string())?;
     let file = &target.file;
-    let uses = code::uses(&target, &sources).into_iter().map(|found| {
+    let CodeUses { found, is_cut: uses_cut } = code::uses(&target, &sources);
+    let uses = found.into_iter().map(|found| {
         let place = format!("{} {}", file.line(found.at.start), found.certainty.word());
         let id = found.used.file.id(found.used.at);
         GraphLink { name: id.clone(), id, place }
@@ -145,6 +193,9 @@ fn of_definition(
     let used_by = limited(used_by(&sources, &target));
     let (text, is_cut) = clip(file.text_of(at));
     let mut faults = faults(file, &sources.notes());
+    if uses_cut {
+        faults.push(FaultRow { code: String::new(), message: say::uses_cut().into(), is_warning: true });
+    }
     let (history, older) = history(services, &finder.stop, file, at).unwrap_or_else(|error| {
         faults.push(FaultRow { code: String::new(), message: error.to_string(), is_warning: true });
         (Vec::new(), 0)

@@ -75,7 +75,7 @@ pub fn page(root: &Path, filter: &str, limit: usize) -> Result<GraphPage, String
     store.sound().map_err(words)?;
     let trouble = store.whole().err().map(words);
     let place = root.display().to_string();
-    Ok(GraphPage { place, trouble, conflicts, rows, found, total, files: 0, files_left: 0 })
+    Ok(GraphPage { place, trouble, conflicts, rows, faults: 0, found, total, files: 0, files_left: 0 })
 }
 
 /// Returns a definition's parameters and type: the first line of its body, up to what it is made of.

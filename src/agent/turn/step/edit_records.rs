@@ -46,8 +46,7 @@ fn was_written(result: &EditResult, proposal: &Proposal, outcome_of_proposal: &P
 
 /// Returns whether the model knows all of a file that was written: not where others changed more in it than it was told.
 pub fn is_told(path: &str, outcome_of_proposal: &ProposalResult) -> bool {
-    let merged = outcome_of_proposal.merged().iter().find(|file| file.path == path);
-    merged.is_none_or(|file| merge_note(file).1)
+    outcome_of_proposal.merged().filter(|file| file.path == path).all(|file| merge_note(file).1)
 }
 
 /// Returns the files of one call that the model knows since they were written.

@@ -19,7 +19,7 @@ use crate::agent::turn::step::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, Proposal, Rung};
+use crate::proposal::{FileChange, MergedFile, Proposal, Rung, State};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
 use crate::text::time;
@@ -83,7 +83,8 @@ pub async fn edits(
 ) -> EditsResult {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let Some((changes, results)) = stop.run_until_cancelled(place(context, &session.files, flat, stop)).await else {
+    let Some((changes, results, merged)) = stop.run_until_cancelled(place(context, &session.files, flat, stop)).await
+    else {
         return interrupted(&context.events, pending).await;
     };
     note_doubted(&mut session.files, &pending, &results);
@@ -108,6 +109,7 @@ pub async fn edits(
         let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Policy, cause, stop);
         let (outcome_of_proposal, exchanges) =
             comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
+        let outcome_of_proposal = ProposalResult { merged_before: merged, ..outcome_of_proposal };
         context.approvals.withdraw(id);
         note_decided(&mut pending, exchanges, &outcome_of_proposal, asks);
         after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
@@ -183,13 +185,14 @@ fn each<'a>(
     })
 }
 
-/// Reads the files as they are and places the edits in them, on the blocking pool.
+/// Reads the files as they are and places the edits in them, on the blocking pool. The last: the files that changed
+/// since they were read and into which the edits were merged.
 async fn place(
     context: &Arc<SessionContext>,
     files: &SessionFiles,
     edits: Vec<Edit>,
     stop: &CancellationToken,
-) -> (Vec<FileChange>, Vec<EditResult>) {
+) -> (Vec<FileChange>, Vec<EditResult>, Vec<MergedFile>) {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
     let seen = files.versions.clone();
     let in_play = match files.in_play.as_slice() {
@@ -208,16 +211,19 @@ async fn place(
             let is_withheld = !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path);
             let withheld = is_withheld
                 .then(|| format!("{path} may hold keys: read it with readFile first, which asks the person"));
-            let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
+            let version = seen.get(&path);
+            let known = state.bytes().is_some_and(|b| version.is_some_and(|v| v.sha == sha(b)));
+            let read = version.filter(|_| !known).and_then(|version| version.text.clone());
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
-            Ok(Current { path, state, seen: known, instead, withheld })
+            Ok(Current { path, state, seen: known, read, instead, withheld })
         };
         let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned) };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
-        (outcome.changes, outcome.results)
+        let merged = outcome.changes.iter().filter_map(|change| merged(change, &seen)).collect();
+        (outcome.changes, outcome.results, merged)
     });
     placed.await.unwrap_or_else(|_| {
         let failed = |index| EditResult {
@@ -226,8 +232,15 @@ async fn place(
             format: edit::Format::TOOLS,
             status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
-        (Vec::new(), (0..count).map(failed).collect())
+        (Vec::new(), (0..count).map(failed).collect(), Vec::new())
     })
+}
+
+/// Returns what others had changed in a file into which edits were merged: what was read of it, and what it was then.
+fn merged(change: &FileChange, seen: &HashMap<String, FileVersion>) -> Option<MergedFile> {
+    let (path, read) = (change.path.clone(), seen.get(&change.path)?.text.as_ref()?);
+    let alone = State::file(read.as_bytes());
+    Some(MergedFile { path, rung: change.merged?, alone, after: change.before.clone() })
 }
 
 /// Adds to the result of an edit without a place what others changed in its file since it was read, once a file.

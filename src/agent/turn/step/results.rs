@@ -84,21 +84,23 @@ pub fn verdict(
 }
 
 /// Adds the files of this call into which it was merged, and what others had changed in them.
-fn with_merged(
+fn with_merged<'a>(
     mut verdict: Verdict,
     results: &[EditResult],
-    merged: &[MergedFile],
+    merged: impl Iterator<Item = &'a MergedFile>,
     said: &mut HashSet<String>,
 ) -> Verdict {
     // What was rejected was merged into nothing.
-    let merged = merged.iter().filter(|_| verdict.state == CallState::Done);
-    for file in merged.filter(|file| results.iter().any(|result| result.path == file.path)) {
+    if verdict.state != CallState::Done {
+        return verdict;
+    }
+    for (n, file) in merged.enumerate().filter(|(_, file)| results.iter().any(|result| result.path == file.path)) {
         let how = file.rung.said();
         if !verdict.summary.contains(how) {
             let gap = if verdict.summary.is_empty() { "" } else { ", " };
             verdict.summary.push_str(&format!("{gap}{how}"));
         }
-        let told = match said.insert(format!("{MERGED}{}", file.path)) {
+        let told = match said.insert(format!("{MERGED}{n} {}", file.path)) {
             true => merge_note(file).0,
             false => format!("{}: merged together with the call before", file.path),
         };

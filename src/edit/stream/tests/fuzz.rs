@@ -212,7 +212,7 @@ fn place(edits: &[Edit], known: &[KnownFile]) {
     let mut lookup = |path: &str| {
         let found = known.iter().find(|k| k.path == path);
         let state = found.map_or(FileState::Absent, |k| FileState::file(k.text.as_bytes()));
-        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new(), withheld: None })
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
     apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false, questioned: None });
 }

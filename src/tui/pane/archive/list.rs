@@ -239,7 +239,14 @@ impl Archive {
                 let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
                 let cause = show::plain(&cause(set)).into_owned();
                 let words = if is_undo(set) { format!("{} {cause}", look.glyphs.undo) } else { cause };
-                pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
+                let merged = set.merged.map(|rung| records::localized(rung.said()));
+                // A cause is told from others by its first words.
+                let merged = merged.filter(|merged| room >= cells(merged) + 1 + cells(&words).min(16));
+                let room = room - merged.as_ref().map_or(0, |merged| cells(merged) + 1);
+                let x = pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
+                if let Some(merged) = merged {
+                    pen.put(x + 1, y, &merged, cells(&merged), dim);
+                }
             }
             ListRow::Files(i) => {
                 let set = &self.rows[*i];

@@ -33,6 +33,7 @@ fn set(when: i64, cause: &str, by: &str, files: &[(&str, usize, usize)]) -> Chan
         cause: cause.into(),
         by: by.into(),
         session: None,
+        merged: None,
         files: files.collect(),
     }
 }
