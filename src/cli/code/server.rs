@@ -136,7 +136,8 @@ impl Chosen<'_> {
             let why = format!("{} gave an edit that does not rename {}", self.name(), target.file.id(target.at));
             return Err(Failed::new("server", REFUSED, why));
         }
-        let left = found.iter().filter(|one| !is_in(one, &places)).map(FoundMention::place).collect();
+        let mut left: Vec<String> = found.iter().filter(|one| !is_in(one, &places)).map(FoundMention::place).collect();
+        left.extend(alike(target, sources, &places));
         Ok(Renamed { files, left, server: Some(self.name().to_owned()) })
     }
 
@@ -243,6 +244,21 @@ impl Chosen<'_> {
 
 /// The bytes of each file that an edit takes the place of.
 type Places = BTreeMap<String, Vec<Range<usize>>>;
+
+/// Returns the methods or fields of the same name that an edit leaves as they are: what is checked at run time alone,
+/// as an interface of Go may be, ties them together, and no server tells.
+fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &Places) -> Vec<String> {
+    let mut left = Vec::new();
+    if !target.is_member() {
+        return left;
+    }
+    sources.each_with(&target.node().name, target.file.language, |file| {
+        let is_left = |at: &Range<usize>| !places.get(&file.path).is_some_and(|places| places.contains(at));
+        let same = file.nodes.iter().filter(|node| node.name == target.node().name && is_left(&node.name_at));
+        left.extend(same.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
+    });
+    left
+}
 
 /// Returns whether an edit is about a mention.
 fn is_in(one: &FoundMention, places: &Places) -> bool {
