@@ -114,11 +114,12 @@ would change. Strings and comments stay as they are: run the project's tests
 afterwards.
 
 With --server a language server on the PATH tells the mentions instead, with
-types: rust-analyzer, gopls, basedpyright or pyright, typescript-language-server,
-or one that the configuration names (lsp). It runs the project's code, so the
-folder must be trusted. It is started for this and ended. Its edit is checked,
-shown and asked about like any other; one that leaves a mention more certain
-than 'name', or touches what git would not find, is refused.
+types: rust-analyzer, gopls, basedpyright or pyright, or
+typescript-language-server; or one that the configuration names (lsp). It runs
+the project's code, so the folder must be trusted. It is started for this and
+ended. Its edit is checked, shown and asked about like any other; one that
+leaves a mention more certain than 'name', or touches what git would not find,
+is refused.
 
 JSON: {op-id, id, changed: [{path, count}], diff,
        diagnostics: [{path, line, message}]}, with --server also server and
