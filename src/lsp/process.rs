@@ -20,7 +20,7 @@ const WAITING: usize = 64;
 /// The end of what a server says on standard error that is kept, in bytes.
 const KEPT: usize = 4 << 10;
 /// The longest wait for the last words of a server that ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The surroundings of a server.
 pub struct ServerStart<'a> {

@@ -112,7 +112,7 @@ impl World {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
         command.args([&["code", "rename", SELECTOR, "sum"], words].concat()).current_dir(self.path("work"));
-        command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").env("SHOP_TOKEN", "secret");
+        command.env_clear().env("HOME", self.path("home")).env("SHOP_TOKEN", "secret");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -210,7 +210,7 @@ fn a_server_gets_no_keys_and_ends_with_the_program_that_was_killed() {
     world.answering("env > environment; exec sleep 100000");
     let mut running = world.command(&["--server", "--yes"]).spawn().expect("started");
     // The rename was heard once the environment is written.
-    while !fs::read_to_string(world.path("environment")).is_ok_and(|text| text.contains("PATH=")) {
+    while !fs::read_to_string(world.path("environment")).is_ok_and(|text| text.contains("HOME=")) {
         thread::yield_now();
     }
     running.kill().expect("killed");
@@ -314,7 +314,7 @@ fn an_agent_gets_the_server_that_the_person_configured() {
     let client = |world: &World| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
         command.args(["mcp", "serve", "--code"]).current_dir(world.path("work"));
-        command.env_clear().env("HOME", world.path("home")).env("PATH", "/usr/bin:/bin");
+        command.env_clear().env("HOME", world.path("home"));
         Client::start(&mut command).greeted("agent")
     };
     let world = World::new().configured(false);
