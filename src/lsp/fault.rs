@@ -9,7 +9,7 @@ pub enum LspFault {
     NotStarted(String),
     /// It ended before it answered; the last that it said on standard error.
     Ended(String),
-    /// What it sent is no message of the protocol.
+    /// It sent what is no message of the protocol.
     Garbage(String),
     /// It took too long: for what, and the seconds it had.
     Late(&'static str, u64),

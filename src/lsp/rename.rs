@@ -51,7 +51,7 @@ pub fn rename(
     let folders = json!([{"uri": uri::of_path(&folder), "name": name}]);
     let mut session = Session::new(Running::start(server, &folder, start)?, folders.clone());
     let until = Instant::now() + question.patience;
-    let edit = asked(&mut session, server, (&folder, folders), question, until);
+    let edit = edits_of(&mut session, server, (&folder, folders), question, until);
     // One that says nothing more is not asked to end.
     if !matches!(edit, Err(LspFault::Late(..) | LspFault::Ended(_) | LspFault::Garbage(_))) {
         session.end();
@@ -59,7 +59,7 @@ pub fn rename(
     edit
 }
 
-fn asked(
+fn edits_of(
     session: &mut Session,
     server: &LanguageServer,
     (folder, folders): (&Path, Value),

@@ -143,6 +143,7 @@ fn at(line: usize, from: usize, to: usize) -> Value {
 #[test]
 fn the_edit_of_a_server_is_a_change_like_any_other() {
     let world = World::new().configured(true);
+    world.answering("exit 1");
     // Without being asked for it is not started, but named.
     let (refused, told) = world.rename(3, &["--yes"]);
     assert_eq!(refused["error"]["kind"], "unresolved");

@@ -8,11 +8,13 @@ mod place;
 mod read;
 mod refs;
 mod rename;
+mod renamed;
 #[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
 mod served;
 mod server;
+mod servers;
 mod write;
 
 #[cfg(test)]
@@ -35,7 +37,7 @@ use failure::{Failed, USAGE};
 use place::Place;
 #[cfg(feature = "mcp")]
 pub use served::CodeTools;
-use server::Servers;
+use servers::Servers;
 
 /// Runs `strand code` with the words after it; `json` if that was asked for before them. Returns the exit code.
 pub fn run(words: Vec<OsString>, json: bool) -> u8 {

@@ -1,6 +1,6 @@
 //! The place that a command is about.
 
-use super::server::Servers;
+use super::servers::Servers;
 use crate::definitions::DefinitionFinder;
 
 /// The place that a command is about, and the form of its answer.

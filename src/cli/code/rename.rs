@@ -11,7 +11,8 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
-use super::server::Chosen;
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name};
+use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
 use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
@@ -27,10 +28,10 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let path = file.source.path.clone();
     let old = file.source.called(at);
     is_name(&args.new_name)?;
-    let asked = args.server.then(|| place.servers.asked(&path)).transpose()?;
+    let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
-    let Renamed { files: renamed, left, server } = told(place, files, (&target, &sources), args, asked)?;
+    let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
     let mut errors: Vec<Value> = Vec::new();
     for RenamedFile { path, count, before, after, new } in renamed {
@@ -57,32 +58,8 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     carry_out(place, files, Change { changes, title, answer, piped: false, sources: Some(&sources) }, &args.ask)
 }
 
-/// The files of a rename as they would be.
-pub(super) struct Renamed {
-    /// The files.
-    pub files: Vec<RenamedFile>,
-    /// The places of the same name that stay as they are.
-    pub left: Vec<String>,
-    /// The language server that told it.
-    pub server: Option<String>,
-}
-
-/// A file of a rename.
-pub(super) struct RenamedFile {
-    /// Its path.
-    pub path: String,
-    /// The number of places.
-    pub count: usize,
-    /// The state it was told from.
-    pub before: State,
-    /// The state it would have.
-    pub after: State,
-    /// The same with its definitions, if it is a source file.
-    pub new: Option<SourceFile>,
-}
-
 /// Tells a rename: by the text, or by a language server where one was asked for, or is configured and needed.
-fn told(
+fn found_out(
     place: &Place<'_>,
     files: &mut ArchiveCommands<'_>,
     (target, sources): (&CodeTarget, &SourceFiles<'_>),
@@ -126,9 +103,6 @@ fn by_text(places: &RenamePlaces, sources: &SourceFiles<'_>, name: &str) -> Resu
     }
     Ok(Renamed { files, left: Vec::new(), server: None })
 }
-
-/// The files of a change, each with the places of the name.
-type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
 
 /// Returns the places of a definition's name; refuses if one of them may mean something else.
 fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMention]) -> Result<RenamePlaces, Failed> {
@@ -177,49 +151,4 @@ fn all_read(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<(), Failed
     };
     let why = format!("cannot rename {}: what is not read may mention it: {why}{more}", target.file.id(target.at));
     Err(Failed::new("unread", REFUSED, why).with(json!({"skipped": skipped_json(&notes)})))
-}
-
-/// Returns whether a character may stand in a name.
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '$'
-}
-
-/// Refuses what is no name.
-fn is_name(name: &str) -> Result<(), Failed> {
-    if name.is_empty() || !name.chars().all(is_of_name) || name.starts_with(|c: char| c.is_numeric()) {
-        return Err(CodeFault::Usage(format!("'{name}' is no name")).into());
-    }
-    Ok(())
-}
-
-/// Refuses a new name that is in use in a file that would change, or beside the definition.
-pub(super) fn free(
-    target: &CodeTarget,
-    sources: &SourceFiles<'_>,
-    name: &str,
-    edits: &RenamePlaces,
-) -> Result<(), Failed> {
-    let mut used = None;
-    for (file, _) in edits.values() {
-        let at = file.text.match_indices(name).map(|(at, _)| at).find(|at| {
-            let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
-            !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
-        });
-        used = used.or_else(|| at.map(|at| format!("{}:{}", file.path, file.line(at))));
-    }
-    // A package of Go is more than one file.
-    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-    sources.each_with(name, target.file.language, |file| {
-        let beside = folder(&file.path) == folder(&target.file.path) && file.path.ends_with(".go");
-        let defines = file.nodes.iter().find(|node| beside && node.name == name);
-        used = used.take().or_else(|| defines.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
-    });
-    match used {
-        Some(place) => {
-            let why = format!("cannot rename {} to {name}: {place} uses that name", target.file.id(target.at));
-            let details: Value = json!({"place": place});
-            Err(Failed::new("exists", REFUSED, why).with(details))
-        }
-        None => Ok(()),
-    }
 }

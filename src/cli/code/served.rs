@@ -12,7 +12,7 @@ use super::args::{AskCode, RefsCode, RemoveCode, RenameCode, ReplaceCode, ViewCo
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::{each_shown, node_json, with_notes};
-use super::server::Servers;
+use super::servers::Servers;
 use super::{history, refs, rename, schema, write};
 use crate::cli::context::Context;
 use crate::cli::files::ArchiveCommands;

@@ -8,98 +8,19 @@ use std::time::Duration;
 
 use super::failure::{Failed, REFUSED};
 use super::place::Place;
-use super::rename::{Renamed, RenamedFile, free};
-use crate::cli::context::Context;
+use super::renamed::{Renamed, RenamedFile, free};
+use super::servers::Chosen;
 use crate::code::{Certainty, CodeTarget, SourceFile, SourceLanguage, SourceTree, respelled};
 use crate::definitions::{FoundMention, SourceFiles};
-use crate::lsp::{self, FileEdits, LanguageServer, LspFault, OpenText, RenameQuestion, ServerStart};
+use crate::lsp::{self, FileEdits, LspFault, OpenText, RenameQuestion, ServerStart};
 use crate::proposal::State;
 use crate::shell::Grant;
 use crate::workspace::{Access, holds_secrets};
 
 /// Files that a server is shown; the others it reads itself.
 const SHOWN: usize = 200;
-/// Places that a refusal lists.
+/// EditPlaces that a refusal lists.
 const LISTED: usize = 20;
-
-/// The language servers that a rename may use.
-pub struct Servers<'a> {
-    /// What is configured, and whether the folder is trusted. None: there are none.
-    pub context: Option<&'a Context>,
-    /// True if nobody asks for one: those that the configuration names are used where they are needed, and no others.
-    pub unasked: bool,
-    /// The seconds until one is ready.
-    pub patience: u64,
-}
-
-impl<'a> Servers<'a> {
-    /// Returns the server for a file.
-    fn of(&self, path: &str) -> Option<(&'a Context, LanguageServer)> {
-        let context = self.context?;
-        let search = context.config.env().get("PATH").unwrap_or_default();
-        Some((context, lsp::choose(&context.config.lsp, path, search, self.unasked)?))
-    }
-
-    /// Returns the server that is used though nobody asked for it: one that is configured, in a folder that is trusted.
-    pub(super) fn configured(&self, path: &str) -> Option<Chosen<'a>> {
-        let (context, server) = self.of(path).filter(|(context, _)| self.unasked && context.config.is_trusted())?;
-        Some(Chosen { context, server, patience: self.patience })
-    }
-
-    /// Returns the server that was asked for.
-    ///
-    /// # Errors
-    /// When there is none, or it must not be started here.
-    pub(super) fn asked(&self, path: &str) -> Result<Chosen<'a>, Failed> {
-        let Some((context, server)) = self.of(path) else {
-            let off = self.context.is_some_and(|context| context.config.lsp.off);
-            let why = match off {
-                true => "lsp is false in the configuration".to_owned(),
-                false => "none is on the PATH; lsp in the configuration names others".to_owned(),
-            };
-            return Err(Failed::new("no-server", REFUSED, format!("there is no language server for {path}: {why}")));
-        };
-        match context.config.is_trusted() {
-            true => Ok(Chosen { context, server, patience: self.patience }),
-            false => Err(Failed::new("untrusted", REFUSED, untrusted(&server, context.workspace.root()))),
-        }
-    }
-
-    /// Returns what a person can do about mentions that cannot be told without types.
-    pub(super) fn advice(&self, path: &str) -> String {
-        match self.of(path).filter(|_| !self.unasked) {
-            Some((context, server)) if context.config.is_trusted() => {
-                format!("\n{} is installed and may tell them: add --server", server.name)
-            }
-            Some((context, server)) => {
-                format!(
-                    "\n{} is installed and may tell them (--server), but {}",
-                    server.name,
-                    not_here(context.workspace.root())
-                )
-            }
-            None => String::new(),
-        }
-    }
-}
-
-fn untrusted(server: &LanguageServer, root: &Path) -> String {
-    format!("{} is not started: {}", server.name, not_here(root))
-}
-
-fn not_here(root: &Path) -> String {
-    format!(
-        "a server runs the project's code, and {} is not trusted: /trust in nebula, or trusted in the configuration",
-        root.display()
-    )
-}
-
-/// A server that may be started.
-pub(super) struct Chosen<'a> {
-    context: &'a Context,
-    server: LanguageServer,
-    patience: u64,
-}
 
 impl Chosen<'_> {
     /// Returns its name.
@@ -227,7 +148,7 @@ impl Chosen<'_> {
 
     /// Refuses an edit that leaves a mention as it is of which more than its name tells that it is one: a server knows
     /// nothing of code that is left out of the build for this machine, or of a project that it has not loaded.
-    fn whole(&self, target: &CodeTarget, found: &[FoundMention], places: &Places) -> Result<(), Failed> {
+    fn whole(&self, target: &CodeTarget, found: &[FoundMention], places: &EditPlaces) -> Result<(), Failed> {
         let left = found.iter().filter(|one| one.mention.certainty > Certainty::Name && !is_in(one, places));
         let left: Vec<String> = left.map(FoundMention::place).collect();
         if left.is_empty() {
@@ -243,11 +164,11 @@ impl Chosen<'_> {
 }
 
 /// The bytes of each file that an edit takes the place of.
-type Places = BTreeMap<String, Vec<Range<usize>>>;
+type EditPlaces = BTreeMap<String, Vec<Range<usize>>>;
 
 /// Returns the methods or fields of the same name that an edit leaves as they are: what is checked at run time alone,
 /// as an interface of Go may be, ties them together, and no server tells.
-fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &Places) -> Vec<String> {
+fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &EditPlaces) -> Vec<String> {
     let mut left = Vec::new();
     if !target.is_member() {
         return left;
@@ -261,7 +182,7 @@ fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &Places) -> Vec
 }
 
 /// Returns whether an edit is about a mention.
-fn is_in(one: &FoundMention, places: &Places) -> bool {
+fn is_in(one: &FoundMention, places: &EditPlaces) -> bool {
     let at = &one.mention.at;
     let meets = |place: &Range<usize>| place.start <= at.end && at.start <= place.end;
     places.get(&one.file.path).is_some_and(|places| places.iter().any(meets))
