@@ -1,9 +1,6 @@
 //! `rename`: a definition and all its mentions, where the text alone tells every one of them, or a language server does.
 
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::ops::Range;
-use std::rc::Rc;
 
 use serde_json::{Value, json};
 
@@ -15,7 +12,7 @@ use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name};
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
-use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
+use crate::code::{Certainty, CodeTarget, renamed};
 use crate::definitions::{FoundMention, SourceFiles};
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
