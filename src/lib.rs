@@ -11,6 +11,7 @@
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`tools`] | the tools of the model, and those of a Strand store; a tool answers or says what should change, and writes no file |
 //! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
+//! | `lsp` | a client of language servers: asks one for the edits of a rename; runs only where a person asked for it in a trusted folder |
 //! | [`provider`] | requests to a model and their streamed answers, or a model run in this process; recordings |
 //! | [`restore_plan`] | the plans of undo, redo and restore |
 //! | [`past`] | the workspace at any moment, and the cause of each line of a file |
@@ -64,6 +65,8 @@ pub mod disk;
 pub mod edit;
 pub mod execute;
 pub mod git;
+#[cfg(all(feature = "strand", feature = "code"))]
+pub mod lsp;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod memory;

@@ -15,6 +15,10 @@ fn main() -> ExitCode {
     if let Some(code) = nebula::shell::helper_main() {
         return code;
     }
+    #[cfg(all(feature = "strand", feature = "code"))]
+    if let Some(code) = nebula::lsp::stage_main() {
+        return code;
+    }
     let Cli { global, command, prompt } = cli::parse();
     let ended = match command {
         None => Context::new(global, None).and_then(|mut context| {

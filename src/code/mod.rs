@@ -27,4 +27,4 @@ pub use lang::{CodeNode, NodeKind, SourceLanguage};
 pub use merge::{LineMerge, merge};
 pub use refs::{Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, uses};
 pub use select::NodeSelector;
-pub use splice::{SplicedFile, remove, renamed, replace};
+pub use splice::{SplicedFile, remove, renamed, replace, respelled};

@@ -88,6 +88,14 @@ pub fn renamed(file: &SourceFile, places: &[Range<usize>], name: &str) -> Result
         at = place.end;
     }
     text.push_str(&file.text[at..]);
+    respelled(file, &text)
+}
+
+/// Returns a file with another text, in which names alone are others.
+///
+/// # Errors
+/// When it would not parse as well as before, or a definition would not be what it is but for its name.
+pub fn respelled(file: &SourceFile, text: &str) -> Result<SourceFile, CodeFault> {
     let new = SourceFile::read(&file.path, text.as_bytes())?;
     if new.errors.len() > file.errors.len() {
         let line = new.errors.first().map_or(1, |at| new.line(*at));
@@ -96,7 +104,7 @@ pub fn renamed(file: &SourceFile, places: &[Range<usize>], name: &str) -> Result
     let differs =
         (0..file.nodes.len()).find(|at| new.nodes.get(*at).is_none_or(|node| node.kind != file.nodes[*at].kind));
     match differs.or((new.nodes.len() > file.nodes.len()).then_some(0)) {
-        Some(at) => Err(CodeFault::Others { id: name.to_owned(), other: file.id(at) }),
+        Some(at) => Err(CodeFault::Others { id: file.path.clone(), other: file.id(at) }),
         None => Ok(new),
     }
 }

@@ -209,7 +209,7 @@ pub(super) fn resolve(dotted: &str) -> Result<(Vec<String>, Shape), Error> {
     let none = || Error::new(format!("there is no key {dotted}"), hint);
     let (mut parts, shape) = match key.shape {
         Shape::TextByName => (vec![rest.to_string()], Shape::Text),
-        Shape::ByName(keys) => by_name(rest, keys),
+        Shape::ByName(keys) | Shape::OffOrByName(keys) => by_name(rest, keys),
         Shape::Object(keys) => match keys.iter().find(|key| key.name == rest) {
             Some(key) => (vec![rest.to_string()], key.shape),
             None => return Err(none()),

@@ -59,6 +59,8 @@ pub(super) enum Shape {
     Object(&'static [Key]),
     /// A list of objects of these keys.
     List(&'static [Key]),
+    /// `false`, or names with objects of these keys.
+    OffOrByName(&'static [Key]),
 }
 
 /// A key, what it may hold, and whether an untrusted workspace may set it.
@@ -145,6 +147,10 @@ const SHELL: &[Key] = &[
     guarded("check", Shape::Text),
 ];
 
+/// The keys of a language server.
+const SERVER: &[Key] =
+    &[guarded("command", Shape::Texts), guarded("globs", Shape::Texts), guarded("enabled", Shape::Flag)];
+
 /// All keys.
 pub(super) const KEYS: &[Key] = &[
     guarded("provider", Shape::Text).or("openai"),
@@ -175,6 +181,7 @@ pub(super) const KEYS: &[Key] = &[
     open("language", Shape::Text),
     guarded("trusted", Shape::Texts),
     guarded("shell", Shape::Object(SHELL)),
+    guarded("lsp", Shape::OffOrByName(SERVER)),
 ];
 
 /// Returns the values of the keys that nobody sets.
@@ -203,7 +210,10 @@ impl Shape {
             Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
             Shape::Ports => value.as_array().is_some_and(|list| list.iter().all(is_port)),
             Shape::TextByName => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
-            Shape::ByName(keys) => return each(value, path, complain, &mut |_| Some(Shape::Object(keys)), &[]),
+            Shape::OffOrByName(_) if *value == Value::Bool(false) => true,
+            Shape::ByName(keys) | Shape::OffOrByName(keys) => {
+                return each(value, path, complain, &mut |_| Some(Shape::Object(keys)), &[]);
+            }
             Shape::List(keys) => match value.as_array_mut() {
                 Some(list) => {
                     list.retain_mut(|entry| Shape::Object(keys).check(entry, path, complain));
@@ -237,6 +247,7 @@ impl Shape {
             Shape::Ports => "a list of ports from 1 to 65535".into(),
             Shape::TextByName => "an object of texts".into(),
             Shape::ByName(_) | Shape::Object(_) => "an object".into(),
+            Shape::OffOrByName(_) => "false or an object".into(),
             Shape::List(_) => "a list of objects".into(),
         }
     }

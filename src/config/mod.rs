@@ -13,6 +13,7 @@ mod json_edit;
 mod key_use;
 mod keys;
 mod layers;
+mod lsp;
 mod paths;
 mod price;
 pub mod screen_files;
@@ -28,6 +29,7 @@ pub use file::Error;
 pub use key_use::{KeyUse, Secret, is_loopback};
 pub use keys::{DEFAULT_MODEL, EFFORTS, FORMATS, WIRES};
 pub use layers::ValueSource;
+pub use lsp::{LspConfig, LspServerConfig};
 pub use paths::{Paths, Variables, workspace_config};
 pub use price::Price;
 pub use shell::{RuleConfig, ShellConfig, folder, rules_set_by};
@@ -74,12 +76,14 @@ impl Config {
                 let left_out;
                 (workspace_rules, left_out) = shell::take_rules(&mut read.keys, whole);
                 untrusted.extend(left_out);
+                // The person's own `false` stands.
+                let no_servers = merged.get("lsp") == Some(&Value::Bool(false));
                 read.keys.retain(|name, _| {
                     let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));
                     if !allowed {
                         untrusted.push(name.clone());
                     }
-                    allowed
+                    allowed && !(no_servers && name == "lsp")
                 });
                 redirects = read.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
                 overlay(&mut merged, &mut origins, read.keys, ValueSource::Workspace);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::key_use::{KeyUse, StoredKey};
 use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
+use super::lsp::LspConfig;
 use super::paths::{Paths, Variables};
 use super::price::Price;
 use super::shell::ShellConfig;
@@ -74,6 +75,8 @@ pub struct Config {
     pub trusted: Vec<PathBuf>,
     /// The settings of commands.
     pub shell: ShellConfig,
+    /// The settings of language servers.
+    pub lsp: LspConfig,
     /// The faults of the files, a line each.
     pub warnings: Vec<String>,
     /// A file is there that could not be read or understood, or is empty: nothing of it counts.
@@ -211,6 +214,7 @@ impl Config {
             language: text(&merged, "language").filter(|language| language != "auto"),
             trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
             shell: ShellConfig::read(merged.get("shell")),
+            lsp: LspConfig::read(merged.get("lsp")),
             warnings: Vec::new(),
             is_unreadable: false,
             untrusted: Vec::new(),

@@ -24,6 +24,8 @@ mod interaction;
 mod japanese;
 mod keys;
 mod kills;
+#[cfg(all(feature = "strand", feature = "code"))]
+mod language_server;
 mod large;
 mod ledger;
 mod live;

@@ -40,6 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("past", &["code", "execute", "archive", "memory", "proposal", "workspace"]),
     ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
+    ("lsp", &["config"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),
     (
         "tools",
@@ -116,6 +117,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "edit",
             "execute",
             "git",
+            "lsp",
             "mcp",
             "memory",
             "messages",

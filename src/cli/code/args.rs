@@ -113,11 +113,21 @@ that may mention it is not read, or if the new name is in use in a file that
 would change. Strings and comments stay as they are: run the project's tests
 afterwards.
 
+With --server a language server on the PATH tells the mentions instead, with
+types: rust-analyzer, gopls, basedpyright or pyright, or
+typescript-language-server; or one that the configuration names (lsp). It runs
+the project's code, so the folder must be trusted. It is started for this and
+ended. Its edit is checked, shown and asked about like any other; one that
+leaves a mention more certain than 'name', or touches what git would not find,
+is refused.
+
 JSON: {op-id, id, changed: [{path, count}], diff,
-       diagnostics: [{path, line, message}]};
+       diagnostics: [{path, line, message}]}, with --server also server and
+      left: [\"path:line\"], mentions of the name that mean something else;
       when refused, error.details.places or error.details.skipped
 Exit: 0 renamed, 2 no legal name, 3 unresolved, not read, in use, changed
-      meanwhile, or not approved, 6 nothing of that name")]
+      meanwhile, not trusted, no server or no edit of it that will do, or not
+      approved, 6 nothing of that name")]
     Rename(RenameCode),
     /// List the changes of one definition that are archived, newest first
     #[command(after_help = "\
@@ -155,6 +165,12 @@ pub struct RenameCode {
     /// Its hash as 'view' printed it; 12 digits will do
     #[arg(long, value_name = "H")]
     pub expect_hash: Option<String>,
+    /// Let a language server tell the mentions, in a folder that is trusted
+    #[arg(long)]
+    pub server: bool,
+    /// Seconds until the server is ready, and as many for its answer
+    #[arg(long, value_name = "N", default_value_t = 120, requires = "server")]
+    pub wait: u64,
     /// The way it is asked for.
     #[command(flatten)]
     pub ask: AskCode,

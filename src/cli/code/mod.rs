@@ -8,10 +8,13 @@ mod place;
 mod read;
 mod refs;
 mod rename;
+mod renamed;
 #[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
 mod served;
+mod server;
+mod servers;
 mod write;
 
 #[cfg(test)]
@@ -29,11 +32,12 @@ use super::context::Context;
 use super::files::{ArchiveCommands, DONE};
 use super::out::{self, Out};
 use crate::definitions::{DefinitionFinder, SecretFiles};
-use args::{CodeArgs, CodeCommand};
+use args::{CodeArgs, CodeCommand, RenameCode};
 use failure::{Failed, USAGE};
 use place::Place;
 #[cfg(feature = "mcp")]
 pub use served::CodeTools;
+use servers::Servers;
 
 /// Runs `strand code` with the words after it; `json` if that was asked for before them. Returns the exit code.
 pub fn run(words: Vec<OsString>, json: bool) -> u8 {
@@ -67,7 +71,12 @@ fn perform(args: CodeArgs, json: bool) -> Result<Value, Failed> {
     let context = Context::of_files(global, None)?;
     let (workspace, folder, stop) = (&context.workspace, context.folder.clone(), CancellationToken::new());
     let finder = DefinitionFinder { workspace, folder, stop, secrets: SecretFiles::Shown };
-    let place = Place { finder, json, flag: "--yes" };
+    let patience = match &args.command {
+        CodeCommand::Rename(RenameCode { wait, .. }) => *wait,
+        _ => 0,
+    };
+    let servers = Servers { context: Some(&context), unasked: false, patience };
+    let place = Place { finder, json, flag: "--yes", servers };
     match &args.command {
         CodeCommand::List { selector } => read::list(&place, selector),
         CodeCommand::View(view) => read::view(&place, view),

@@ -1,5 +1,6 @@
 //! The place that a command is about.
 
+use super::servers::Servers;
 use crate::definitions::DefinitionFinder;
 
 /// The place that a command is about, and the form of its answer.
@@ -10,4 +11,6 @@ pub struct Place<'a> {
     pub json: bool,
     /// The flag that approves a change where nobody is asked.
     pub flag: &'static str,
+    /// The language servers that a rename may use.
+    pub servers: Servers<'a>,
 }

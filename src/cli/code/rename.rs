@@ -1,8 +1,6 @@
-//! `rename`: a definition and all its mentions, where the text alone tells every one of them.
+//! `rename`: a definition and all its mentions, where the text alone tells every one of them, or a language server does.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::rc::Rc;
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -10,9 +8,11 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name};
+use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
-use crate::code::{Certainty, CodeFault, CodeTarget, SourceFile, renamed};
+use crate::code::{Certainty, CodeTarget, renamed};
 use crate::definitions::{FoundMention, SourceFiles};
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
@@ -24,40 +24,85 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     }
     let path = file.source.path.clone();
     let old = file.source.called(at);
+    is_name(&args.new_name)?;
+    let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
-    let edits = resolved(&target, &sources)?;
-    all_read(&target, &sources)?;
-    free(&target, &sources, &args.new_name, &edits)?;
+    let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
     let mut errors: Vec<Value> = Vec::new();
-    for (path, (file, ranges)) in &edits {
-        let new = renamed(file, ranges, &args.new_name)?;
-        errors.extend(diagnostics(&new));
-        changed.push(json!({"path": path, "count": ranges.len()}));
-        if *path == target.file.path {
-            now = new.nodes.get(target.at).map(|_| (new.called(target.at), new.id(target.at)));
+    for RenamedFile { path, count, before, after, new } in renamed {
+        changed.push(json!({"path": path, "count": count}));
+        if let Some(new) = new {
+            errors.extend(diagnostics(&new));
+            if path == target.file.path {
+                now = new.nodes.get(target.at).map(|_| (new.called(target.at), new.id(target.at)));
+            }
         }
-        let before = sources.state(path).ok_or_else(|| Failed::new("io", 7, format!("{path} cannot be read again")))?;
-        changes.push(FileChange::new(path, before, State::file(new.text.into_bytes()), "code", &[]));
+        changes.push(FileChange::new(&path, before, after, "code", &[]));
     }
     let (now, id) = now.ok_or_else(|| Failed::new("usage", USAGE, format!("{} is no name", args.new_name)))?;
-    let answer = json!({"id": id, "changed": changed, "diagnostics": errors});
+    let mut answer = json!({"id": id, "changed": changed, "diagnostics": errors});
+    if let Some(server) = &server {
+        (answer["server"], answer["left"]) = (server.as_str().into(), left.clone().into());
+    }
+    if let (false, Some(server), false) = (place.json, &server, left.is_empty()) {
+        let left =
+            format!("left as they are, since {server} finds something else of the name there: {}", left.join(", "));
+        files.complain(&left)?;
+    }
     let title = format!("code: rename {old} to {now}");
     carry_out(place, files, Change { changes, title, answer, piped: false, sources: Some(&sources) }, &args.ask)
 }
 
-/// The files of a change, each with the places of the name.
-type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
-
-/// Returns the places of a definition's name; refuses if one of them may mean something else.
-fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlaces, Failed> {
+/// Tells a rename: by the text, or by a language server where one was asked for, or is configured and needed.
+fn found_out(
+    place: &Place<'_>,
+    files: &mut ArchiveCommands<'_>,
+    (target, sources): (&CodeTarget, &SourceFiles<'_>),
+    args: &RenameCode,
+    asked: Option<Chosen<'_>>,
+) -> Result<Renamed, Failed> {
     if target.names_files() {
         let why =
             format!("cannot rename {}: files are found by its name: move them by hand", target.file.id(target.at));
         return Err(Failed::new("unresolved", REFUSED, why));
     }
     let found = sources.mentions(target);
+    let server = match asked {
+        Some(server) => server,
+        None => match (resolved(target, sources, &found), place.servers.configured(&target.file.path)) {
+            (Ok(places), _) => {
+                all_read(target, sources)?;
+                free(target, sources, &args.new_name, &places)?;
+                return by_text(&places, sources, &args.new_name);
+            }
+            (Err(_), Some(server)) => server,
+            (Err(unresolved), None) => return Err(unresolved.and(&place.servers.advice(&target.file.path))),
+        },
+    };
+    all_read(target, sources)?;
+    if !place.json {
+        files.complain(&format!("asking {}", server.name()))?;
+        files.err.flush()?;
+    }
+    server.rename(place, (target, sources, &found), &args.new_name)
+}
+
+/// Returns the files with the name written anew in its places.
+fn by_text(places: &RenamePlaces, sources: &SourceFiles<'_>, name: &str) -> Result<Renamed, Failed> {
+    let mut files = Vec::new();
+    for (path, (file, ranges)) in places {
+        let new = renamed(file, ranges, name)?;
+        let before = sources.state(path).ok_or_else(|| Failed::new("io", 7, format!("{path} cannot be read again")))?;
+        let after = State::file(new.text.clone().into_bytes());
+        files.push(RenamedFile { path: path.clone(), count: ranges.len(), before, after, new: Some(new) });
+    }
+    Ok(Renamed { files, left: Vec::new(), server: None })
+}
+
+/// Returns the places of a definition's name; refuses if one of them may mean something else.
+fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMention]) -> Result<RenamePlaces, Failed> {
     let mut unsure: Vec<String> =
         found.iter().filter(|one| one.mention.certainty == Certainty::Name).map(|one| one.place()).collect();
     let unresolved = unsure.len();
@@ -74,7 +119,7 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlac
             0 => format!("cannot rename {id}: {} of its name may belong to it", plural(unsure.len(), "definition")),
             some => format!("cannot rename {id}: {some} of {all} mentions cannot be resolved without types"),
         };
-        let failed = Failed::new("unresolved", REFUSED, why).and(&listed(&found, &unsure[unresolved..]));
+        let failed = Failed::new("unresolved", REFUSED, why).and(&listed(found, &unsure[unresolved..]));
         return Err(failed.with(json!({"places": unsure})));
     }
     let mut edits = RenamePlaces::new();
@@ -82,7 +127,7 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<RenamePlac
     edits.insert(target.file.path.clone(), (target.file.clone(), vec![own]));
     for one in found {
         let (_, ranges) = edits.entry(one.file.path.clone()).or_insert_with(|| (one.file.clone(), Vec::new()));
-        ranges.push(one.mention.at);
+        ranges.push(one.mention.at.clone());
     }
     Ok(edits)
 }
@@ -103,35 +148,4 @@ fn all_read(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<(), Failed
     };
     let why = format!("cannot rename {}: what is not read may mention it: {why}{more}", target.file.id(target.at));
     Err(Failed::new("unread", REFUSED, why).with(json!({"skipped": skipped_json(&notes)})))
-}
-
-/// Refuses a new name that is in use in a file that would change, or beside the definition.
-fn free(target: &CodeTarget, sources: &SourceFiles<'_>, name: &str, edits: &RenamePlaces) -> Result<(), Failed> {
-    let word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    if name.is_empty() || !name.chars().all(word) || name.starts_with(|c: char| c.is_numeric()) {
-        return Err(CodeFault::Usage(format!("'{name}' is no name")).into());
-    }
-    let mut used = None;
-    for (file, _) in edits.values() {
-        let at = file.text.match_indices(name).map(|(at, _)| at).find(|at| {
-            let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
-            !before.is_some_and(word) && !after.is_some_and(word)
-        });
-        used = used.or_else(|| at.map(|at| format!("{}:{}", file.path, file.line(at))));
-    }
-    // A package of Go is more than one file.
-    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-    sources.each_with(name, target.file.language, |file| {
-        let beside = folder(&file.path) == folder(&target.file.path) && file.path.ends_with(".go");
-        let defines = file.nodes.iter().find(|node| beside && node.name == name);
-        used = used.take().or_else(|| defines.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
-    });
-    match used {
-        Some(place) => {
-            let why = format!("cannot rename {} to {name}: {place} uses that name", target.file.id(target.at));
-            let details: Value = json!({"place": place});
-            Err(Failed::new("exists", REFUSED, why).with(details))
-        }
-        None => Ok(()),
-    }
 }

@@ -188,7 +188,14 @@ fn rename() -> ServedTool {
             }),
             &["selector", "new_name"],
         ),
-        change(json!({"changed": changed}), &["changed"]),
+        change(
+            json!({
+                "changed": changed,
+                "server": text("the language server that told the mentions, where the person has configured one"),
+                "left": described(list(text("path:line")), "mentions of the name that the server leaves as they are"),
+            }),
+            &["changed"],
+        ),
         false,
     )
 }

@@ -12,6 +12,7 @@ use super::args::{AskCode, RefsCode, RemoveCode, RenameCode, ReplaceCode, ViewCo
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::{each_shown, node_json, with_notes};
+use super::servers::Servers;
 use super::{history, refs, rename, schema, write};
 use crate::cli::context::Context;
 use crate::cli::files::ArchiveCommands;
@@ -24,6 +25,8 @@ use crate::mcp::{Client, Contents, ResourcePage, ServedAnswer, ServedTool, Toolb
 const PAGE: usize = 256 << 10;
 /// The flag that approves the changes.
 const FLAG: &str = "--code";
+/// The seconds that a language server has until it is ready.
+const PATIENCE: u64 = 120;
 
 const INSTRUCTIONS: &str = "code_* work on definitions of source files in Rust, Python, TypeScript and Go, named by \
 selectors: path::Container.name, path:LINE, a path, kind.name (fn.main, class.Foo*). code_view with outline shows the \
@@ -53,7 +56,8 @@ impl CodeTools {
     ) -> Result<Value, Failed> {
         let (workspace, folder) = (&self.context.workspace, self.context.workspace.root().to_path_buf());
         let finder = DefinitionFinder { workspace, folder, stop, secrets: SecretFiles::Withheld(None) };
-        let place = Place { finder, json: true, flag: FLAG };
+        let servers = Servers { context: Some(&self.context), unasked: true, patience: PATIENCE };
+        let place = Place { finder, json: true, flag: FLAG, servers };
         match name {
             "code_view" => view(&place, read(arguments)?),
             "code_refs" => {
@@ -75,7 +79,8 @@ impl CodeTools {
             }
             "code_rename" => {
                 let ServedRename { selector, new_name, expect_hash, dry_run } = read(arguments)?;
-                let args = RenameCode { selector, new_name, expect_hash, ask: asking(dry_run) };
+                let (server, wait, ask) = (false, PATIENCE, asking(dry_run));
+                let args = RenameCode { selector, new_name, expect_hash, server, wait, ask };
                 self.commands(&mut io::empty(), told, |files| rename::rename(&place, files, &args))
             }
             _ => {

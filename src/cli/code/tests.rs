@@ -54,7 +54,8 @@ fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<Value
     };
     let stop = CancellationToken::new();
     let finder = DefinitionFinder { workspace: &workspace, folder: root.clone(), stop, secrets: SecretFiles::Shown };
-    let place = Place { finder, json: false, flag: "--yes" };
+    let servers = Servers { context: None, unasked: false, patience: 0 };
+    let place = Place { finder, json: false, flag: "--yes", servers };
     let words = ["strand code"].iter().chain(words);
     let ran = match CodeArgs::try_parse_from(words.clone()).expect("a command").command {
         CodeCommand::Rename(args) => rename::rename(&place, &mut files, &args),

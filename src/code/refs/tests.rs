@@ -101,6 +101,9 @@ fn answers(file: &SourceFile, names: &BTreeSet<String>, faults: &mut Vec<String>
     found
 }
 
+/// The definitions that a key asks for at least.
+const DEFINITIONS: usize = 30;
+
 /// Mentions that were reported and right, of each certainty, and all true ones.
 #[derive(Default)]
 struct Score {
@@ -130,6 +133,7 @@ fn score(language: &str) -> Score {
     let project = Project::in_folder(&folder);
     let key = fs::read_to_string(folder.join("key.txt")).expect("a key");
     let targets: Vec<CodeTarget> = key.lines().map(|id| project.target(id)).collect();
+    assert!(targets.len() >= DEFINITIONS, "{language}: {} definitions", targets.len());
     let names: BTreeSet<String> = targets.iter().map(|target| target.node().name.clone()).collect();
     let mut score = Score::default();
     for path in &project.paths {

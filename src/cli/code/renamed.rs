@@ -1,0 +1,84 @@
+//! The files of a rename, and whether the new name is free in them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::failure::{Failed, REFUSED};
+use crate::code::{CodeFault, CodeTarget, SourceFile};
+use crate::definitions::SourceFiles;
+use crate::proposal::State;
+
+/// The files of a rename as they would be.
+pub(super) struct Renamed {
+    /// The files.
+    pub files: Vec<RenamedFile>,
+    /// The places of the same name that stay as they are.
+    pub left: Vec<String>,
+    /// The language server that told it.
+    pub server: Option<String>,
+}
+
+/// A file of a rename.
+pub(super) struct RenamedFile {
+    /// Its path.
+    pub path: String,
+    /// The number of places.
+    pub count: usize,
+    /// The state it was told from.
+    pub before: State,
+    /// The state it would have.
+    pub after: State,
+    /// Its definitions as they would be, if it is a source file.
+    pub new: Option<SourceFile>,
+}
+
+/// The files of a change, each with the places of the name.
+pub(super) type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
+
+/// Returns whether a character may stand in a name.
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// Refuses what is no name.
+pub(super) fn is_name(name: &str) -> Result<(), Failed> {
+    if name.is_empty() || !name.chars().all(is_of_name) || name.starts_with(|c: char| c.is_numeric()) {
+        return Err(CodeFault::Usage(format!("'{name}' is no name")).into());
+    }
+    Ok(())
+}
+
+/// Refuses a new name that is in use in a file that would change, or beside the definition.
+pub(super) fn free(
+    target: &CodeTarget,
+    sources: &SourceFiles<'_>,
+    name: &str,
+    edits: &RenamePlaces,
+) -> Result<(), Failed> {
+    let mut used = None;
+    for (file, _) in edits.values() {
+        let at = file.text.match_indices(name).map(|(at, _)| at).find(|at| {
+            let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
+            !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
+        });
+        used = used.or_else(|| at.map(|at| format!("{}:{}", file.path, file.line(at))));
+    }
+    // A package of Go is more than one file.
+    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    sources.each_with(name, target.file.language, |file| {
+        let beside = folder(&file.path) == folder(&target.file.path) && file.path.ends_with(".go");
+        let defines = file.nodes.iter().find(|node| beside && node.name == name);
+        used = used.take().or_else(|| defines.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
+    });
+    match used {
+        Some(place) => {
+            let why = format!("cannot rename {} to {name}: {place} uses that name", target.file.id(target.at));
+            let details: Value = json!({"place": place});
+            Err(Failed::new("exists", REFUSED, why).with(details))
+        }
+        None => Ok(()),
+    }
+}
