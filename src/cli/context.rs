@@ -91,7 +91,7 @@ impl Context {
     /// As [`Context::new`].
     pub fn of_files(global: Global, approval: Option<String>) -> Result<Self> {
         let env = Variables::capture();
-        let paths = Paths::from_env(&env);
+        let paths = Paths::of_process(&env);
         let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
         let mut workspace = match &global.workspace {
             Some(dir) => Workspace::open(dir)?,
