@@ -105,7 +105,7 @@ impl Chosen<'_> {
         let below = below.ok_or_else(|| refused("which is outside the workspace"))?;
         let path =
             workspace.resolve(below, Access::File).map_err(|error| refused(&format!("which cannot be: {error}")))?;
-        if place.finder.withholds_secrets && holds_secrets(&path) {
+        if place.finder.withholds(&path) {
             return Err(refused("which usually holds keys"));
         }
         // What git would not find is made by a program, and made again.
