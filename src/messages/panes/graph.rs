@@ -8,7 +8,6 @@ messages! {
     files_left(n): "{n} more file" | "{n} more files", "ほか{n}ファイル";
     definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";
     definitions_so_far(n): "{n} definition so far" | "{n} definitions so far", "ここまでに定義{n}件";
-    faults(n): "{n} file with errors" | "{n} files with errors", "エラーのあるファイル{n}件";
     conflicts(n): "{n} conflict" | "{n} conflicts", "競合{n}件";
     conflict_heading: "conflicts", "競合";
     uses: "uses", "参照先";

@@ -45,7 +45,8 @@ impl GraphScreen {
             false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
         if page.faults > 0 {
-            note.push_str(&format!(" {} {}", look.glyphs.dot, say::faults(page.faults)));
+            // As their rows are marked.
+            note.push_str(&format!(" {} {} {}", look.glyphs.dot, look.glyphs.failed, thousands(page.faults)));
         }
         if !page.conflicts.is_empty() {
             note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
