@@ -4,6 +4,7 @@
 //! conversation is its own; the actor keeps the token that stops it. One more actor, without a conversation, serves the
 //! person while no session is open.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -12,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::begin::{Begin, TurnOutcome, begin};
 use crate::agent::change::command::{self, seal_jobs};
-use crate::agent::change::restore::{Restores, keep_reviewed};
-use crate::agent::query::{commit, export, graph, listings};
+use crate::agent::change::restore::{Restores, keep_reviewed, tell_elsewhere};
+use crate::agent::query::{commit, export, graph, listings, undone};
 use crate::agent::services::connect;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
@@ -43,6 +44,8 @@ enum ActorMessage {
     /// A process-wide problem that lasts.
     Standing(Notice),
     MemoryTrouble,
+    /// An undo, redo or restore was written, here or elsewhere: its changeset.
+    Restored(String),
     /// Stop what is under way; answered when that is done.
     Stop(oneshot::Sender<()>),
     /// Stop, and close the session in memory unless it stays open.
@@ -69,6 +72,7 @@ impl ActorHandle {
             context: Arc::clone(&context),
             session: None,
             turn: None,
+            recalled: HashSet::new(),
             restores: Restores::default(),
             draft: None,
             commit: None,
@@ -91,6 +95,11 @@ impl ActorHandle {
     /// Tells in the session's chat that memory is not written.
     pub fn tell_memory_trouble(&self) {
         self.send(ActorMessage::MemoryTrouble);
+    }
+
+    /// Tells of an undo, redo or restore.
+    pub fn restored(&self, changeset: String) {
+        self.send(ActorMessage::Restored(changeset));
     }
 
     /// Stops what is under way and waits until it has stopped; a write that has begun is finished.
@@ -123,6 +132,8 @@ struct Actor {
     /// The conversation, while no turn has it.
     session: Option<Conversation>,
     turn: Option<Running>,
+    /// The changesets of the calls that the session had when it was opened; those of a fork are its parent's.
+    recalled: HashSet<String>,
     /// Restores that wait for the person.
     restores: Restores,
     /// Ends the commit message that is being written.
@@ -150,6 +161,10 @@ impl Actor {
                     Some(ActorMessage::MemoryTrouble) => {
                         self.context.tell_memory_trouble().await;
                         self.context.tell_status().await;
+                    }
+                    Some(ActorMessage::Restored(changeset)) => {
+                        tell_elsewhere(&self.context, &changeset).await;
+                        undone::tell(&self.context, &self.recalled, false).await;
                     }
                     Some(ActorMessage::Stop(stopped)) => {
                         self.stop().await;
@@ -372,7 +387,9 @@ impl Actor {
         };
         context.events.send(EventBody::Opened(info)).await;
         if !session.rows.is_empty() {
+            self.recalled = undone::changesets_of(&items);
             context.events.recall(items).await;
+            undone::tell(&context, &self.recalled, true).await;
             tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.files.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if context.provider().is_some_and(|p| p.recorded()) {

@@ -180,6 +180,7 @@ impl Supervisor {
                 self.services.events.say(Level::Info, crate::memory::DatabaseNotice::Back.to_string(), "").await;
                 self.tell_status().await;
             }
+            ServiceReport::Restored(id) => self.sessions.values().for_each(|actor| actor.restored(id.clone())),
             ServiceReport::ArchiveGrew(bytes) => self.archive_size.grew(bytes),
         }
     }

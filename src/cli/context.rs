@@ -64,7 +64,7 @@ impl Context {
 
     fn with_workers(global: Global, approval: Option<String>, workers: usize) -> Result<Self> {
         let env = Variables::capture();
-        let paths = Paths::from_env(&env);
+        let paths = Paths::of_process(&env);
         let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
         let mut workspace = match &global.workspace {
             Some(dir) => Workspace::open(dir)?,

@@ -120,7 +120,7 @@ fn side(header: &str) -> Option<String> {
 
 /// Appends a line to the log of hooks.
 fn log(message: &str) -> std::io::Result<()> {
-    let paths = Paths::from_env(&Variables::capture());
+    let paths = Paths::of_process(&Variables::capture());
     let Some(folder) = paths.folder().map(|folder| folder.join("logs")) else { return Ok(()) };
     fs::create_dir_all(&folder)?;
     let path = folder.join("hook.log");

@@ -62,6 +62,13 @@ impl Paths {
         Self { home, folder }
     }
 
+    /// Returns the same for this process: a home folder that does not exist is not made, and nothing is stored in it.
+    pub fn of_process(env: &Variables) -> Self {
+        let paths = Self::from_env(env);
+        let is_missing = env.get("NEBULA_HOME").is_none() && paths.home.as_ref().is_some_and(|home| !home.is_dir());
+        Self { folder: paths.folder.filter(|_| !is_missing), ..paths }
+    }
+
     /// Returns both in a folder of the caller's choice, as tests want it: the home itself, and `.nebula` in it.
     pub fn below(home: &Path) -> Self {
         Self { home: Some(home.into()), folder: Some(home.join(".nebula")) }
@@ -115,6 +122,18 @@ mod tests {
         let paths = Paths::from_env(&[("HOME", "/h"), ("NEBULA_HOME", " ")].into_iter().collect());
         assert_eq!(paths.folder(), Some(Path::new("/h/.nebula")));
         assert_eq!(Paths::from_env(&Variables::default()), Paths::default());
+    }
+
+    #[test]
+    fn a_home_that_does_not_exist_is_none() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let home = dir.path().display().to_string();
+        let folder = |home: &str| Paths::of_process(&[("HOME", home)].into_iter().collect()).folder;
+        assert_eq!(folder(&home), Some(dir.path().join(".nebula")));
+        let gone = format!("{home}/gone");
+        assert_eq!(folder(&gone), None);
+        let chosen = Paths::of_process(&[("HOME", gone.as_str()), ("NEBULA_HOME", "/n")].into_iter().collect());
+        assert_eq!(chosen.folder(), Some(Path::new("/n")));
     }
 
     #[test]

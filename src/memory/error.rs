@@ -116,7 +116,7 @@ impl Trouble {
             Trouble::ReadOnly => "make it writable",
             Trouble::Denied => "check who owns it and its folder",
             Trouble::InTheWay => "move that away; memory is a file in a folder",
-            Trouble::NoHome => "set HOME, or NEBULA_HOME to a folder that can be written",
+            Trouble::NoHome => "set HOME to a folder that exists, or NEBULA_HOME to one of your choice",
             Trouble::Full => "free some space there",
             Trouble::Io => "check the disk",
             Trouble::Corrupt => "start nebula again: it moves what is damaged aside",

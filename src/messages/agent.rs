@@ -79,7 +79,7 @@ messages! {
     planning_failed: "planning the restore failed in nebula itself", "nebulaの内部エラーで復元の計画に失敗しました";
     passed_over: "It was skipped.", "対象から外しました。";
     looking_failed: "looking at the archive failed in nebula itself", "nebulaの内部エラーでアーカイブの確認に失敗しました";
-    set_home: "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays.", "書き込めるフォルダーをHOMEかNEBULA_HOMEに設定してください。ワークスペースのアーカイブは残ります。";
+    set_home: "Set HOME to a folder that exists, or NEBULA_HOME to one of your choice. What is archived in the workspace stays.", "存在するフォルダーをHOMEに、または任意のフォルダーをNEBULA_HOMEに設定してください。ワークスペースのアーカイブは残ります。";
     kept_when_free: "It is kept in the file as soon as the other program has closed it.", "ほかのプログラムが解放し次第、ファイルに保存します。";
     archive_works: "The archive works as before; only what is said would be lost with this window.", "アーカイブは通常どおり動作します。このウィンドウと一緒に失われるのは会話だけです。";
     in_ram(why): "{why}: this session is kept in RAM only", "{why}: このセッションはRAMだけに保持します";
@@ -145,6 +145,7 @@ messages! {
     refused_twice(what): "the same was refused twice: {what}", "同じものが2回却下されました: {what}";
     no_further: "the model gets no further", "モデルの作業が進みません";
     written_unchanged(path): "The model wrote {path} twice as it is. Say more exactly what to change, or choose another model or /format.", "モデルは{path}を2回とも現在のまま書きました。変更内容をより具体的に書くか、別のモデルや/formatを選んでください。";
+    say_more: "Say more exactly what to do, or choose another model.", "何をするかをより具体的に書くか、別のモデルを選んでください。";
     say_exactly: "Say more exactly what to change, mention the file with @, or choose another model or /format.", "変更内容をより具体的に書くか、@でファイルをメンションするか、別のモデルや/formatを選んでください。";
     recording_stays: "this run replays a recording; start without --replay to connect a model", "この実行は記録を再生しています。モデルを接続するには--replayなしで起動してください";
     no_answer_in(server, seconds): "{server} did not answer in {seconds} s", "{server}は{seconds}秒以内に応答しませんでした";

@@ -6,7 +6,7 @@ messages! {
     attached(path, range, size): "attached: {path}{range}, {size}", "添付: {path}{range}、{size}";
     no_model: "no model", "モデルなし";
     opened(version, workspace, mode, model): "nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end.", "nebula {version}、{workspace}、{mode}、{model}。helpで使える語を表示、Ctrl-Dで終了。";
-    help: "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\nOn a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.", "メッセージを入力してEnter。使える語: help, undo, redo, /plan, /agent, /new, /model NAME, quit。\n提案に対して: y 1 3, n 2 because ..., all, none, show 2, undo。Ctrl-Cでターンを停止、Ctrl-Dで終了。";
+    help: "Type a message and Enter. Words: help, undo, redo, quit.\nCommands: /undo COUNT FILE, /undo turn, /plan, /agent, /new, /sessions, /resume ID, /model NAME, /effort NAME, /format NAME, /compact, /export FORMAT, /prompt NAME, /trust.\n@path in a message attaches a file. On a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.", "メッセージを入力してEnter。使える語: help, undo, redo, quit。\nコマンド: /undo 回数 ファイル, /undo turn, /plan, /agent, /new, /sessions, /resume ID, /model 名前, /effort 名前, /format 名前, /compact, /export 形式, /prompt 名前, /trust。\nメッセージ中の@pathでファイルを添付。提案に対して: y 1 3, n 2 because ..., all, none, show 2, undo。Ctrl-Cでターンを停止、Ctrl-Dで終了。";
     rule(path, reason): "rule: {path}, {reason}", "ルール: {path}、{reason}";
     call(step, verb, main): "step {step}: {verb} {main}", "ステップ{step}: {verb} {main}";
     lines(added, removed): "{added} added, {removed} removed", "{added}行追加、{removed}行削除";
@@ -18,6 +18,11 @@ messages! {
     proposal(files, lines, hunks): "proposal: {files}, {lines}, {hunks}", "提案: {files}、{lines}、{hunks}";
     sentences(first, second): "{first}. {second}", "{first}。{second}";
     on_screen_only(word): "{word} works on the screen alone; nothing was sent. help lists the words here", "{word}は画面でのみ使えます。何も送信していません。helpで使える語を表示";
+    in_shell(word, command): "{word} works on the screen alone; nothing was sent. In a shell: {command}", "{word}は画面でのみ使えます。何も送信していません。シェルでは: {command}";
+    mention_here(word): "{word} works on the screen alone; nothing was sent. Write @path or @rag WORDS in a message", "{word}は画面でのみ使えます。何も送信していません。メッセージに@pathか@rag 語句を書いてください";
+    in_use: ", in use", "、使用中";
+    choose_model: "/model NAME chooses one", "/model 名前で選択";
+    choose_session: "/resume ID goes on with one", "/resume IDで再開";
     careful(why): "careful: {why}", "注意: {why}";
     hunk(number, total, path, about): "hunk {number} of {total}: {path}, {about}", "ハンク{number}/{total}: {path}、{about}";
     found(how): ", found {how}", "、一致: {how}";

@@ -74,7 +74,6 @@ messages! {
     messages: "messages", "件数";
     model: "model", "モデル";
     age: "age", "経過";
-    loading: "loading", "読み込み中";
     no_session: "no session yet", "セッションはまだありません";
     nothing_found: "nothing found", "見つかりません";
     on_disk_since: "on disk since then", "その後のディスク";

@@ -55,6 +55,13 @@ fn by_definitions(_: &str, _: [&[u8]; 3]) -> Option<String> {
     None
 }
 
+/// Returns whether the way from `base` to `ours` is in `theirs` already, which may differ in other lines. None: one of them
+/// is no text.
+pub(super) fn is_contained(base: &State, ours: &State, theirs: &State) -> Option<bool> {
+    let merged = by_lines(base.bytes()?, ours, theirs)?;
+    Some(merged.conflicts.is_empty() && merged.after.bytes() == theirs.bytes())
+}
+
 fn by_lines(base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
     let text = |bytes| std::str::from_utf8(bytes).ok().and_then(|text: &str| lines(text.as_bytes()));
     let (base, ours, theirs) = (text(base)?, text(ours.bytes()?)?, text(theirs.bytes()?)?);

@@ -14,6 +14,7 @@ mod hunks;
 mod later;
 pub mod merge;
 mod restore_preview;
+mod undone;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
 pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};
+pub use undone::WrittenChange;
 
 /// Names a proposal within one run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -187,12 +187,31 @@ const NOBODY: &str = "nobody is there to answer: decide by yourself, or say what
 /// The word in [`Proposal::files`](crate::proposal::Proposal) for an undo of a part of what the session changed.
 pub const UNDO: &str = "undo";
 
+/// The kind of a change that undoes an undo.
+pub const REDO: &str = "redo";
+
 /// The words after `/review` that keep changes, and that restore what was there before.
 pub const REVIEW_KEEP: &str = "keep";
 /// See [`REVIEW_KEEP`].
 pub const REVIEW_RESTORE: &str = "restore";
 /// The word after `/env` that lets the next command begin again.
 pub const ENVIRONMENT_CLEAR: &str = "clear";
+
+impl RestoreRequest {
+    /// Reads `turn`, or `[COUNT] [FILE…]`.
+    pub fn undo(words: &str) -> Self {
+        if words == "turn" {
+            return RestoreRequest::Turn;
+        }
+        let mut words = words.split_whitespace().peekable();
+        let count = words.peek().and_then(|word| word.parse().ok());
+        if count.is_some() {
+            words.next();
+        }
+        let files = words.map(|word| word.trim_start_matches('@').to_string()).collect();
+        RestoreRequest::Undo { count: count.unwrap_or(1).max(1), files }
+    }
+}
 
 /// The target of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -288,6 +307,18 @@ pub enum ExportFormat {
     Markdown,
     Json,
     Html,
+}
+
+impl ExportFormat {
+    /// Returns the format called `md`, `json` or `html`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "md" => Some(ExportFormat::Markdown),
+            "json" => Some(ExportFormat::Json),
+            "html" => Some(ExportFormat::Html),
+            _ => None,
+        }
+    }
 }
 
 /// A setting that can change while running.

@@ -9,7 +9,7 @@ use super::command::{Command, Reply};
 use super::command_card::{CommandCard, CommandDecision};
 use super::command_event::CommandEvent;
 use super::cost::Cost;
-use super::item::{Changeset, Item, Notice, RuleChip};
+use super::item::{Changeset, Item, Notice, RuleChip, UndoneChange};
 use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
 use crate::proposal::{Decision, HunkCount, MergedFile, Proposal, ProposalId, RestorePreview, State};
@@ -62,6 +62,9 @@ pub enum EventBody {
     Command(CommandEvent),
     /// A changeset was made, by us or by another nebula.
     Archived(Changeset),
+    /// Something was undone or redone: the files of the session's changesets of which the lines were restored since, each
+    /// with how much of it is undone now. Of what is not among them nothing is.
+    Undone(Vec<UndoneChange>),
     /// Files changed on disk by someone else since the agent read them.
     Drifted(Vec<String>),
     /// Files of the workspace changed, were added or removed: a list of them may be old.

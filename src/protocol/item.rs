@@ -107,6 +107,8 @@ pub struct Call {
     pub decided: Option<HunkCount>,
     /// The time when the person answered its question or decided its hunks.
     pub answered: Option<i64>,
+    /// The change that it led to.
+    pub change: Option<CallChange>,
 }
 
 impl Call {
@@ -132,13 +134,82 @@ impl Call {
             hunks: None,
             decided: None,
             answered: None,
+            change: None,
         }
+    }
+
+    /// Returns how much of what it changed is undone.
+    pub fn undone(&self) -> Undone {
+        self.change.as_ref().map(|change| change.undone).unwrap_or_default()
     }
 
     /// Returns whether the person accepted some of what it changes, and not all.
     pub fn is_partial(&self) -> bool {
         self.state == CallState::Done && self.hunks.is_some_and(HunkCount::is_partial)
     }
+}
+
+/// The change that a call led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallChange {
+    /// Its changeset.
+    pub changeset: String,
+    /// The files of it that the call changed; none: all.
+    pub paths: Vec<String>,
+    /// The part of it that is undone.
+    pub undone: Undone,
+}
+
+impl CallChange {
+    /// Creates a change of which nothing is undone.
+    pub fn new(changeset: impl Into<String>, paths: Vec<String>) -> Self {
+        CallChange { changeset: changeset.into(), paths, undone: Undone::default() }
+    }
+
+    /// Takes in how much of the session's changes is undone now. Returns whether that is news.
+    pub fn take_undone(&mut self, changes: &[UndoneChange]) -> bool {
+        let is_mine = |change: &&UndoneChange| {
+            change.changeset == self.changeset && (self.paths.is_empty() || self.paths.contains(&change.path))
+        };
+        let add = |sum: Undone, change: &UndoneChange| Undone {
+            hunks: sum.hunks + change.undone.hunks,
+            of: sum.of + change.undone.of,
+        };
+        let now = changes.iter().filter(is_mine).fold(Undone::default(), add);
+        std::mem::replace(&mut self.undone, now) != now
+    }
+}
+
+/// The part of a change that is undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Undone {
+    /// The hunks that are undone.
+    pub hunks: usize,
+    /// All hunks of the files in which some are; none: nothing is undone.
+    pub of: usize,
+}
+
+impl Undone {
+    /// Returns whether something is undone.
+    pub fn is_any(self) -> bool {
+        self.hunks > 0
+    }
+
+    /// Returns whether all is undone.
+    pub fn is_all(self) -> bool {
+        self.is_any() && self.hunks == self.of
+    }
+}
+
+/// The part of the change of one file in a changeset that is undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoneChange {
+    /// The changeset.
+    pub changeset: String,
+    /// Normalised path.
+    pub path: String,
+    /// The part that is undone.
+    pub undone: Undone,
 }
 
 /// A call of a running command that waited for the person, in words.

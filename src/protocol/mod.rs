@@ -28,7 +28,8 @@ use std::sync::Arc;
 pub use cause::Cause;
 pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ENVIRONMENT_CLEAR, ExportFormat, Mode,
-    Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
+    Prompt, Query, REDO, REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting,
+    UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
 pub use command_event::{ChangedPath, CommandBegan, CommandEnd, CommandEvent, CommandHold};
@@ -41,8 +42,8 @@ pub use graph::{
     ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,
 };
 pub use item::{
-    Attached, Call, CallState, Changeset, ChangesetFile, DecidedHold, Item, Level, Notice, NoticeAction, PreviewLine,
-    RuleChip, Verb,
+    Attached, Call, CallChange, CallState, Changeset, ChangesetFile, DecidedHold, Item, Level, Notice, NoticeAction,
+    PreviewLine, RuleChip, Undone, UndoneChange, Verb,
 };
 pub use listing::{
     Listing, ModelRow, OnDisk, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,

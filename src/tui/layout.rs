@@ -40,6 +40,8 @@ pub struct Wants {
     pub ledger: bool,
     /// The prompt stands on top, and what was done before below it.
     pub start: bool,
+    /// A form stands below that prompt, or over the screen.
+    pub form: bool,
 }
 
 /// A pane on the screen.
@@ -126,7 +128,8 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
 fn start(mut rects: Rects, top: u16, bottom: u16, wants: &Wants) -> Rects {
     let all = rects.all;
     let bottom = bottom - u16::from(rects.hints.is_some());
-    let width = start_width(all.width);
+    // A form needs the cells of the preview where there are few.
+    let width = if wants.form && all.width < WIDE { all.width } else { start_width(all.width) };
     let mut y = top;
     let mut take = |rows: u16| {
         let rows = rows.min(bottom.saturating_sub(y));
@@ -227,6 +230,7 @@ mod tests {
         notices: 0,
         ledger: false,
         start: false,
+        form: false,
     };
 
     #[test]

@@ -96,8 +96,8 @@ pub enum PaneEffect {
     Say(String),
     /// Show what someone else changed in this file.
     ShowChange(String),
-    /// Show who wrote each line of this file.
-    Blame(String),
+    /// Show who wrote each line of this file, from this line on, counted from 0.
+    Blame(String, usize),
     /// Show the workspace just before this changeset; none: before the newest turn.
     Timeline(Option<String>),
     /// Show a turn in the chat.

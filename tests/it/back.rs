@@ -3,7 +3,7 @@
 use nebula::proposal::{Choice, RestoreStatus};
 use nebula::protocol::{
     Command, EventBody, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
-    TurnEnd,
+    TurnEnd, UndoneChange,
 };
 use serde_json::json;
 
@@ -73,6 +73,47 @@ async fn an_undo_stays_in_the_chat_and_the_model_is_told_of_it_also_after_a_resu
         assert_eq!(told, 1, "{:?}", requests[0].messages);
         again.close().await;
     }
+}
+
+/// Returns the hunks that are undone of each file, as they are told next.
+async fn undone(live: &mut Live) -> Vec<(String, usize, usize)> {
+    let told = |change: &UndoneChange| (change.path.clone(), change.undone.hunks, change.undone.of);
+    let changes =
+        |e: &EventBody| if let EventBody::Undone(all) = e { Some(all.iter().map(told).collect()) } else { None };
+    live.until(changes).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_told_to_be_undone_and_redone_also_by_another_process_and_after_a_resume() {
+    let world = renaming();
+    let mut live = renamed_and_undone(&world).await;
+    let whole = [("a.rs".to_string(), 1, 1)];
+    assert_eq!(undone(&mut live).await, whole);
+    let change = |e: &EventBody| match e {
+        EventBody::Changed(_, Item::Call(call)) => call.change.clone(),
+        _ => None,
+    };
+    let made = live.events.iter().rev().find_map(change).expect("the change of a call");
+    assert_eq!(made.paths, ["a.rs"]);
+    restored_by(&mut live, RestoreRequest::Redo).await;
+    assert_eq!(undone(&mut live).await, []);
+    // Another program undoes it: the chat says so at once.
+    let mut other = world.start();
+    restored_by(&mut other, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
+    let added = |e: &EventBody| match e {
+        EventBody::Added(_, Item::Notice(notice)) => Some(notice.title.clone()).filter(|t| t.starts_with("restored ")),
+        _ => None,
+    };
+    assert_eq!(live.until(added).await, "restored a.rs");
+    assert_eq!(undone(&mut live).await, whole);
+    other.close().await;
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let id = live.events.iter().find_map(opened).expect("a session");
+    live.close().await;
+    let mut again = world.model([say("Still.")]).start();
+    again.open(SessionChoice::Resume(id));
+    assert_eq!(undone(&mut again).await, whole);
+    again.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -699,7 +699,7 @@ fn below_the_least_size_no_key_decides() {
 }
 
 #[test]
-fn a_reason_is_asked_for_by_enter_alone_and_writes_nothing() {
+fn a_reason_is_asked_for_by_enter_alone_and_its_enter_writes() {
     let reviewing = |keys: &str| {
         let mut stage = Stage::new(140, 40, "dark");
         reading(&mut stage);
@@ -715,14 +715,11 @@ fn a_reason_is_asked_for_by_enter_alone_and_writes_nothing() {
         assert!(stage.text().contains("undecided"), "{keys}: {}", stage.text());
         assert!(decided(&stage).is_empty(), "{keys}: {:?}", decided(&stage));
     }
-    // Its Enter gives the reason, and another one writes, where the status line says so.
     let mut stage = reviewing("na<enter>");
     assert_eq!(stage.app.focus(), Focus::Line);
-    stage.keys("too slow<enter><enter>");
+    stage.keys("too slow");
     assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
-    assert!(stage.text().contains("reviewing") && stage.text().contains("Enter writes what is accepted"));
-    stage.wait(400);
-    stage.keys("<enter>");
+    stage.keys("<enter><enter>");
     let all = decided(&stage);
     let [Effect::Send(Command::Decide(_, decision))] = all[..] else { panic!("{all:?}") };
     assert_eq!((decision.reason.as_deref(), decision.count().rejected), (Some("too slow"), 1));
@@ -738,6 +735,22 @@ fn a_reason_is_asked_for_by_enter_alone_and_writes_nothing() {
         stage.keys("<f5>");
         stage.wait(3_000);
         assert!(stage.text().contains("› and the tests") && decided(&stage).is_empty(), "{key}: {}", stage.text());
+    }
+}
+
+#[test]
+fn the_ways_out_of_a_proposal_are_hinted_at_eighty_columns() {
+    let mut stage = Stage::new(80, 24, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(3_000);
+    for keys in ["", "y"] {
+        stage.keys(keys);
+        let text = stage.text();
+        let hints = text.lines().find(|line| line.contains("? keys")).expect("the hints");
+        for hint in ["y accept", "n reject", "A all edits", "Esc later", "? keys"] {
+            assert!(hints.contains(hint), "{hint}: {hints}");
+        }
     }
 }
 

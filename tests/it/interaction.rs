@@ -586,8 +586,8 @@ fn line_mode_sends_no_command_of_the_screen_to_the_model() {
         json!({"ms": 0, "delta": {"text": "I got a message."}}),
         json!({"ms": 0, "delta": {"end": "stop"}}),
     ];
-    let (out, _) = chat(&said, "one\n", "/connect openai sk-key\n/rag words\n/model\n");
-    for name in ["/connect", "/rag", "/model"] {
+    let (out, _) = chat(&said, "one\n", "/connect openai sk-key\n/rag words\n/theme dark\n");
+    for name in ["/connect", "/rag", "/theme"] {
         assert!(out.contains(&format!("{name} works on the screen alone; nothing was sent")), "{out}");
     }
     assert!(!out.contains("I got a message."), "{out}");

@@ -10,10 +10,10 @@ use crate::agent::background::review;
 use crate::agent::services::changesets::changesets;
 use crate::agent::services::events::Events;
 use crate::agent::services::news::{ChangesetNews, News};
-use crate::agent::services::{Services, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::archive::Id;
 use crate::proposal::Consent;
-use crate::protocol::{Changeset, EventBody};
+use crate::protocol::{Changeset, EventBody, REDO, UNDO};
 
 /// Returns the way to the teller, and what arrives by it.
 pub fn channel() -> (ChangesetNews, UnboundedReceiver<News>) {
@@ -44,7 +44,16 @@ async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
         events.refresh_status();
     }
     if let Some(changeset) = archived {
-        events.send(EventBody::Archived(changeset)).await;
+        tell_archived(services, events, changeset).await;
+    }
+}
+
+/// Tells of a changeset, and the sessions of a restore.
+pub(super) async fn tell_archived(services: &Services, events: &Events, changeset: Changeset) {
+    let restored = matches!(changeset.by.as_str(), UNDO | REDO).then(|| changeset.id.clone());
+    events.send(EventBody::Archived(changeset)).await;
+    if let Some(id) = restored {
+        services.report(ServiceReport::Restored(id));
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::agent::background::changeset_news::tell_archived;
 use crate::agent::services::changesets::{changesets, is_recorded};
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
@@ -127,7 +128,7 @@ fn is_source(_: &str) -> bool {
 
 async fn tell(services: &Services, archived: Vec<Changeset>) {
     for changeset in archived {
-        services.events.send(EventBody::Archived(changeset)).await;
+        tell_archived(services, &services.events, changeset).await;
     }
 }
 

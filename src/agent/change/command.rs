@@ -41,6 +41,8 @@ pub struct Finished {
     pub took: Option<Duration>,
     /// The changeset of what it changed.
     pub changeset: Option<String>,
+    /// True if it ran in a view and the person interrupted the turn before they decided about what it changed there.
+    pub is_dropped: bool,
 }
 
 /// Starts a command.
@@ -89,7 +91,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
     let took = command.running.progress().took;
-    Finished { command: command.info.command.clone(), report, output, ok, took, changeset }
+    Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped: false }
 }
 
 fn seal_result(sealed: SealedCommand) -> SealResult {

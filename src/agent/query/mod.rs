@@ -6,3 +6,4 @@ pub mod graph;
 pub mod listings;
 mod model_list;
 mod past;
+pub mod undone;

@@ -118,6 +118,8 @@ pub enum ServiceReport {
     MemoryTrouble,
     /// Memory is written again.
     MemoryBack,
+    /// An undo, redo or restore was written: its changeset.
+    Restored(String),
     /// The archive has grown by at most this many bytes.
     ArchiveGrew(u64),
 }

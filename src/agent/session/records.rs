@@ -10,7 +10,7 @@ use crate::context::attach::Attachment;
 use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
 use crate::proposal::{Counts, HunkCount};
-use crate::protocol::{Attached, Call, CallState, DecidedHold, PreviewLine};
+use crate::protocol::{Attached, Call, CallChange, CallState, DecidedHold, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::ContentHash;
 
@@ -240,6 +240,13 @@ impl ResultRecord {
     /// Creates a call that did not do what was asked.
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
+    }
+
+    /// Returns the change that the call led to.
+    pub fn change(&self) -> Option<CallChange> {
+        let changeset = self.changeset.clone()?;
+        let written = self.edits.iter().filter(|edit| edit.ok.unwrap_or(self.ok));
+        Some(CallChange::new(changeset, written.map(|edit| edit.path.clone()).collect()))
     }
 
     /// Returns the same, counted as an edit that was asked for.

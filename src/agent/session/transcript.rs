@@ -67,7 +67,8 @@ impl PersonRestore {
         PersonRestore { title: title.into(), paths: paths.join(", ") }
     }
 
-    fn of(record: &ChangesetRecord) -> Self {
+    /// Creates it from what memory knows of it.
+    pub fn of(record: &ChangesetRecord) -> Self {
         Self::new(&record.cause.title, record.files.iter().map(|file| file.path.clone()).collect())
     }
 
@@ -417,4 +418,5 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     if let Some(call_item) = &result.display {
         call_item.show(call);
     }
+    call.change = result.change();
 }

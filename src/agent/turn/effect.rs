@@ -23,12 +23,21 @@ pub struct StepNotes {
     pub changes_requested: bool,
     /// Something of it was written.
     pub changed: bool,
-    /// Each call and edit that was not done, with what the model was told.
-    pub refusals: Vec<String>,
+    /// Each call and edit that was not done.
+    pub refusals: Vec<RefusedCall>,
     /// Files of edits that were written.
     written: BTreeSet<String>,
     /// Files of edits whose new text is the present one.
     same: BTreeSet<String>,
+}
+
+/// A call or an edit that was not done.
+#[derive(Debug, Clone)]
+pub struct RefusedCall {
+    /// The call or edit, and the text that the model was told.
+    pub text: String,
+    /// True if the place of an edit was not found.
+    pub is_unplaced: bool,
 }
 
 impl StepNotes {
@@ -38,7 +47,8 @@ impl StepNotes {
         self.changed |= record.changeset.is_some();
         self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
         if !record.ok {
-            self.refusals.push(format!("{what}\n{for_model}"));
+            let is_unplaced = record.edits.iter().any(|edit| edit.rung.is_none() && edit.ok != Some(true));
+            self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), is_unplaced });
         }
         for edit in record.edits.iter().filter(|edit| edit.ok == Some(true)) {
             let files = if edit.rung.is_some() { &mut self.written } else { &mut self.same };

@@ -23,7 +23,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
 use crate::agent::turn::compact::Fitting;
-use crate::agent::turn::effect::{Effect, StepNotes};
+use crate::agent::turn::effect::{Effect, RefusedCall, StepNotes};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
@@ -204,10 +204,11 @@ async fn cut_off(config: &ConfigFiles, events: &Events, step: &Step) -> Option<T
 }
 
 /// Stops a turn in which the same was refused a second time, and says what would help.
-async fn refused_again(events: &Events, refusal: &str) -> TurnEnd {
-    let why = refusal.lines().last().unwrap_or_default();
+async fn refused_again(events: &Events, refusal: &RefusedCall) -> TurnEnd {
+    let why = refusal.text.lines().last().unwrap_or_default();
     let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
-    let detail = say::say_exactly();
+    // The text of a file helps a model that does not find a place in it, and no other.
+    let detail = if refusal.is_unplaced { say::say_exactly() } else { say::say_more() };
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
     events.notice_with(Level::Warning, &title, detail, actions).await;
     TurnEnd::Asking(title)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::session::conversation::SessionFiles;
-use crate::agent::turn::effect::StepNotes;
+use crate::agent::turn::effect::{RefusedCall, StepNotes};
 use crate::context::small_model::is_nudge;
 use crate::edit::UNCHANGED;
 use crate::provider::Message;
@@ -27,8 +27,8 @@ pub struct Repeats {
 
 /// A result that came a second time in a turn.
 pub enum Repeated {
-    /// The refusal, as the model was told.
-    Refusal(String),
+    /// The refusal.
+    Refusal(RefusedCall),
     /// The file that an edit left as it was.
     Unchanged(String),
 }
@@ -101,7 +101,7 @@ impl Repeats {
     }
 
     /// Notes refusals; returns the first that was there before.
-    fn note_refused(&mut self, refusals: Vec<String>) -> Option<String> {
-        refusals.into_iter().filter(|refusal| !self.refused.insert(refusal.clone())).reduce(|first, _| first)
+    fn note_refused(&mut self, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
+        refusals.into_iter().filter(|refusal| !self.refused.insert(refusal.text.clone())).reduce(|first, _| first)
     }
 }

@@ -3,6 +3,7 @@
 
 mod print;
 mod replies;
+mod words;
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,14 +14,15 @@ use tokio::sync::mpsc;
 
 use super::out::{self, Line};
 use crate::agent::{AgentHandle, ended as agent_ended};
-use crate::messages::{commands, line as say};
+use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, ProposalEvent, Query, QueryId, Question, QuestionId,
-    Reply, RestoreRequest, SessionChoice, Setting, TurnEnd,
+    Command, EventBody, Item, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question, QuestionId, Reply,
+    RestoreRequest, SessionChoice, TurnEnd,
 };
 use print::Printer;
 use replies::{ProposalReply, RestoreReply, Review};
+use words::TypedLine;
 
 /// The open question to the person.
 enum OpenQuestion {
@@ -60,11 +62,16 @@ struct Chat {
     accepted: Counts,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
+    /// True if a list is to be printed.
+    listing: bool,
     ended: bool,
 }
 
 /// The number of the query that a session answers once it has told of itself.
 const TOLD: QueryId = QueryId(1);
+
+/// The number of the query for a list that the person asked for.
+const LISTED: QueryId = QueryId(2);
 
 /// Runs until the input ends; the exit code.
 ///
@@ -85,6 +92,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         choosing: false,
         accepted: Counts::default(),
         summing_up: false,
+        listing: false,
         ended: false,
     };
     chat.send(Command::Open(session));
@@ -130,7 +138,7 @@ impl Chat {
 
     /// Returns whether something is under way whose end is told.
     fn is_busy(&self) -> bool {
-        self.busy || self.summing_up || self.restoring
+        self.busy || self.summing_up || self.restoring || self.listing
     }
 
     /// Puts the question that is next, as the last line of all.
@@ -225,26 +233,20 @@ impl Chat {
 
     /// Sends a message to the model, or performs a command of nebula's own.
     fn message(&mut self, text: &str) -> io::Result<()> {
-        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let command = match word {
-            "" => return Ok(()),
-            "help" if rest.is_empty() => return self.printer.help(),
-            "quit" | "exit" | "/quit" if rest.is_empty() => {
+        let command = match words::read(text) {
+            TypedLine::Nothing => return Ok(()),
+            TypedLine::Help => return self.printer.help(),
+            TypedLine::Quit => {
                 self.ended = true;
                 return Ok(());
             }
-            "undo" if rest.is_empty() => Command::Restore(RestoreRequest::Undo { count: 1, files: Vec::new() }),
-            "redo" if rest.is_empty() => Command::Restore(RestoreRequest::Redo),
-            "/plan" => Command::Set(Setting::Mode(Mode::Plan)),
-            "/agent" => Command::Set(Setting::Mode(Mode::Agent)),
-            "/new" => Command::Open(SessionChoice::New),
-            "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
-            "/effort" if !rest.is_empty() => Command::Set(Setting::Effort(rest.trim().into())),
-            // No model is meant to get a command of the screen, nor a key behind it.
-            word if word != "/prompt" && commands::NAMES.contains(&word) => {
-                return self.printer.say(&say::on_screen_only(&word));
+            TypedLine::Elsewhere(words) => return self.printer.say(&words),
+            TypedLine::List(query) => {
+                self.listing = true;
+                Command::Ask(LISTED, query)
             }
-            _ => {
+            TypedLine::Send(command) => command,
+            TypedLine::Message => {
                 self.busy = true;
                 Command::Submit(Prompt { text: text.to_string() })
             }
@@ -361,8 +363,8 @@ impl Chat {
                 self.busy = true;
                 Ok(())
             }
-            EventBody::Step(_) => {
-                self.printer.step += 1;
+            EventBody::Step(of_turn) => {
+                self.printer.step = of_turn as usize;
                 Ok(())
             }
             EventBody::Added(id, item) => self.printer.added(id, &item),
@@ -393,13 +395,18 @@ impl Chat {
                 self.printer.say(&say::not_sent(&why, &prompt.text))
             }
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
-            EventBody::Answer(_, listing) => self.summed_up(&listing),
+            EventBody::Answer(id, listing) => self.answered(id, &listing),
             _ => Ok(()),
         }
     }
 
-    /// Ends the wait for what the session has changed; where it cannot be read, without a line.
-    fn summed_up(&mut self, listing: &Listing) -> io::Result<()> {
+    /// Prints a list that was asked for. Else it ends the wait for what the session has changed; where that cannot be
+    /// read, without a line.
+    fn answered(&mut self, id: QueryId, listing: &Listing) -> io::Result<()> {
+        if id == LISTED {
+            self.listing = false;
+            return self.printer.list(listing);
+        }
         self.summing_up = false;
         match listing {
             Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),

@@ -5,15 +5,18 @@ use std::io::{self, Write};
 
 use super::replies::{Review, hold_help};
 use crate::cli::out::{self, Out};
-use crate::messages::times::duration;
+use crate::messages::times::{age, duration};
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
     Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestorePreview, RestoreStatus, Rung, State,
 };
-use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
+use crate::protocol::{
+    Attached, Call, CallState, Item, ItemId, Listing, Mode, Notice, Outcome, Question, SessionInfo, Status,
+};
 use crate::text::definition::{DefinitionChange, of_change};
 use crate::text::id::short_changeset;
 use crate::text::number::{self, thousands};
+use crate::text::time::now;
 
 /// Changed lines of a hunk that are printed before `show` is needed.
 const SHOWN: usize = 12;
@@ -25,7 +28,7 @@ const AROUND: usize = 2;
 pub struct Printer {
     /// The status line's values.
     pub status: Status,
-    /// Steps of the session so far.
+    /// The step of the turn.
     pub step: usize,
     /// The answer that grows, and its line so far.
     open_answer: Option<(ItemId, String, bool)>,
@@ -106,6 +109,31 @@ impl Printer {
     /// Prints the words.
     pub fn help(&mut self) -> io::Result<()> {
         self.say(say::help())
+    }
+
+    /// Prints a list that was asked for.
+    pub fn list(&mut self, listing: &Listing) -> io::Result<()> {
+        match listing {
+            Listing::Models(models) => {
+                let current = self.status.model.clone().unwrap_or_default();
+                for model in models {
+                    let mark = if model.name == current { say::in_use() } else { "" };
+                    self.say(&format!("{}{mark}", model.name))?;
+                }
+                self.say(say::choose_model())
+            }
+            Listing::Sessions(sessions) => {
+                for session in sessions {
+                    // So much of an id is the time in milliseconds.
+                    let id = session.id.get(..13).unwrap_or(&session.id);
+                    let here = if session.id == self.session { say::in_use() } else { "" };
+                    self.say(&format!("{id}{here}: {}, {}", session.title, age(now() - session.at)))?;
+                }
+                self.say(say::choose_session())
+            }
+            Listing::Failed(why) => self.say(why),
+            _ => Ok(()),
+        }
     }
 
     /// Prints a new entry.

@@ -46,7 +46,7 @@ impl ProposalReply {
             "y" | "yes" => Ok(ProposalReply::Accept(numbers(&rest, hunks)?)),
             "all" if alone => Ok(ProposalReply::All),
             "undo" if alone => Ok(ProposalReply::Undo),
-            "help" | "?" if alone => Ok(ProposalReply::Help),
+            "help" | "/help" | "?" if alone => Ok(ProposalReply::Help),
             "show" => match numbers(&rest, hunks)?.as_slice() {
                 [one] => Ok(ProposalReply::Show(*one)),
                 _ => Err(say::show_takes_one().into()),

@@ -324,6 +324,12 @@ impl Memory {
         self.all_with_files(self.select(which, &[&session])?)
     }
 
+    /// Returns what was undone or redone in a project since a changeset, by whomever, oldest first.
+    pub fn restores_since(&self, project: &str, changeset: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        let which = "project_path = ?1 AND kind IN ('undo', 'redo') AND state = 'applied' AND id > ?2 ORDER BY id";
+        self.all_with_files(self.select(which, &[&project, &changeset])?)
+    }
+
     /// Returns intents without an outcome, with their files, oldest first: under way, or their process died.
     /// The process that finds the changeset in the archive records the outcome.
     pub fn pending(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {

@@ -21,6 +21,8 @@ messages! {
     interrupted: "interrupted", "中断";
     waiting_for_you: "waiting for you", "あなたの操作待ち";
     waiting: "waiting", "待機中";
+    undone: "undone", "取り消し済み";
+    undone_in_part: "undone in part", "一部取り消し済み";
     proposal(what): "proposal: {what}", "提案: {what}";
     you_approved(n, hunks): "you approved {n} of {hunks}", "あなたが{hunks}中{n}件を承認";
     you_rejected(hunks): "you rejected {hunks}", "あなたが{hunks}を却下";

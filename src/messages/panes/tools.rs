@@ -15,6 +15,8 @@ messages! {
     failed: "failed", "失敗";
     interrupted: "interrupted", "中断";
     done: "done", "完了";
+    undone: "undone", "取り消し済み";
+    undone_in_part(n, hunks): "{n} of {hunks} undone", "{hunks}中{n}件を取り消し済み";
     waiting: "waiting", "待機中";
     no_call_holds(words): "no call holds {words}", "{words}を含む呼び出しはありません";
     failed_only(n): "{n} failed only", "失敗{n}件のみ";

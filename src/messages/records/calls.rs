@@ -111,6 +111,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     // Notices.
     ("restored {paths}", "復元しました: {paths}"),
     ("/redo undoes that", "/redoでやり直せます"),
+    ("/undo undoes that", "/undoで元に戻せます"),
     (
         "the context window is full: 1 old results are left out",
         "コンテキストウィンドウが一杯です。古い結果1件を除外しました",

@@ -138,8 +138,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("check who owns it and its folder", "ファイルとフォルダーの所有者を確認してください"),
     ("move that away; memory is a file in a folder", "それを移動してください。メモリーはフォルダー内のファイルです"),
     (
-        "set HOME, or NEBULA_HOME to a folder that can be written",
-        "書き込めるフォルダーをHOMEかNEBULA_HOMEに設定してください",
+        "set HOME to a folder that exists, or NEBULA_HOME to one of your choice",
+        "存在するフォルダーをHOMEに、または任意のフォルダーをNEBULA_HOMEに設定してください",
     ),
     ("free some space there", "空き容量を増やしてください"),
     ("check the disk", "ディスクを確認してください"),

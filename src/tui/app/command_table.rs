@@ -78,7 +78,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     }),
     (info("/export", say::export_argument, say::export, say::export_long, None), |app, name| app.export(name)),
     (info("/stats", none, say::stats, say::stats_long, None), |app, _| app.open_page(say::page_stats(), Query::Stats)),
-    (info("/blame", say::file_argument, say::blame, say::blame_long, None), |app, file| app.open_blame(file)),
+    (info("/blame", say::file_argument, say::blame, say::blame_long, None), |app, file| app.open_blame(file, 0)),
     (info("/usage", none, say::usage, say::usage_long, None), |app, _| app.open_page(say::page_usage(), Query::Usage)),
     (info("/context", none, say::context, say::context_long, None), |app, _| app.open_context()),
     (info("/config", none, say::config, say::config_long, None), |app, _| {

@@ -28,11 +28,8 @@ const EFFORTS: [(&str, Text); 7] = [
     ("max", say::effort_max),
 ];
 
-const EXPORTS: [(&str, Text, ExportFormat); 3] = [
-    ("md", say::export_markdown, ExportFormat::Markdown),
-    ("json", say::export_json, ExportFormat::Json),
-    ("html", say::export_html, ExportFormat::Html),
-];
+const EXPORTS: [(&str, Text); 3] =
+    [("md", say::export_markdown), ("json", say::export_json), ("html", say::export_html)];
 
 fn entry(name: &str, detail: &str) -> Entry {
     Entry { name: name.into(), detail: detail.into(), ..Entry::default() }
@@ -80,7 +77,7 @@ impl App {
 
     /// Asks for a format to export a session to: the one with this id, or the open one.
     pub(super) fn open_export(&mut self, id: Option<String>) {
-        let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d())).collect();
+        let entries = EXPORTS.iter().map(|(n, d)| entry(n, d())).collect();
         self.popups.push(Popup::List(List::new(ListKind::Export(id), say::export_as(), entries)));
     }
 
@@ -194,8 +191,8 @@ impl App {
 
     /// Exports the session in the format called `name`; asks for one where there is none of that name.
     pub(super) fn export(&mut self, name: &str) -> Vec<Effect> {
-        match EXPORTS.iter().find(|(n, ..)| *n == name) {
-            Some((.., format)) => vec![Effect::Send(Command::Export(*format))],
+        match ExportFormat::named(name) {
+            Some(format) => vec![Effect::Send(Command::Export(format))],
             None => {
                 self.open_export(None);
                 Vec::new()
@@ -284,16 +281,7 @@ impl App {
 
     /// Runs `/undo [count] [file…]`, `/undo turn`.
     pub(super) fn undo(&mut self, rest: &str) -> Vec<Effect> {
-        if rest == "turn" {
-            return vec![Effect::Send(Command::Restore(RestoreRequest::Turn))];
-        }
-        let mut words = rest.split_whitespace().peekable();
-        let count = words.peek().and_then(|w| w.parse().ok());
-        if count.is_some() {
-            words.next();
-        }
-        let files = words.map(|w| w.trim_start_matches('@').to_string()).collect();
-        vec![Effect::Send(Command::Restore(RestoreRequest::Undo { count: count.unwrap_or(1).max(1), files }))]
+        vec![Effect::Send(Command::Restore(RestoreRequest::undo(rest)))]
     }
 
     /// Returns whether a turn in plan mode is done.
@@ -351,7 +339,7 @@ impl App {
                 Vec::new()
             }
             ListKind::Export(id) => {
-                let format = EXPORTS.iter().find(|(n, ..)| *n == name).map_or(ExportFormat::Markdown, |(.., f)| *f);
+                let format = ExportFormat::named(name).unwrap_or(ExportFormat::Markdown);
                 match id {
                     Some(id) => vec![Sessions::export(&id, format)],
                     None => vec![Effect::Send(Command::Export(format))],

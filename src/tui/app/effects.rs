@@ -39,10 +39,7 @@ impl App {
             PaneEffect::Line { purpose: LineFor::Reason, .. }
                 if !self.is_busy() && owner == Owner::Pane(PaneId::Diff) =>
             {
-                let mut done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
-                if done.is_empty() {
-                    done = self.panes.act(PaneId::Diff, Action::Write, self.now);
-                }
+                let done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
                 return self.route_effects(owner, done);
             }
             PaneEffect::Line { purpose, prompt, text } => {
@@ -52,7 +49,7 @@ impl App {
                 self.line = Some(Line::new(owner, purpose, prompt, text, about));
             }
             PaneEffect::ShowChange(path) => self.show_change(&path),
-            PaneEffect::Blame(path) => return self.open_blame(&path),
+            PaneEffect::Blame(path, line) => return self.open_blame(&path, line),
             PaneEffect::Timeline(changeset) => return self.open_timeline(changeset),
             PaneEffect::Turn { session, at } => self.show_turn(&session, at),
             PaneEffect::Focus(id) => self.go_to(id),

@@ -53,7 +53,7 @@ impl App {
                     turn.step = (number, self.now);
                 }
             }
-            EventBody::Archived(_) => return self.ask_changed(),
+            EventBody::Archived(_) | EventBody::Undone(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
                 // Those that wait together come in any order; the one that is read stays.

@@ -40,6 +40,7 @@ impl App {
             },
             ledger: main && (self.is_busy() || self.panes.chat.has_messages() || self.has_changed()),
             start: matches!(self.screen, Screen::Start(_)),
+            form: matches!(self.popups.last(), Some(Popup::Connect(_))),
         }
     }
 

@@ -183,8 +183,8 @@ impl App {
     }
 
     /// Opens the authors of a file.
-    pub(super) fn open_blame(&mut self, path: &str) -> Vec<Effect> {
-        self.open_past(Past::Blame(Blame::of(path)), Query::Blame(path.into()))
+    pub(super) fn open_blame(&mut self, path: &str, line: usize) -> Vec<Effect> {
+        self.open_past(Past::Blame(Blame::at(path, line)), Query::Blame(path.into()))
     }
 
     fn open_past(&mut self, past: Past, query: Query) -> Vec<Effect> {

@@ -15,6 +15,8 @@ use crate::tui::text::highlight::Code;
 pub(super) const DETAIL: u16 = 5;
 /// Bodies of fewer rows have no room for them.
 const DETAIL_FROM: u16 = 16;
+/// Lines above the one that was asked for.
+const ABOVE: usize = 3;
 
 /// The authors of the lines of a file.
 #[derive(Debug)]
@@ -42,10 +44,10 @@ pub(super) struct BlamedText {
 }
 
 impl Blame {
-    /// Creates one of a file that was asked for.
-    pub fn of(path: &str) -> Self {
+    /// Creates one of a file that was asked for, at a line of it, from 0.
+    pub fn at(path: &str, at: usize) -> Self {
         let (path, asked) = (path.to_string(), path.to_string());
-        let (at, top) = (0, 0);
+        let top = at.saturating_sub(ABOVE);
         Blame { path, asked, shown: None, failed: None, at, top, words: String::new(), diff: None, size: (0, 0) }
     }
 
@@ -57,6 +59,7 @@ impl Blame {
                 self.path.clone_from(&file.path);
                 let code = Code::of_file(&file.path, file.text.clone());
                 self.shown = Some(BlamedText { file: file.clone(), code });
+                self.at = self.at.min(self.lines().saturating_sub(1));
                 self.fit();
             }
             (Query::ReviewChange(ids, _), Listing::ReviewChange(change)) => {

@@ -137,7 +137,7 @@ fn blamed() -> Blame {
     let causes =
         vec![cause(PastKind::Before, "", ""), cause(PastKind::Edit, "c1", "load"), cause(PastKind::Command, "c2", "")];
     let (path, text) = ("a.rs".to_string(), "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\n".into());
-    let mut blame = Blame::of("a.rs");
+    let mut blame = Blame::at("a.rs", 0);
     blame.measure(100, 30);
     let file = BlamedFile { path, text, causes, lines: vec![0, 1, 1, 2], commits: Vec::new() };
     assert_eq!(blame.answer(&Query::Blame("a.rs".into()), &Listing::Blame(file)), []);

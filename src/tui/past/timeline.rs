@@ -204,7 +204,9 @@ impl Timeline {
             }
             Action::RestoreSince => return self.restore_all(),
             Action::Restore => return self.restore_file(),
-            Action::Blame => return stay(self.path().map(|path| PaneEffect::Blame(path.into())).into_iter().collect()),
+            Action::Blame => {
+                return stay(self.path().map(|path| PaneEffect::Blame(path.into(), 0)).into_iter().collect());
+            }
             Action::Open => self.in_diff = !self.in_diff,
             Action::Up | Action::Down if !self.in_diff => self.choose(action == Action::Down),
             action => self.look(action),

@@ -100,9 +100,10 @@ impl Sessions {
         Some(cut::rows_left(self.rows.len(), all))
     }
 
-    /// Returns the number of sessions, for the pane line.
+    /// Returns the number of sessions, for the pane line; empty until it is known.
     pub fn note(&self) -> String {
-        self.search_hits().unwrap_or_else(|| count::sessions(self.rows.len()))
+        let all = self.listed.then(|| count::sessions(self.rows.len()));
+        self.search_hits().or(all).unwrap_or_default()
     }
 
     /// Takes an answer. Returns what to ask next.
@@ -361,11 +362,10 @@ impl Sessions {
 
     /// Returns what stands in an empty list.
     fn empty_words(&self) -> String {
-        match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
+        match (&self.failed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),
-            (_, false, ..) => say::loading().into(),
-            (_, _, true, true) => say::no_session().into(),
-            (_, _, true, false) => say::nothing_found().into(),
+            (_, true, true) => say::no_session().into(),
+            (_, true, false) => say::nothing_found().into(),
             _ => String::new(),
         }
     }
@@ -545,6 +545,14 @@ mod tests {
             assert_eq!(s.columns(140, ctx).age, 139, "so has one with a long title");
             ratatui::text::Line::default()
         });
+    }
+
+    #[test]
+    fn nothing_is_said_of_sessions_until_they_are_known() {
+        let mut s = Sessions::default();
+        assert_eq!((s.listed, s.note().as_str()), (false, ""));
+        s.answer(&s.ask(), &Listing::Sessions(Vec::new()));
+        assert_eq!((s.listed, s.note().as_str()), (true, "0 sessions"));
     }
 
     #[test]

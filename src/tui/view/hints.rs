@@ -93,8 +93,10 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 Action::Help => 0,
                 // They work after a search alone.
                 Action::NextMatch => 1,
-                _ if group.context == inner => 1 + minor,
-                _ => 3 + minor,
+                // What decides, and what leaves it undecided.
+                Action::Accept | Action::Reject | Action::AcceptSession | Action::Later if inner == Context::Diff => 1,
+                _ if group.context == inner => 2 + minor,
+                _ => 4 + minor,
             };
             hints.push(Hint { key, word, rank });
         }

@@ -62,7 +62,9 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
             let dim = ctx.theme.style(Role::Dim);
             let note = Span::styled(note, dim).into();
             pane_line(Rect { height: 1, ..list }, &title, focus, Some(note), buf, &ctx);
-            sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, true, buf, &ctx);
+            if sessions.listed {
+                sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, true, buf, &ctx);
+            }
             if let Some(preview) = preview {
                 rule(app, Rect { x: preview.x - 1, width: 1, ..rects.body }, buf);
                 let note = Some(Span::styled(say::last_messages(), dim).into());
@@ -93,7 +95,10 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     if list.height > 1 {
         let note = Span::styled(sessions.note(), dim).into();
         pane_line(Rect { height: 1, ..list }, say::recent(), focus, Some(note), buf, &ctx);
-        sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, focus, buf, &ctx);
+        // Nothing is said of them until they are known.
+        if sessions.listed {
+            sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, focus, buf, &ctx);
+        }
     }
     if let Some(hints) = rects.hints {
         let foot = Rect { y: hints.y - 1, height: 1, ..hints };

@@ -15,7 +15,7 @@ const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme", "term
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("action.rs", &["` in `keys.toml`."]),
-    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "turn", "xhigh"]),
+    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "xhigh"]),
     ("app/command_table.rs", &["undo"]),
     ("app/keys.rs", &["model"]),
     ("app/load.rs", &["dark"]),

@@ -1,5 +1,6 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that is decided and executed like any other.
 
+mod elsewhere;
 mod part;
 mod reviewed;
 mod tell;
@@ -23,6 +24,7 @@ use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
+pub use elsewhere::tell_elsewhere;
 pub use reviewed::keep_reviewed;
 use tell::{tell, tell_written};
 

@@ -13,7 +13,9 @@ pub(super) async fn tell(context: &SessionContext, result: &ProposalResult, titl
         let restored = PersonRestore::new(title, result.written.iter().map(|(path, _)| path.clone()).collect());
         lock(&context.notes).push(restored.note());
         let notice = restored.notice();
-        context.say(Level::Info, notice.title.clone(), "/redo undoes that.").await;
+        // What redid something is undone by the other word.
+        let back = if title.starts_with("redo of") { "/undo undoes that." } else { "/redo undoes that." };
+        context.say(Level::Info, notice.title.clone(), back).await;
         if context.session.is_some() {
             context.events.add(Item::Notice(notice)).await;
         }

@@ -359,6 +359,7 @@ async fn tell(
         p.item.call.hunks = verdict.hunks;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());
+        p.item.call.change = record.change();
         p.item.set(events, verdict.state).await;
     }
     record.display = Some(p.item.record());

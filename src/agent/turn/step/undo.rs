@@ -66,6 +66,7 @@ pub async fn run(
         know_restored(files, outcome_of_proposal, &mut record);
     }
     let reason = reason(outcome_of_proposal.as_ref(), &text);
+    item.call.change = record.change();
     item.end(&context.events, state, reason, &text).await;
     record.display = Some(item.record());
     CallOutcome { item: item.id, call: None, record, text }

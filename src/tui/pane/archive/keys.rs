@@ -81,7 +81,7 @@ impl Archive {
             Action::FocusTimeline => {
                 return vec![PaneEffect::Timeline(self.rows.get(self.selected).map(|row| row.id.clone()))];
             }
-            Action::Blame => return self.path().map(|path| PaneEffect::Blame(path.into())).into_iter().collect(),
+            Action::Blame => return self.path().map(|path| PaneEffect::Blame(path.into(), 0)).into_iter().collect(),
             Action::Search => {
                 let prompt = say::filter().to_string();
                 return vec![PaneEffect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];

@@ -186,7 +186,9 @@ pub(super) fn run_of_calls(
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
     let names = all.iter().map(|d| cells(verbs::localized(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
     for did in &all {
+        let undone = did.undone();
         let (mark, role) = match did.state {
+            CallState::Done if undone.is_all() => (glyphs.undo, Role::Dim),
             CallState::Done => (glyphs.done, Role::Added),
             CallState::Failed => (glyphs.failed, Role::Removed),
             CallState::Refused => (glyphs.refused, Role::Removed),
@@ -196,14 +198,15 @@ pub(super) fn run_of_calls(
             CallState::Waiting => (glyphs.queued, Role::Dim),
         };
         let name = cut::end(verbs::localized(&did.verb.short), names, glyphs.cut);
-        let room = width.saturating_sub(names + cells(&did.summary) + 7);
+        let summary = did.result();
+        let room = width.saturating_sub(names + cells(summary) + 7);
         let mut spans = vec![
             Span::raw("  "),
             Span::styled(mark, theme.style(role)),
             Span::styled(format!(" {name}{} ", " ".repeat(names - cells(&name))), text),
         ];
         spans.extend(cut::path_spans(&did.main, room, glyphs.cut, dim, theme.style(Role::Path)));
-        spans.push(Span::styled(format!("  {}", did.summary), dim));
+        spans.push(Span::styled(format!("  {summary}"), dim));
         out.push(spans.into());
         if let Some(reason) = &did.reason {
             out.extend(below(reason, width, dim, "    "));

@@ -65,6 +65,8 @@ struct Search {
     at: Option<(usize, usize, usize)>,
     /// Its number among the places that hold the words, and the number of those places.
     hits: (usize, usize),
+    /// The block that was folded and is open for the place found last.
+    opened: Option<usize>,
 }
 
 impl Chat {
@@ -80,6 +82,7 @@ impl Chat {
             EventBody::Added(id, item) => self.add_before_standing(*id, item),
             EventBody::Grew(id, text) => self.grow(*id, text),
             EventBody::Changed(id, item) => self.change(*id, item),
+            EventBody::Undone(changes) => self.undone(changes),
             EventBody::TurnStarted(_) => {
                 self.running = true;
                 self.standing.clear();
@@ -184,7 +187,8 @@ impl Chat {
             match typed {
                 LineInput::Now(words) | LineInput::Taken(words) => {
                     if self.search.words != words {
-                        self.search = Search { words: words.to_string(), ..Search::default() };
+                        let opened = self.search.opened;
+                        self.search = Search { words: words.to_string(), opened, ..Search::default() };
                         if !words.is_empty() {
                             // What was said last is looked for first.
                             self.search.at = Some((self.window.units.len().saturating_sub(1), usize::MAX, 0));
@@ -192,6 +196,7 @@ impl Chat {
                         }
                     }
                 }
+                // The fold with the place found last stays open.
                 LineInput::Left => self.search = Search::default(),
             }
         }
@@ -270,10 +275,12 @@ impl Chat {
             }
             self.whole = self.selected;
         }
-        let mut find = Find { words: &self.search.words, at: self.search.at, hits: self.search.hits };
+        let Search { words, at, hits, opened } = &self.search;
+        let mut find = Find { words, at: *at, hits: *hits, opened: *opened };
         let height = usize::from(height - self.waiting_rows(height));
         self.window.measure(ChatColumns::new(width, self.beside), height, &moves, &mut find, look);
-        (self.search.at, self.search.hits) = (find.at, find.hits);
+        let (at, hits, opened) = (find.at, find.hits, find.opened);
+        (self.search.at, self.search.hits, self.search.opened) = (at, hits, opened);
     }
 
     /// Returns the title on the pane line.
@@ -357,11 +364,13 @@ impl Chat {
     fn toggle(&mut self, unit: Option<usize>) {
         if let Some(unit) = unit.and_then(|n| self.window.units.get_mut(n)) {
             unit.open = !unit.open;
+            self.search.opened = None;
             self.window.hold();
         }
     }
 
     fn fold_all(&mut self) {
+        self.search.opened = None;
         let open = !self.window.units.iter().any(|u| u.folds() && u.open);
         self.window.units.iter_mut().filter(|u| u.folds()).for_each(|u| u.open = open);
         self.window.hold();

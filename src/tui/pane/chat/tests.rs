@@ -5,8 +5,8 @@ use ratatui::style::Color;
 use super::*;
 use crate::proposal::{FileChange, HunkCount, Proposal, State};
 use crate::protocol::{
-    Attached, Call, CallState, Command, Continuation, DecidedHold, Level, Outcome, RuleChip, SessionInfo, Status,
-    TurnEnd, TurnId, Wait,
+    Attached, Call, CallChange, CallState, Command, Continuation, DecidedHold, Level, Outcome, RuleChip, SessionInfo,
+    Status, TurnEnd, TurnId, Undone, UndoneChange, Wait,
 };
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::testing;
@@ -685,6 +685,42 @@ fn a_search_looks_into_folds_and_opens_the_one_that_holds_the_words() {
     s.chat.line(LineFor::Search, LineInput::Now("PRICE.rs"), 0);
     assert!(s.text().contains("src/price.rs"), "{}", s.text());
     assert_eq!(s.chat.search_hits().as_deref(), Some("1 of 1"));
+    // What it opened on the way closes again; the fold with the match that was chosen stays open.
+    s.chat.line(LineFor::Search, LineInput::Now("both"), 0);
+    assert_eq!(s.text(), folded);
+    s.chat.line(LineFor::Search, LineInput::Taken("cart.rs"), 0);
+    s.draw();
+    s.chat.line(LineFor::Search, LineInput::Left, 0);
+    s.draw();
+    assert!(s.text().contains("src/cart.rs"), "{}", s.text());
+}
+
+#[test]
+fn a_fold_counts_what_was_undone_of_it() {
+    let mut s = Screen::new(83, 20);
+    for changeset in ["one", "two", "three"] {
+        let change = Some(CallChange::new(changeset, vec!["a.rs".into()]));
+        s.add(Item::Call(Call { change, ..call("editFile", "a.rs", CallState::Done) }));
+    }
+    let undone = |s: &mut Screen, all: &[(&str, usize)]| {
+        let change = |(changeset, hunks): &(&str, usize)| UndoneChange {
+            changeset: changeset.to_string(),
+            path: "a.rs".into(),
+            undone: Undone { hunks: *hunks, of: 2 },
+        };
+        s.tell(EventBody::Undone(all.iter().map(change).collect()));
+        s.text()
+    };
+    let text = undone(&mut s, &[("one", 2), ("two", 1)]);
+    assert!(text.contains("edited 2, 1 undone, 1 undone in part"), "{text}");
+    s.act(Action::Fold);
+    assert!(
+        s.text().contains("↶ edit   a.rs  undone") && s.text().contains("✓ edit   a.rs  undone in part"),
+        "{}",
+        s.text()
+    );
+    s.act(Action::Fold);
+    assert!(undone(&mut s, &[]).contains("edited 3"), "{}", s.text());
 }
 
 #[test]

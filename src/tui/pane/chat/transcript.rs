@@ -4,7 +4,7 @@ use super::Chat;
 use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
 use crate::proposal::Proposal;
-use crate::protocol::{Call, Item, ItemId, UNDO};
+use crate::protocol::{Call, Item, ItemId, UNDO, UndoneChange};
 use crate::tui::text::markdown::Markdown;
 
 impl Chat {
@@ -133,6 +133,18 @@ impl Chat {
         unit.touch();
         for exchange in exchanges {
             self.push(exchange);
+        }
+    }
+
+    /// Shows which calls are undone now.
+    pub(super) fn undone(&mut self, changes: &[UndoneChange]) {
+        for unit in &mut self.window.units {
+            let BlockContent::Calls(calls) = &mut unit.said else { continue };
+            let news = calls.iter_mut().filter_map(|(_, call)| call.change.as_mut());
+            // Each takes it.
+            if news.filter_map(|change| change.take_undone(changes).then_some(())).count() > 0 {
+                unit.touch();
+            }
         }
     }
 

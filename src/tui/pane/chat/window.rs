@@ -213,10 +213,21 @@ impl VisibleBlocks {
     }
 
     /// Opens a block whose row with the words is folded away.
-    fn unfold(&mut self, unit: usize, row: usize, words: &str, look: &Look<'_>) {
+    fn unfold(&mut self, unit: usize, row: usize, find: &mut Find<'_>, look: &Look<'_>) {
         self.lay(unit, look);
-        if !contains(&self.units[unit].row_text(row), words) {
+        if !contains(&self.units[unit].row_text(row), find.words) {
             self.units[unit].open = true;
+            find.opened = Some(unit);
+        }
+    }
+
+    /// Closes the block that the search opened, unless it is this one.
+    fn fold_again(&mut self, but: Option<usize>, find: &mut Find<'_>, look: &Look<'_>) {
+        if let Some(unit) = find.opened.take_if(|opened| Some(*opened) != but)
+            && let Some(block) = self.units.get_mut(unit)
+        {
+            block.open = false;
+            self.lay(unit, look);
         }
     }
 
@@ -261,7 +272,8 @@ impl VisibleBlocks {
             let found = if down { places.filter(beyond).min() } else { places.filter(beyond).max() };
             if let Some((row, nth)) = found {
                 find.at = Some((other, row, nth));
-                self.unfold(other, row, find.words, look);
+                self.fold_again(Some(other), find, look);
+                self.unfold(other, row, find, look);
                 self.fill(look);
                 if !self.visible.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
                     (self.follow, self.top) = (false, (other, row));
@@ -270,6 +282,7 @@ impl VisibleBlocks {
                 return;
             }
         }
+        self.fold_again(None, find, look);
     }
 
     /// Finds what is seen, and how much lies above and below.
@@ -359,6 +372,8 @@ pub(super) struct Find<'a> {
     pub(super) at: Option<(usize, usize, usize)>,
     /// Its number among the places that hold the words, from 1, and the number of those places.
     pub(super) hits: (usize, usize),
+    /// The block that was folded and is open for the place found last.
+    pub(super) opened: Option<usize>,
 }
 
 /// The number up to which places that hold the words are counted.

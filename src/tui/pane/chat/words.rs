@@ -8,7 +8,7 @@ use crate::messages::{
     verbs,
 };
 use crate::proposal::HunkCount;
-use crate::protocol::{Call, CallState, DecidedHold, NoticeAction, Verb};
+use crate::protocol::{Call, CallChange, CallState, DecidedHold, NoticeAction, Undone, Verb};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
@@ -38,6 +38,8 @@ pub(super) struct CallSummary {
     pub(super) answered: Option<i64>,
     /// Its file had been read before.
     pub(super) again: bool,
+    /// The change that it led to, with the part of it that is undone.
+    pub(super) change: Option<CallChange>,
 }
 
 impl CallSummary {
@@ -46,7 +48,7 @@ impl CallSummary {
         !matches!(
             self.state,
             CallState::Refused | CallState::Failed | CallState::Interrupted | CallState::Waiting | CallState::Asking
-        )
+        ) && !self.undone().is_all()
     }
 
     /// Returns the verb in the form that is true now.
@@ -78,7 +80,22 @@ impl CallSummary {
             decided: call.decided,
             answered: call.answered,
             again,
+            change: call.change.clone(),
         }
+    }
+
+    /// Returns its result in a word or two.
+    pub(super) fn result(&self) -> &str {
+        match self.undone() {
+            undone if undone.is_all() => say::undone(),
+            undone if undone.is_any() => say::undone_in_part(),
+            _ => &self.summary,
+        }
+    }
+
+    /// Returns how much of what it changed is undone.
+    pub(super) fn undone(&self) -> Undone {
+        self.change.as_ref().map(|change| change.undone).unwrap_or_default()
     }
 
     pub(super) fn reads(&self) -> bool {
@@ -119,6 +136,13 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
                     .join(" ")
             }));
         }
+    }
+    let undone = [
+        (calls.iter().filter(|call| call.undone().is_all()).count(), say::undone()),
+        (calls.iter().filter(|call| call.undone().is_any() && !call.undone().is_all()).count(), say::undone_in_part()),
+    ];
+    for (n, word) in undone.into_iter().filter(|(n, _)| *n > 0) {
+        parts.push(if calls.len() == 1 { word.to_string() } else { say::with_state(&n, &word) });
     }
     for (state, word) in [
         (CallState::Failed, say::failed()),

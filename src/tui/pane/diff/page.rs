@@ -31,8 +31,6 @@ pub(in crate::tui) struct DiffPage {
     armed: bool,
     /// A comment about a hunk, or the reason, sent with the decision.
     pub reason: String,
-    /// The reason for what is rejected was asked for.
-    pub reasoned: bool,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
     /// The words of the model before it proposed this.
@@ -108,7 +106,6 @@ impl DiffPage {
             reverts: false,
             armed: false,
             reason: String::new(),
-            reasoned: false,
             asks: false,
             why: String::new(),
             why_from: None,
@@ -124,13 +121,12 @@ impl DiffPage {
     /// Keeps the decisions there are, to come back to.
     pub fn remember(&mut self) {
         self.past.push((self.choices.clone(), self.edited.clone(), self.for_session));
-        self.reasoned = false;
     }
 
     /// Takes the last decision back, if there is one.
     pub fn undo_decision(&mut self) {
         let Some((choices, edited, for_session)) = self.past.pop() else { return };
-        (self.choices, self.for_session, self.reasoned) = (choices, for_session, false);
+        (self.choices, self.for_session) = (choices, for_session);
         let changed: Vec<usize> =
             (0..edited.files.len()).filter(|f| self.edited.files.get(*f) != edited.files.get(*f)).collect();
         self.edited = edited;
@@ -268,7 +264,7 @@ impl DiffPage {
 
     /// Returns whether the decision is whole, but for the reason of what is rejected.
     pub fn lacks_reason(&self) -> bool {
-        !self.reasoned && matches!(self.choices.count(), (HunkCount { rejected: 1.., .. }, 0))
+        matches!(self.choices.count(), (HunkCount { rejected: 1.., .. }, 0))
     }
 
     /// Sends the decision; if something was rejected, asks for the reason first.
@@ -280,10 +276,10 @@ impl DiffPage {
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
     }
 
-    /// Takes the reason. Where something is accepted, one more key writes it.
+    /// Takes the reason, which Enter or the rejection of all asked for, and sends the decision.
     pub fn take_reason(&mut self, text: &str) -> Vec<PaneEffect> {
-        (self.reason, self.reasoned) = (text.to_string(), true);
-        if self.choices.count().0.accepted == 0 { self.send() } else { Vec::new() }
+        self.reason = text.to_string();
+        self.send()
     }
 
     /// Keeps a comment, to be sent with the decision.
@@ -431,6 +427,8 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(page.left_open())]);
         }
         Action::EditResult => return page.edit_result(),
+        // What waits is not in the file yet.
+        Action::Blame => return Some(blamed(page.view.line_in_focus(|hunk| &hunk.before))),
         _ => return None,
     }
     Some(Vec::new())
@@ -455,6 +453,11 @@ impl View {
     }
 }
 
+/// Shows who wrote a line of a file and those around it.
+fn blamed(line: Option<(String, usize)>) -> Vec<PaneEffect> {
+    line.map(|(path, at)| PaneEffect::Blame(path, at)).into_iter().collect()
+}
+
 /// Handles the keys that only look.
 pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
     match action {
@@ -472,10 +475,7 @@ pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEf
             }
         }
         Action::Layout => view.switch_layout(),
-        Action::Blame => {
-            let file = view.focus().and_then(|(f, _)| view.files.get(f));
-            return file.map(|file| PaneEffect::Blame(file.path.clone())).into_iter().collect();
-        }
+        Action::Blame => return blamed(view.line_in_focus(|hunk| &hunk.after)),
         Action::Fold => view.switch_folds(),
         Action::FoldAll => view.switch_shut(),
         Action::WrapLines => view.switch_wrap(),

@@ -93,9 +93,7 @@ fn decisions_go_out_per_hunk_with_the_reason() {
     assert!(matches!(&effects[..], [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
     assert!(diff.line(LineFor::Reason, LineInput::Left, 0).is_empty() && diff.is_waiting());
     act(&mut diff, &[Action::Write]);
-    // The reason writes nothing: the next Enter does.
-    assert_eq!(diff.line(LineFor::Reason, LineInput::Taken(" too many connections "), 0), []);
-    let effects = act(&mut diff, &[Action::Write]);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(" too many connections "), 0);
     let said = decision(&effects);
     assert_eq!(said.files()[0].hunks, [Choice::Reject, Choice::Accept]);
     assert_eq!(said.files()[1].hunks, [Choice::Accept]);
@@ -172,8 +170,8 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
     assert_eq!(diff.undecided(), Some((1, 3)));
     act(&mut diff, &[Action::AcceptAll]);
-    diff.line(LineFor::Reason, LineInput::Taken(""), 0);
-    let effects = act(&mut diff, &[Action::Write]);
+    act(&mut diff, &[Action::Write]);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
     let said = decision(&effects);
     assert_eq!((said.files()[0].edited.as_deref(), said.count().accepted), (None, 1));
     // Late, or for another proposal.

@@ -7,7 +7,7 @@ use super::align;
 use super::cells;
 use super::folds::Folds;
 use super::lines::Ending;
-use super::rows::{self, FileView, Heads, Layout, Row, Show, Talk};
+use super::rows::{self, FileView, Heads, HunkView, Layout, Row, Show, Talk};
 use crate::proposal::{Counts, Proposal};
 use crate::tui::text::show::Invisible;
 
@@ -173,6 +173,13 @@ impl View {
     /// Returns the hunk in focus: file and hunk.
     pub fn focus(&self) -> Option<(usize, usize)> {
         self.focus
+    }
+
+    /// Returns the file of the hunk in focus, and the first of these lines of it.
+    pub fn line_in_focus(&self, lines: impl Fn(&HunkView) -> &Range<usize>) -> Option<(String, usize)> {
+        let (f, h) = self.focus?;
+        let file = self.files.get(f)?;
+        Some((file.path.clone(), file.hunks.get(h).map_or(0, |hunk| lines(hunk).start)))
     }
 
     /// Returns the layout in use.

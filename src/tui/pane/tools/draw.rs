@@ -76,7 +76,10 @@ impl RowPainter<'_, '_, '_> {
         let Some(y) = self.row() else { return };
         let call = &entry.call;
         let look = paint::look(self.ctx);
-        let (glyph, style) = mark(call.state, self.ctx);
+        let (glyph, style) = match call.undone().is_all() {
+            true => (look.glyphs.undo, self.style(Role::Dim)),
+            false => mark(call.state, self.ctx),
+        };
         self.pen.put(1, y, glyph, 1, style);
         let active = matches!(call.state, CallState::Running | CallState::Asking);
         let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
@@ -154,24 +157,18 @@ impl RowPainter<'_, '_, '_> {
             self.pen.put(x, y, found_word(rung), room, self.style(Role::Attention));
         }
         let (visible, more) = tools.preview(i);
-        // What grows is shown at its end.
-        let grows = entry.call.state == CallState::Streaming;
-        let all = &entry.call.preview;
-        let note = (more > 0 && visible > 0).then(|| match grows {
-            true => format!("{} {}", self.ctx.glyphs.more, say::before(&count::lines(more))),
-            false => format!("{} {}", self.ctx.glyphs.more, count::more_lines(more)),
+        let (head, tail) = entry.visible_lines(visible);
+        let note = (more > 0 && visible > 0).then(|| match tail.is_empty() {
+            true => format!("{} {}", self.ctx.glyphs.more, count::more_lines(more)),
+            false => format!("{} {}", self.ctx.glyphs.more, say::before(&count::lines(more))),
         });
-        if let Some(note) = note.as_ref().filter(|_| grows)
-            && let Some(y) = self.row()
-        {
-            self.pen.put(3, y, note, room, dim);
-        }
-        self.preview(if grows { &all[all.len() - visible..] } else { &all[..visible] }, entry);
-        if let Some(note) = note.filter(|_| !grows)
+        self.preview(head, entry);
+        if let Some(note) = note
             && let Some(y) = self.row()
         {
             self.pen.put(3, y, &note, room, dim);
         }
+        self.preview(tail, entry);
         if entry.call.preview.is_empty() {
             self.fields(&entry.fields);
         }
@@ -348,7 +345,13 @@ fn writing(call: &Call) -> String {
 fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
+    let undone = call.undone();
     match (call.state, call.counts) {
+        (CallState::Done, _) if undone.is_all() => vec![span(say::undone(), dim)],
+        (CallState::Done, _) if undone.is_any() => {
+            let words = say::undone_in_part(&undone.hunks, &count::hunks(undone.of));
+            vec![span(words, ctx.theme.style(Role::Attention))]
+        }
         (CallState::Streaming, None) => vec![span(writing(call), dim)],
         (CallState::Streaming, Some(counts)) => {
             let mut spans = vec![span(format!("{} ", writing(call)), dim)];

@@ -1,7 +1,7 @@
 //! The pane's view of a call, and the choice of calls that are shown.
 
 use super::fields::Field;
-use crate::protocol::{Call, CallState, ItemId};
+use crate::protocol::{Call, CallState, ItemId, PreviewLine};
 
 /// Lines of an unfinished argument that are shown: its last ones.
 pub(super) const UNFINISHED_LINES: usize = 4;
@@ -48,6 +48,20 @@ impl CallEntry {
     /// Returns whether it is a command under way.
     pub(super) fn is_running_command(&self) -> bool {
         self.call.state == CallState::Running && self.call.preview.first().is_some_and(|line| line.sign == '$')
+    }
+
+    /// Returns the lines of the preview that have room: its first ones, then its last ones. What grows is shown at its
+    /// end, of a command the first line of its text and the newest of its output.
+    pub(super) fn visible_lines(&self, room: usize) -> (&[PreviewLine], &[PreviewLine]) {
+        let all = &self.call.preview;
+        let room = room.min(all.len());
+        let is_command = all.first().is_some_and(|line| line.sign == '$') && all.last().is_some_and(|l| l.sign != '$');
+        let head = match () {
+            () if self.call.state == CallState::Streaming => 0,
+            () if is_command => room.min(1),
+            () => room,
+        };
+        (&all[..head], &all[all.len() - (room - head)..])
     }
 
     pub(super) fn path_of_main(&self) -> Option<&str> {

@@ -40,6 +40,8 @@ const VERB: usize = 6;
 const NAME: usize = 17;
 /// Lines of a preview before `⋯ 9 more lines`.
 const PREVIEW: usize = 4;
+/// Lines of a preview while its command runs.
+const PREVIEW_RUNNING: usize = 8;
 /// Lines of a preview that was opened.
 const PREVIEW_OPEN: usize = 40;
 /// Rows of a reason at most; the result has the rest.
@@ -81,6 +83,14 @@ impl Tools {
                 None => self.add(*id, call.clone(), now),
             },
             EventBody::Drifted(paths) => self.drifted(paths),
+            EventBody::Undone(changes) => {
+                for entry in &mut self.calls {
+                    let Some(change) = &mut entry.call.change else { continue };
+                    self.stale |= change.take_undone(changes);
+                    // It was nebula that undid it, here or elsewhere.
+                    entry.drifted &= !change.undone.is_any();
+                }
+            }
             EventBody::Command(event) => self.stale |= self.jobs.apply(event, now),
             EventBody::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
@@ -359,7 +369,11 @@ impl Tools {
             return (0, 0);
         }
         let entry = &self.calls[i];
-        let most = if entry.open == Some(true) { PREVIEW_OPEN } else { PREVIEW };
+        let most = match entry.open {
+            Some(true) => PREVIEW_OPEN,
+            _ if entry.is_running_command() => PREVIEW_RUNNING,
+            _ => PREVIEW,
+        };
         let visible = entry.call.preview.len().min(most);
         (visible, entry.preview_total() - visible)
     }
@@ -418,13 +432,18 @@ impl Tools {
         if below > 0 && !self.follow {
             return paint::line(say::below(&count::lines(below)), dim);
         }
-        let count = |wanted: &[CallState]| self.calls.iter().filter(|e| wanted.contains(&e.call.state)).count();
+        let is_undone = |e: &&CallEntry| e.call.undone().is_all();
+        let count = |wanted: &[CallState]| {
+            self.calls.iter().filter(|e| wanted.contains(&e.call.state) && !is_undone(e)).count()
+        };
+        let undone = self.calls.iter().filter(is_undone).count();
         let asking = count(&[CallState::Asking]);
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
         // In a long session the steps say more than the calls.
         let long = self.earlier.count > 0;
         let kinds = [
             (if long { 0 } else { count(&[CallState::Done]) }, say::done()),
+            (undone, say::undone()),
             (count(&[CallState::Refused]), say::rejected()),
             (count(&[CallState::Failed]), say::failed()),
             (count(&[CallState::Interrupted]), say::interrupted()),

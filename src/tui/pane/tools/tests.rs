@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::proposal::Counts;
-use crate::protocol::{CommandBegan, CommandEnd, CommandEvent, PreviewLine};
+use crate::protocol::{CallChange, CommandBegan, CommandEnd, CommandEvent, PreviewLine, Undone, UndoneChange};
 use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;
 
@@ -350,4 +350,38 @@ fn jobs_leave_the_rows_of_a_low_pane_to_the_calls() {
     assert_eq!(jobs(rows(&mut tools, 5)), 1);
     assert_eq!(jobs(rows(&mut tools, 3)), 0);
     assert_eq!(jobs(rows(&mut tools, 0)), 0);
+}
+
+#[test]
+fn a_call_that_was_undone_says_so() {
+    let mut tools = Tools::default();
+    let mut edit = call("editFile", "src/cart.rs", CallState::Done, "", 2);
+    edit.counts = Some(Counts { added: 7, removed: 6 });
+    edit.change = Some(CallChange::new("one", vec!["src/cart.rs".into()]));
+    add(&mut tools, vec![edit], NOW);
+    let undone = |tools: &mut Tools, path: &str, hunks| {
+        let change = UndoneChange { changeset: "one".into(), path: path.into(), undone: Undone { hunks, of: 2 } };
+        tools.apply(&EventBody::Undone(vec![change]), NOW);
+        drawn(tools, 60, 4).text()
+    };
+    let text = undone(&mut tools, "src/other.rs", 2);
+    assert!(text.contains("✓ edit") && text.contains("+7"), "{text}");
+    let text = undone(&mut tools, "src/cart.rs", 1);
+    assert!(text.contains("✓ edit") && text.contains("1 of 2 hunks undone"), "{text}");
+    let text = undone(&mut tools, "src/cart.rs", 2);
+    assert!(text.contains("↶ edit") && text.contains("undone") && !text.contains("+7"), "{text}");
+    tools.apply(&EventBody::Undone(Vec::new()), NOW);
+    assert!(drawn(&mut tools, 60, 4).text().contains("✓ edit"));
+}
+
+#[test]
+fn a_running_command_shows_its_newest_output() {
+    let mut tools = Tools::default();
+    let mut run = call("runCommand", "cargo test", CallState::Running, "40 lines", 0);
+    run.preview = vec![line('$', "cargo test")];
+    run.preview.extend((29..=40).map(|n| line(' ', &format!("output {n}"))));
+    add(&mut tools, vec![run], NOW);
+    let text = drawn(&mut tools, 60, 12).text();
+    assert!(text.contains("$ cargo test") && text.contains("output 40") && text.contains("output 34"), "{text}");
+    assert!(text.contains("⋯ 5 lines before") && !text.contains("output 33"), "{text}");
 }

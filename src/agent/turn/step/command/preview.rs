@@ -58,7 +58,7 @@ pub async fn run(
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
     let (view, changes) = changes(&context.services, &command).await;
-    let (mut changeset, mut changed) = (None, Vec::new());
+    let (mut changeset, mut changed, mut is_dropped) = (None, Vec::new(), false);
     match changes {
         Ok(changes) => {
             report.files = files_of_view(&changes.files);
@@ -70,6 +70,7 @@ pub async fn run(
                 }
                 (_, Purpose::Propose) => {
                     let (line, decided) = propose(context, item, changes, &command.info, stop).await;
+                    is_dropped = stop.is_cancelled() && decided.0.is_none();
                     (line, Some(decided))
                 }
             };
@@ -90,7 +91,7 @@ pub async fn run(
     command.mark_reported();
     context.events.refresh_status();
     let took = command.running.progress().took;
-    Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset })
+    Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped })
 }
 
 async fn create(services: &Arc<Services>) -> Result<View, StartError> {

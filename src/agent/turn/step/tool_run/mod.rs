@@ -26,7 +26,7 @@ use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
 use crate::proposal::hidden;
-use crate::protocol::{Approval, CallState, ItemId, Level, Mode};
+use crate::protocol::{Approval, CallChange, CallState, ItemId, Level, Mode};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
 
@@ -285,7 +285,9 @@ impl ToolRun<'_> {
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
         item.call.result = Some(text.clone());
         item.call.took = finished.took;
-        item.set(&self.context.events, CallState::Done).await;
+        item.call.change = finished.changeset.clone().map(|changeset| CallChange::new(changeset, Vec::new()));
+        let state = if finished.is_dropped { CallState::Interrupted } else { CallState::Done };
+        item.set(&self.context.events, state).await;
         // A result that says how it went is no failed call, whatever the command's code.
         let record = ResultRecord {
             ok: true,
