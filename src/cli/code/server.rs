@@ -15,7 +15,7 @@ use crate::definitions::{FoundMention, SourceFiles};
 use crate::lsp::{self, FileEdits, LspFault, OpenText, RenameQuestion, ServerStart};
 use crate::proposal::State;
 use crate::shell::Grant;
-use crate::workspace::{Access, holds_secrets};
+use crate::workspace::Access;
 
 /// Files that a server is shown; the others it reads itself.
 const SHOWN: usize = 200;
