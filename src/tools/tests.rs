@@ -44,20 +44,14 @@ fn plan_mode_is_offered_no_tool_that_writes() {
     assert!(!reading.iter().any(|name| name == "runCommand" || name == "commandOutput"), "{reading:?}");
 }
 
-/// The prompts and what a request has around its tools take the rest of 10 and of 6 KiB.
+/// The prompt and what a request has around its tools take the rest of 10 KiB.
 #[test]
 fn what_a_model_is_told_of_tools_stays_short() {
-    let tools = ToolSet::builtin();
-    let bytes = |offered| {
-        let size = |spec: ToolSpec| spec.name.len() + spec.description.len() + spec.parameters.to_string().len() + 80;
-        tools.specs(offered, false).into_iter().map(size).sum::<usize>()
-    };
-    let (all, few) = (bytes(OfferedTools::All), bytes(OfferedTools::Few));
+    let size = |spec: ToolSpec| spec.name.len() + spec.description.len() + spec.parameters.to_string().len() + 80;
+    let all = ToolSet::builtin().specs(OfferedTools::All, false).into_iter().map(size).sum::<usize>();
     let format = include_str!("../../assets/prompts/format-tools.md").len();
-    let large = include_str!("../../assets/prompts/agent.md").len() + format;
-    let small = include_str!("../../assets/prompts/agent-small.md").len() + format;
-    assert!(all + large <= 10 << 10, "{all} + {large}");
-    assert!(few + small <= 6 << 10, "{few} + {small}");
+    let prompt = include_str!("../../assets/prompts/agent.md").len() + format;
+    assert!(all + prompt <= 10 << 10, "{all} + {prompt}");
 }
 
 #[test]

@@ -79,8 +79,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         if let Some(usage) = step.usage.filter(|_| !step.counted) {
             session.window.counted(usage.input);
         }
-        let display = (&context.events, &context.status_data);
-        usage::add(display, session, &target, (step.usage, step.counted)).await;
+        usage::add((&context.events, &context.status_data), session, &target, (step.usage, step.counted)).await;
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
@@ -125,12 +124,7 @@ async fn act(
     (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
-    let (config, events) = (&context.services.config, &context.events);
-    let cut = match step.ended {
-        Ended::OverBudget => usage::over_budget(config, events, session).await,
-        _ => cut_off(config, events, &step).await,
-    };
-    let arrived = step.row.is_some();
+    let (cut, arrived) = (cut_off(context, session, &step).await, step.row.is_some());
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop, step.acts);
     let (mut asked_again, mut written) = (None, Vec::new());
@@ -203,8 +197,10 @@ async fn learn_format(
 
 /// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls,
 /// these are answered and the turn goes on.
-async fn cut_off(config: &ConfigFiles, events: &Events, step: &Step) -> Option<TurnEnd> {
+async fn cut_off(context: &SessionContext, session: &Conversation, step: &Step) -> Option<TurnEnd> {
+    let (config, events) = (&context.services.config, &context.events);
     match &step.ended {
+        Ended::OverBudget => usage::over_budget(config, events, session).await,
         Ended::Whole | Ended::TooManyCalls => None,
         Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
         ended => Some(broken_off(config, events, ended, step.row.is_some()).await),

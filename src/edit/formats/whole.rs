@@ -232,12 +232,12 @@ impl Reader for Whole {
     }
 }
 
-/// What models and their servers leave at the end of an answer that is none of it.
+/// The marks that models and their servers leave at the end of an answer, no part of it.
 const END_MARKS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "</s>"];
 
 /// Returns the text in a fence before the last line of an answer that ended by itself, where that line closes the fence
 /// in a way of its own: with the language again, at the end of a line of code, or with a mark of the model's behind it.
-pub(in crate::edit) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
+fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
     let mut text = content.trim_end();
     while let Some(rest) = END_MARKS.iter().find_map(|mark| text.strip_suffix(mark)) {
         text = rest.trim_end();
@@ -282,7 +282,7 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
 }
 
 /// Adds an edit for a block of code that is the text of a file in play, or of a definition of it. `path` is the path that
-/// stands near the block; `titled`: right above it or in its opening line. `closed`: its end is certain.
+/// stands near the block; `titled`: right above it or in its opening line. `closed`: a line closed it; else the answer ended.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,
@@ -290,6 +290,10 @@ pub(in crate::edit) fn from_code(
     closed: bool,
     ctx: &mut ReaderContext,
 ) {
+    let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
+    let content = lines.collect::<String>();
+    let at_end = closed_at_end(&content, fence).filter(|_| !closed);
+    let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
     let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
     let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
     let (title, content) = titled_inside(content, path, &ctx.known);

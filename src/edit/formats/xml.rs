@@ -120,11 +120,18 @@ impl Xml {
         if wait && !input.ended() {
             return Progress::Wait;
         }
+        self.beside_fields(space, input, ctx)
+    }
+
+    /// Handles what is neither a field nor the element's end, behind this much space: the text of a new file, or none of
+    /// the element.
+    fn beside_fields(&mut self, space: usize, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        let (before, text) = input.rest().split_at(space);
+        let skip = before.find('\n').unwrap_or(space);
         if self.id.is_some() {
             input.skip(space);
-        } else if let Some(tag) = self.holds_text(&rest[..space], text) {
-            let before = rest[..space].find('\n').unwrap_or(space);
-            input.skip(before);
+        } else if let Some(tag) = self.holds_text(before, text) {
+            input.skip(skip);
             self.open("content", tag, ctx);
             return Progress::Again;
         }

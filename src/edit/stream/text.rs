@@ -410,7 +410,7 @@ impl Text {
         match holds {
             Holds::Code { content_so_far, path, titled } => {
                 self.show(&raw, ctx);
-                let Some(content) = content_so_far.map(|content| undented(content, &fence)) else { return Next::Again };
+                let Some(content) = content_so_far else { return Next::Again };
                 whole::from_code(&content, &fence, (path.as_deref(), titled), true, ctx);
             }
             Holds::Edits(true) => {
@@ -491,21 +491,10 @@ impl Text {
         let rest = input.rest().to_string();
         input.skip(rest.len());
         self.say(&rest, ctx);
-        // A block whose end was forgotten.
         if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), path, titled }, .. }) =
             self.fence.take_if(|_| input.end == Some(End::Ordinary))
         {
-            let content = undented(content, &fence);
-            let closed = whole::closed_at_end(&content, &fence);
-            whole::from_code(closed.unwrap_or(&content), &fence, (path.as_deref(), titled), closed.is_some(), ctx);
+            whole::from_code(&content, &fence, (path.as_deref(), titled), false, ctx);
         }
-    }
-}
-
-/// Returns the lines in a fence without the indentation that the fence itself has.
-fn undented(content: String, fence: &Fence) -> String {
-    match fence.indent {
-        0 => content,
-        indent => content.split_inclusive('\n').map(|line| starts::dedented(line, indent)).collect(),
     }
 }

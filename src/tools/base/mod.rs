@@ -101,14 +101,12 @@ pub enum OfferedTools {
     TextEdits,
     /// The tools that read or ask, where calls are written as text too, and those of definitions.
     Reading,
-    /// The tools that a small model gets by with: each one more is read again with every request.
-    Few,
 }
 
 impl OfferedTools {
     /// All variants, in the order of the enum.
-    pub const EACH: [OfferedTools; 5] =
-        [OfferedTools::All, OfferedTools::Plan, OfferedTools::TextEdits, OfferedTools::Reading, OfferedTools::Few];
+    pub const EACH: [OfferedTools; 4] =
+        [OfferedTools::All, OfferedTools::Plan, OfferedTools::TextEdits, OfferedTools::Reading];
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.

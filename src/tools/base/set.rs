@@ -9,9 +9,6 @@ use crate::edit::Edit;
 use crate::edit::calls::{CallShape, CallTable};
 use crate::provider::ToolSpec;
 
-/// Tools that small models are not told of: what they do goes by others. A call of one is run all the same.
-const SPARED: [&str; 5] = ["applyPatch", "moveFile", "undo", "commandOutput", "stopCommand"];
-
 /// The tools of a session, in the order in which they are listed to the model.
 #[derive(Clone)]
 pub struct ToolSet {
@@ -58,7 +55,7 @@ impl ToolSet {
     pub fn specs(&self, offered: OfferedTools, code: bool) -> Vec<ToolSpec> {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
-            OfferedTools::All | OfferedTools::Few => true,
+            OfferedTools::All => true,
             OfferedTools::Plan | OfferedTools::TextEdits => !kind.changes(),
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
@@ -66,8 +63,7 @@ impl ToolSet {
             true => code && (offered != OfferedTools::Plan || is_offered(tool.kind())),
             false => is_offered(tool.kind()),
         };
-        let specs = tools.filter(is_offered).map(|tool| tool.spec());
-        specs.filter(|spec| offered != OfferedTools::Few || !SPARED.contains(&&*spec.name)).collect()
+        tools.filter(is_offered).map(|tool| tool.spec()).collect()
     }
 
     /// Returns how calls of these tools are read where a model writes them as text.

@@ -69,8 +69,7 @@ pub(super) struct StepReader<'a> {
     /// The end of the answer, watched for repetition, and what it repeats.
     pub(super) output: RepeatedOutput,
     pub(super) repeating: Option<String>,
-    /// What is left of the session's budget, and the bytes of the answer that have arrived and at which it is looked at
-    /// again.
+    /// The rest of the session's budget, and the bytes of the answer that have arrived and at which it is looked at again.
     pub(super) budget: Option<BudgetLeft>,
     received: usize,
     look_at: usize,
