@@ -217,7 +217,7 @@ impl<'a> Merge<'a> {
         Some(result)
     }
 
-    /// Parts what both sides put at one place: the text before that place, the head of a class say, stands there once.
+    /// Splits the additions of both sides at one place: the text before that place, the head of a class say, stands there once.
     fn part(&self, result: &mut [(String, String, String)], sides: [&[Unit<'a>]; 2]) {
         let places = sides.map(|side| -> HashMap<&str, usize> { side.iter().map(|unit| unit.key).zip(0..).collect() });
         for at in 2..result.len() {

@@ -101,10 +101,8 @@ impl Config {
         let mut config = Self::from_keys(merged);
         (config.own_provider, config.shell.workspace_rules) = (own_provider, workspace_rules);
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
-        config.is_unreadable = is_unreadable;
-        config.no_color = env.get("NO_COLOR").is_some();
-        config.text_models = text_models::read(&paths);
-        config.stored_keys = stored_keys::credentials::read(&paths);
+        (config.is_unreadable, config.no_color) = (is_unreadable, env.get("NO_COLOR").is_some());
+        (config.text_models, config.stored_keys) = (text_models::read(&paths), stored_keys::credentials::read(&paths));
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
         config.resolve_model(&flags);
         config.flags = flags;

@@ -198,7 +198,7 @@ fn the_tour_goes_from_a_key_to_a_command_that_is_undone() {
     terminal.press("a", "1 changeset");
     terminal.wait_for("to show that a command can be undone");
     terminal.press("\x1b[17~", "refuse");
-    terminal.press("y", "will restore");
+    terminal.press("y", "will make it again");
     // What opens by itself takes no key so soon after another one.
     std::thread::sleep(Duration::from_millis(2_200));
     terminal.press("\r", "ready to write");

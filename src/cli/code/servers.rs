@@ -80,7 +80,7 @@ fn not_here(root: &Path) -> String {
 
 /// A server that may be started.
 pub(super) struct Chosen<'a> {
-    /// What it is started with.
+    /// The settings and the environment of the start.
     pub context: &'a Context,
     /// The server.
     pub server: LanguageServer,

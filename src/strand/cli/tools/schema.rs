@@ -38,7 +38,7 @@ fn qname() -> Value {
     })
 }
 
-/// The body of a definition, as a model that never saw one can write it.
+/// Returns the schema of a body, by which a model that never saw one can write it.
 fn body() -> Value {
     let words = "the body alone, without 'layer Name ='. type: '{ id: Int, title: Text }', '| A | B(n: Int)', 'nominal \
         Int'. slot: 'Map(Int, Text) = {}'. fn: '(n: Int) -> Int = n + 1'. reducer: 'on=Form.submit in=(t: Text) do= items \
@@ -47,7 +47,7 @@ fn body() -> Value {
     described(text(), words)
 }
 
-/// The patch of an edit: its addresses and instructions.
+/// Returns the schema of an edit's patch: its addresses and instructions.
 fn patch() -> Value {
     json!({
         "type": "object", "minProperties": 1,
@@ -74,7 +74,7 @@ fn said(words: &str) -> Value {
     described(text(), words)
 }
 
-fn told(words: &str) -> Value {
+fn choice(words: &str) -> Value {
     described(flag(), words)
 }
 
@@ -173,8 +173,8 @@ fn reading() -> Vec<Tool> {
             "Shows definitions as text with their hashes.",
             object(
                 paged(json!({
-                    "selector": said(selector), "with_deps": told("what they need comes first"),
-                    "units": told("with the numbers of their units, which strand_edit addresses"),
+                    "selector": said(selector), "with_deps": choice("what they need comes first"),
+                    "units": choice("with the numbers of their units, which strand_edit addresses"),
                     "at": said("an op-id: as the definitions were after that op"),
                 })),
                 &["selector"],
@@ -196,7 +196,7 @@ fn reading() -> Vec<Tool> {
                 })),
                 &[],
             ),
-            pages("errors", diagnostic(), json!({"clean": told("there is no error; warnings may be left")})),
+            pages("errors", diagnostic(), json!({"clean": choice("there is no error; warnings may be left")})),
         ),
     ]
 }
@@ -277,8 +277,8 @@ fn fixing() -> Vec<Tool> {
                  at most.",
                 object(
                     json!({
-                        "qname": qname(), "cascade": told("remove all that refer to it too"),
-                        "force": told("leave what refers to it dangling"), "expect_hash": expected(),
+                        "qname": qname(), "cascade": choice("remove all that refer to it too"),
+                        "force": choice("leave what refers to it dangling"), "expect_hash": expected(),
                     }),
                     &["qname"],
                 ),
@@ -292,7 +292,7 @@ fn fixing() -> Vec<Tool> {
             "strand_fix",
             "Tells the ops that fix a fault, by its code or its id; with apply they are issued.",
             object(
-                json!({"error_code": described(text(), "a code such as E0103, or the id of one fault"), "apply": told("issue them; false if not given")}),
+                json!({"error_code": described(text(), "a code such as E0103, or the id of one fault"), "apply": choice("issue them; false if not given")}),
                 &["error_code"],
             ),
             object(
@@ -316,7 +316,7 @@ fn exchanging() -> Vec<Tool> {
             "strand_conflicts",
             "Tells what merging left to decide; with reissue the ops of one are issued again on the present state.",
             object(
-                json!({"id": said("one of them; all if left out"), "reissue": told("issue the ops of that one again")}),
+                json!({"id": said("one of them; all if left out"), "reissue": choice("issue the ops of that one again")}),
                 &[],
             ),
             object(json!({"conflicts": list(any_object()), "op-ids": list(text())}), &["conflicts"]),
@@ -339,7 +339,7 @@ fn exchanging() -> Vec<Tool> {
         writes(
             "strand_sync",
             "Brings the store and its text files in line, both ways: edited files become ops, ops become files.",
-            object(json!({"dry_run": told("tell the plan alone")}), &[]),
+            object(json!({"dry_run": choice("tell the plan alone")}), &[]),
             object(
                 json!({
                     "plan": list(text()), "created": {"type": "integer"}, "updated": {"type": "integer"},

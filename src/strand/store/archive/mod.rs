@@ -24,7 +24,7 @@ const PIECE: usize = 128 << 10;
 const LEVEL: i32 = 12;
 /// The most bytes that a piece unpacks to: one definition at most, and what stands beside it.
 const LARGEST_PIECE: u64 = 256 << 20;
-/// How many times larger an archive may become: one that a clone or a remote brought may be packed to fill the memory.
+/// The most times that an archive may become larger: one that a clone or a remote brought may be packed to fill the memory.
 /// Logs become ten to thirty times larger.
 const MOST_TIMES: u64 = 200;
 /// The number of unpacked pieces cached.

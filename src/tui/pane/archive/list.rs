@@ -236,17 +236,7 @@ impl Archive {
                 pen.put(1, y, &self.clock.minute(set.at), 5, if here { theme.style(Role::Text) } else { dim });
                 let end = counted(pen, sum(set));
                 let room = usize::from(end.saturating_sub(8)).max(1);
-                let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
-                let cause = show::plain(&cause(set)).into_owned();
-                let words = if is_undo(set) { format!("{} {cause}", look.glyphs.undo) } else { cause };
-                let merged = set.merged.map(|rung| records::localized(rung.said()));
-                // A cause is told from others by its first words.
-                let merged = merged.filter(|merged| room >= cells(merged) + 1 + cells(&words).min(16));
-                let room = room - merged.as_ref().map_or(0, |merged| cells(merged) + 1);
-                let x = pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
-                if let Some(merged) = merged {
-                    pen.put(x + 1, y, &merged, cells(&merged), dim);
-                }
+                put_cause(pen, (y, room), set, here, look);
             }
             ListRow::Files(i) => {
                 let set = &self.rows[*i];
@@ -325,5 +315,21 @@ impl Archive {
             ListRow::File(i, f) => Some((*i, *f)),
             _ => None,
         }
+    }
+}
+
+/// Draws the cause of a changeset, and behind it how it was merged.
+fn put_cause(pen: &mut Pen<'_>, (y, room): (u16, usize), set: &Changeset, here: bool, look: Look<'_>) {
+    let theme = look.theme;
+    let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
+    let cause = show::plain(&cause(set)).into_owned();
+    let words = if is_undo(set) { format!("{} {cause}", look.glyphs.undo) } else { cause };
+    let merged = set.merged.map(|rung| records::localized(rung.said()));
+    // A cause is told from others by its first words.
+    let merged = merged.filter(|merged| room >= cells(merged) + 1 + cells(&words).min(16));
+    let room = room - merged.as_ref().map_or(0, |merged| cells(merged) + 1);
+    let x = pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
+    if let Some(merged) = merged {
+        pen.put(x + 1, y, &merged, cells(&merged), theme.style(Role::Dim));
     }
 }
