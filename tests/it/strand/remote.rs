@@ -84,7 +84,7 @@ fn a_repository_that_a_clone_brought_runs_nothing() {
     let key = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
     // Where earlier versions kept what they fetched; where this one does by a folder that is named relative to the
     // clone; and the store itself, which git takes for a bare repository when it is run there.
-    let cached = one.path().join("cache/strand/remotes").join(format!("{}-origin", &key[..16]));
+    let cached = one.path().join("cache/strand/remotes").join(format!("{}-origin.git", &key[..16]));
     for bare in [&store.join(".strand/runtime/remotes/origin.git"), &cached, &store] {
         plant(bare, &host, &ran);
     }
