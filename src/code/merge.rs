@@ -430,7 +430,8 @@ mod tests {
                 let mut want: Vec<&str> = one.lines().chain(theirs.lines()).collect();
                 let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
                 want.retain(|line| !line.is_empty());
-                (want.sort_unstable(), lines.sort_unstable());
+                want.sort_unstable();
+                lines.sort_unstable();
                 assert_eq!(lines, want, "{text}");
             }
         }

@@ -70,7 +70,7 @@ pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(Stri
         }
         let (range, name) = same_definition(&text, part)?;
         names.push(name.to_string());
-        text.replace_range(range, &bytes::fit_whole(part, file).trim_end_matches(['\r', '\n']));
+        text.replace_range(range, bytes::fit_whole(part, file).trim_end_matches(['\r', '\n']));
     }
     (!names.is_empty()).then(|| (text, names.join(", ")))
 }
