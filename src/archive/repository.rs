@@ -271,6 +271,7 @@ mod tests {
             counts: Counts::default(),
             choice: Some(ForeignChoice::RestoreVersion),
             conflicts: None,
+            rung: None,
         };
         let config = change(".git/config", Some("then"));
         let lost = RestoreStatus::NotArchived("its version is gone".into());

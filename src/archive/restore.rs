@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Archive, Error, Id, NotUndone, Sha, Version, repository, sha256};
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
-    State, count_changed, merge,
+    State, count_changed, is_in_repository, merge,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -95,11 +95,16 @@ pub struct Choices {
     pub each: HashMap<String, ForeignChoice>,
     /// The choice for all others; `None`: not chosen yet, so they stay.
     pub others: Option<ForeignChoice>,
+    /// A file without a choice of its own is merged where that meets no conflict. Where one version of one file is
+    /// wanted, nothing is merged: that is a replacement.
+    pub merge_clean: bool,
 }
 
 impl Choices {
-    fn of(&self, path: &str) -> Option<ForeignChoice> {
-        self.each.get(path).copied().or(self.others)
+    /// Returns the choice for a file; `is_clean`: its merge meets no conflict and changes it.
+    fn of(&self, path: &str, is_clean: bool) -> Option<ForeignChoice> {
+        let merge = (self.merge_clean && is_clean).then_some(ForeignChoice::Merge);
+        self.each.get(path).copied().or(merge).or(self.others)
     }
 }
 
@@ -176,6 +181,8 @@ impl Archive {
         title: &str,
     ) -> Result<Restoration, RestoreError> {
         let mut warnings = Vec::new();
+        let merge_clean = choices.merge_clean && !matches!(request, RestoreTarget::Version { .. });
+        let choices = &Choices { merge_clean, ..choices.clone() };
         // The changesets that are taken back, wholly or in part.
         let mut undone = Vec::new();
         let (changeset, goals) = match request {
@@ -375,7 +382,7 @@ impl Archive {
             let fate = RestoreFate::of(&change.before, &change.after);
             return (RestoreStatus::Restore(fate, change.counts), Some(change));
         }
-        foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
+        foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices)
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
@@ -433,7 +440,7 @@ fn foreign(
     at: Option<i64>,
     now: State,
     old: State,
-    choice: Option<ForeignChoice>,
+    choices: &Choices,
 ) -> (RestoreStatus, Option<FileChange>) {
     let wrote = last.as_ref().and_then(|l| l.bytes.clone());
     let folders = last.map(|l| l.folders).unwrap_or_default();
@@ -443,13 +450,18 @@ fn foreign(
     };
     let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
+    let rung = merged.as_ref().map(|m| m.rung);
+    let merged = merged.map(|merged| FileChange::merged(path, now.clone(), merged, "undo"));
+    // The repository is kept or taken as a whole.
+    let changes = merged.as_ref().is_some_and(|change| !change.hunks.is_empty()) && !is_in_repository(path);
+    let choice = choices.of(path, conflicts == Some(0) && changes);
     let change = match (choice, merged) {
         (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),
-        (Some(ForeignChoice::Merge), Some(merged)) => Some(FileChange::merged(path, now, merged, "undo")),
+        (Some(ForeignChoice::Merge), merged) => merged,
         _ => None,
     };
     // A merge may result in the present text.
     let change =
         change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, foreign: true, ..c });
-    (RestoreStatus::Foreign { at, counts, choice, conflicts }, change)
+    (RestoreStatus::Foreign { at, counts, choice, conflicts, rung }, change)
 }

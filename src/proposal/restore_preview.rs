@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use super::{Counts, State};
+use super::{Counts, MergeRung, State};
 
 /// The repository of the workspace, which is one file of a restore.
 pub const REPOSITORY: &str = ".git";
@@ -45,6 +45,8 @@ pub enum RestoreStatus {
         choice: Option<ForeignChoice>,
         /// True if a three-way merge meets conflicts; `None`: cannot be merged.
         conflicts: Option<usize>,
+        /// The rung on which a merge joins both; `None`: cannot be merged.
+        rung: Option<MergeRung>,
     },
     /// Has no archived state, and why.
     NotArchived(String),

@@ -130,6 +130,7 @@ pub fn restoring(stage: &mut Stage) {
                 counts: counts(1, 0),
                 choice: None,
                 conflicts: Some(0),
+                rung: None,
             },
         ),
         preview("src/money.rs", RestoreStatus::Equal),

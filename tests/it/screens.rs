@@ -667,7 +667,8 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
     let path = proposal.files[0].path.clone();
-    let kind = RestoreStatus::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
+    let kind =
+        RestoreStatus::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0), rung: None };
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(
         proposal.clone(),
         vec![RestorePreview { path: path.clone(), status: kind }],

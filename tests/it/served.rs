@@ -294,6 +294,28 @@ fn flags_that_could_do_nothing_are_wrong_use() {
 }
 
 #[test]
+fn a_change_of_someone_else_that_a_restore_can_go_around_is_merged() {
+    let world = World::new();
+    world.write("a.txt", "old\ntwo\nthree\n");
+    let edit = world.0.path().join("edit.diff");
+    fs::write(&edit, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-old\n+new\n two\n").unwrap();
+    world.run(&["patch", "--yes", edit.to_str().unwrap()]);
+    let undo = json!({"path": "a.txt", "count": 1});
+    let apply = json!({"path": "a.txt", "count": 1, "apply": true});
+    world.write("a.txt", "new\ntwo\nthree\nby hand\n");
+    let mut client = world.serve(&[]).with_person(yes()).greeted("agent");
+    let preview = client.done("archive_restore", undo);
+    let row = |applied| json!({"path": "a.txt", "status": "foreign", "applied": applied, "merged": "lines"});
+    assert_eq!((&preview["files"][0], &preview["complete"]), (&row(false), &json!(true)));
+    let done = client.done("archive_restore", apply);
+    assert_eq!((&done["files"][0], world.read("a.txt").as_str()), (&row(true), "old\ntwo\nthree\nby hand\n"));
+    let form = client.forms[0]["message"].as_str().unwrap();
+    assert!(form.contains("! a.txt  changed outside nebula       will be merged: lines"), "{form}");
+    world.run(&["undo", "--yes"]);
+    assert_eq!(world.read("a.txt"), "new\ntwo\nthree\nby hand\n");
+}
+
+#[test]
 fn what_changed_while_the_person_was_asked_is_not_overwritten() {
     let world = World::new();
     changed(&world);

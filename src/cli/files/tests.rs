@@ -256,13 +256,16 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     w.write("b", "b\n");
     w.edit("a", "one\nTWO\nthree\n");
     w.write("a", "one\nTWO\nthree\nmine\n");
+    let theirs = "one\n2\nthree\nmine\n";
+    w.write("a", theirs);
     let ran = w.run(&["undo", "--yes"], None);
-    assert_eq!((ran.code, w.read("a").as_str()), (NOT_APPROVED, "one\nTWO\nthree\nmine\n"));
+    assert_eq!((ran.code, w.read("a").as_str()), (NOT_APPROVED, theirs), "both changed a line");
     assert!(ran.err.contains("kept: a"), "{}", ran.err);
     assert_eq!(
         w.json(&["undo", "--yes", "--json"]),
         serde_json::json!({"changeset": null, "files": [{"path": "a", "status": "foreign", "applied": false}], "not_undone": []})
     );
+    w.write("a", "one\nTWO\nthree\nmine\n");
     let ran = w.run(&["undo"], Some("m\ny\n"));
     assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\ntwo\nthree\nmine\n"));
     assert!(ran.err.contains("a: merged: lines\n"), "{}", ran.err);
@@ -280,6 +283,30 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     assert_eq!(w.read("a"), "one\ntwo\nthree\nmine\n");
     assert_eq!(w.run(&["undo", "a", "--yes"], None).code, DONE);
     assert_eq!(w.read("a"), "theirs\n");
+}
+
+#[test]
+fn a_flag_merges_what_someone_else_changed_apart() {
+    let w = World::new();
+    w.write("a", "one\ntwo\nthree\n");
+    w.edit("a", "one\nTWO\nthree\n");
+    let theirs = "one\nTWO\nthree\nmine\n";
+    w.write("a", theirs);
+    let dry = w.run(&["undo", "--yes", "--dry-run"], None);
+    assert!(dry.out.contains("! a  changed outside nebula       will be merged: lines  +1 −0"), "{dry:?}");
+    assert_eq!(w.read("a"), theirs);
+    let done = w.json(&["undo", "--yes", "--json"]);
+    let row = serde_json::json!({"path": "a", "status": "foreign", "applied": true, "merged": "lines"});
+    assert_eq!((&done["files"][0], w.read("a").as_str()), (&row, "one\ntwo\nthree\nmine\n"));
+    // Their text was archived first. A redo goes around a change of theirs, too.
+    w.write("a", "zero\none\ntwo\nthree\nmine\n");
+    let ran = w.run(&["redo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "zero\none\nTWO\nthree\nmine\n"), "{ran:?}");
+    assert!(ran.err.contains("a: merged: lines"), "{ran:?}");
+    // One version of a file is a replacement, and --force overwrites.
+    w.write("a", "zero\none\nTWO\nthree\nmine\nlast\n");
+    assert_eq!(w.run(&["undo", "--force"], None).code, DONE);
+    assert_eq!(w.read("a"), "zero\none\ntwo\nthree\nmine\n");
 }
 
 #[cfg(feature = "code")]

@@ -90,7 +90,8 @@ impl ArchiveCommands<'_> {
             (false, true) => Some(ForeignChoice::Keep),
             (false, false) => None,
         };
-        let mut choices = Choices { others, ..Choices::default() };
+        let merge_clean = ask.yes && !ask.force && !named;
+        let mut choices = Choices { others, merge_clean, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         if plan.kind == "redo" {
             self.complain(&format!("this is the {}", clean_line(&plan.title)))?;
@@ -287,7 +288,12 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
         .filter(|f| f.is_file())
         .map(|f| {
             let mut row = json!({"path": f.path, "status": word(&f.status), "applied": f.is_among(applied)});
-            if let Some(rung) = applied.get(&f.path).copied().flatten() {
+            let rung = match (&f.status, applied.get(&f.path)) {
+                (_, Some(rung)) => *rung,
+                (RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), rung, .. }, None) => *rung,
+                _ => None,
+            };
+            if let Some(rung) = rung {
                 row["merged"] = rung.word().into();
             }
             match &f.status {
@@ -350,11 +356,12 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
             RestoreFate::Repository(words) => ('✓', "will restore", words.clone()),
         },
         RestoreStatus::Equal => ('=', "already at that version", String::new()),
-        RestoreStatus::Foreign { at, counts, choice, .. } => {
+        RestoreStatus::Foreign { at, counts, choice, rung, .. } => {
+            let merged = rung.map_or("will be merged".into(), |rung| format!("will be merged: {}", rung.word()));
             let will = match choice {
                 None => "",
                 Some(ForeignChoice::Keep) => "will be kept",
-                Some(ForeignChoice::Merge) => "will be merged",
+                Some(ForeignChoice::Merge) => &merged,
                 Some(ForeignChoice::RestoreVersion) => "will be overwritten",
             };
             let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));

@@ -129,7 +129,7 @@ impl ArchiveTools {
         let scope = self.scope(args)?;
         let plan = restore_plan::plan(&scope, self.stores())?;
         let foreign = if args.force { ForeignChoice::RestoreVersion } else { ForeignChoice::Keep };
-        let choices = Choices { others: Some(foreign), ..Choices::default() };
+        let choices = Choices { others: Some(foreign), merge_clean: !args.force, ..Choices::default() };
         let restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         let left = left(&restoration);
         if args.apply && restoration.proposal.files.is_empty() && !left.is_empty() {
@@ -139,9 +139,7 @@ impl ArchiveTools {
         if !args.apply || restoration.proposal.files.is_empty() {
             return Ok(RestoreStep::Done(outcome(None, &restoration, &WrittenFiles::new(), Vec::new())));
         }
-        let takes_foreign = restoration.previews.iter().any(|preview| {
-            matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. })
-        });
+        let takes_foreign = restoration.previews.iter().any(overwrites_foreign);
         let personal = takes_foreign || restoration.proposal.needs_person().is_some();
         if self.allow_restore && !personal {
             let consent = Consent::Flag("--allow-restore");
@@ -260,7 +258,12 @@ fn outcome(id: Option<Id>, restoration: &Restoration, applied: &WrittenFiles, no
 
 /// Returns whether a file stays because someone else changed it.
 fn stays_foreign(preview: &RestorePreview) -> bool {
-    matches!(&preview.status, RestoreStatus::Foreign { choice, .. } if *choice != Some(ForeignChoice::RestoreVersion))
+    matches!(&preview.status, RestoreStatus::Foreign { choice: None | Some(ForeignChoice::Keep), .. })
+}
+
+/// Returns whether a file that someone else changed is overwritten.
+fn overwrites_foreign(preview: &RestorePreview) -> bool {
+    matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. })
 }
 
 fn has_foreign(restoration: &Restoration) -> bool {
@@ -317,7 +320,7 @@ fn question(restoration: &Restoration, who: &str, project: &str) -> String {
             text.push_str(&format!("and {more} more, {what}\n"));
         }
     }
-    let overwritten = files.iter().filter(|preview| is_written(preview) && is_foreign(preview)).count();
+    let overwritten = files.iter().filter(|preview| is_written(preview) && overwrites_foreign(preview)).count();
     let foreign = (overwritten > 1)
         .then(|| format!("careful: {overwritten} files were changed outside nebula and would be overwritten"));
     let careful = restoration.proposal.needs_person().map(|why| format!("careful: {why}"));

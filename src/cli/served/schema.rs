@@ -233,7 +233,7 @@ fn restored_file() -> Value {
             "merged": {
                 "type": "string",
                 "enum": ["lines", "definitions"],
-                "description": "it was joined with what someone else had changed meanwhile, so",
+                "description": "it is, or would be, joined with what someone else has changed, so",
             },
         }),
         &["path", "status", "applied"],

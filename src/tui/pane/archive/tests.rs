@@ -150,7 +150,13 @@ fn previews() -> Vec<RestorePreview> {
         preview("src/catalog.rs", RestoreStatus::Restore(RestoreFate::Content, counts(6, 7))),
         preview(
             "src/cart.rs",
-            RestoreStatus::Foreign { at: Some(at(12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },
+            RestoreStatus::Foreign {
+                at: Some(at(12, 6, 2)),
+                counts: counts(1, 0),
+                choice: None,
+                conflicts: Some(0),
+                rung: None,
+            },
         ),
         preview("src/money.rs", RestoreStatus::Equal),
         preview(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
@@ -232,6 +238,7 @@ fn previews_come_before_the_proposal() {
         counts: counts(1, 0),
         choice: Some(ForeignChoice::Merge),
         conflicts: Some(0),
+        rung: None,
     };
     archive
         .apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn)), NOW);
