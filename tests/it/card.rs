@@ -60,6 +60,19 @@ fn the_banner_counts_all_open_questions() {
     assert!(stage.text().contains("3 questions"), "{}", stage.text());
 }
 
+/// The key that approves all edits asks once more: what it asks is read whole beside what waits, on a narrow screen too.
+#[test]
+fn what_a_second_press_does_is_read_whole() {
+    let mut stage = Stage::new(80, 24, "dark");
+    proposing(&mut stage);
+    stage.keys("A");
+    let text = stage.text();
+    assert!(
+        text.contains("◉ wait") && text.contains(" A again to approve all further edits in this session "),
+        "{text}"
+    );
+}
+
 #[test]
 fn an_answer_about_a_hunk_keeps_its_words() {
     let mut stage = Stage::new(140, 60, "dark");

@@ -534,10 +534,12 @@ fn without_a_model_only_arrows_and_enter_choose() {
     ));
     stage.keys("<up><enter>");
     let sent = stage.sent();
-    assert!(matches!(sent[..], [_, Command::Connect(check), Command::Connect(form)]
-        if check.model.is_none() && form.model.as_deref() == Some("gpt-4.1")));
+    let [_, Command::Connect(check), Command::Connect(form)] = sent[..] else { panic!("checked, then connected") };
+    assert!(check.model.is_none() && form.model.as_deref() == Some("gpt-4.1"));
+    let form = form.id;
     // Once it is connected the prompt stands there.
     stage.tell(EventBody::Status(status()));
+    stage.tell(EventBody::Connected(form));
     assert!(stage.text().contains("› ask for a change"), "{}", stage.text());
     // The recent sessions are one Down below the choices too.
     let mut stage = Stage::start(140, 42, "dark", Start::WithoutModel);
@@ -545,6 +547,22 @@ fn without_a_model_only_arrows_and_enter_choose() {
     without_model(&mut stage);
     stage.keys("<down><down><enter>");
     assert!(matches!(stage.sent()[..], [_, Command::Open(SessionChoice::Resume(_))]));
+}
+
+/// A local server that is found while a key is typed connects, and the rest of the key still goes into the form.
+#[test]
+fn a_server_that_is_found_takes_no_key_from_the_form() {
+    let mut stage = Stage::start(100, 30, "dark", Start::WithoutModel);
+    choosing(&mut stage);
+    without_model(&mut stage);
+    stage.keys("<down><enter><enter>sk-se");
+    stage.tell(EventBody::Status(status()));
+    stage.say(Msg::Paste("cret".into()));
+    let text = stage.text();
+    assert!(text.contains("9 characters") && !text.contains("cret"), "{text}");
+    stage.keys("<esc><esc>");
+    let text = stage.text();
+    assert!(text.contains("› ask for a change") && !text.contains("characters"), "{text}");
 }
 
 /// The form opens over a model that is connected; it closes when what it sent is connected, and not before.

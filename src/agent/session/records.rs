@@ -242,11 +242,12 @@ impl ResultRecord {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
     }
 
-    /// Returns the change that the call led to.
+    /// Returns the change that the call led to; none of an edit that was not written, whatever else its changeset holds.
     pub fn change(&self) -> Option<CallChange> {
         let changeset = self.changeset.clone()?;
         let written = self.edits.iter().filter(|edit| edit.ok.unwrap_or(self.ok));
-        Some(CallChange::new(changeset, written.map(|edit| edit.path.clone()).collect()))
+        let paths: Vec<String> = written.map(|edit| edit.path.clone()).collect();
+        (self.edits.is_empty() || !paths.is_empty()).then(|| CallChange::new(changeset, paths))
     }
 
     /// Returns the same, counted as an edit that was asked for.
@@ -438,6 +439,21 @@ pub fn attached_files(text: Option<&str>) -> Vec<(String, Option<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_edit_that_was_rejected_shares_no_change_of_its_file() {
+        let edit = |ok| ResultRecord {
+            changeset: Some("one".into()),
+            edits: vec![EditRecord { path: "a.rs".into(), ok, ..EditRecord::default() }],
+            ..ResultRecord::default()
+        };
+        assert_eq!(edit(Some(true)).change().map(|change| change.paths), Some(vec!["a.rs".to_string()]));
+        assert_eq!(edit(Some(false)).change(), None);
+        assert_eq!(edit(None).change(), None, "as the whole result");
+        // A command lists no edits: all of its changeset is its own.
+        let command = ResultRecord { changeset: Some("one".into()), ..ResultRecord::default() };
+        assert_eq!(command.change().map(|change| change.paths), Some(Vec::new()));
+    }
 
     #[test]
     fn shas_and_calls_survive_being_stored() {

@@ -137,8 +137,10 @@ impl App {
         self.session.status = status;
         let named = &mut self.keyboard.quit_named;
         named.jobs = named.jobs.min(self.session.status.jobs);
-        if lacked && self.session.status.model.is_some() {
-            self.close_connect();
+        // A local server was found meanwhile. An open form stays: a key that is being typed or pasted into it must not
+        // go into the prompt, where it is in clear and one Enter from being sent.
+        if lacked && self.session.status.model.is_some() && self.connect_form().is_none() {
+            self.say = Some(say::connected(&provider_name(&self.session.status.provider)));
         }
         match recounted && matches!(self.screen, Screen::Review(_)) {
             true => vec![self.ask(Owner::Review, Query::Review)],

@@ -20,12 +20,20 @@ use crate::messages::{card as card_say, count, times, verbs, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
+/// The cells that a long note leaves to what nebula is doing.
+const SHORTEST_TITLE: usize = 16;
+
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let rects = &app.rects;
     let focus = matches!(app.focus(), Focus::Input | Focus::Line | Focus::NoModel);
     let ctx = app.ctx(focus);
-    let doing = doing(app).line(app, focus);
+    let mut doing = doing(app).line(app, focus);
+    if let Some(words) = &app.say {
+        // What is said in passing may name the next key: it is whole before the title is. The ledger counts what waits.
+        let beside = note_room(rects.bar.width, wrap::cells(words)).max(SHORTEST_TITLE);
+        doing = cut::line(doing, beside, app.appearance.glyphs.cut, app.appearance.theme.style(Role::Dim));
+    }
     let room = note_room(rects.bar.width, doing.width());
     line(rects.bar, doing, focus, note(app, room), buf, &ctx);
     joins(app, focus, buf);
