@@ -126,27 +126,12 @@ fn many_ops() {
 fn served(root: &Path, count: usize) {
     let mut server = Server::start(root);
     let name = |n: usize| format!("fn.f{}", n * count / 400 + 1);
-    let mut time = |what: &str, rounds: usize, arguments: &dyn Fn(usize) -> serde_json::Value| {
-        let mut times: Vec<Duration> = (0..rounds)
-            .map(|n| {
-                let start = Instant::now();
-                server.call(what, arguments(n));
-                start.elapsed()
-            })
-            .collect();
-        times.sort();
-        println!(
-            "served {what}: median {:.1} ms, 99 of 100 {:.1} ms",
-            ms(times[rounds / 2]),
-            ms(times[rounds * 99 / 100])
-        );
-    };
-    time("strand_view", 100, &|n| serde_json::json!({"selector": name(n % 20)}));
-    time("strand_refs", 100, &|n| serde_json::json!({"qname": name(n % 20)}));
+    server.time("strand_view", 100, &|n| serde_json::json!({"selector": name(n % 20)}));
+    server.time("strand_refs", 100, &|n| serde_json::json!({"qname": name(n % 20)}));
     let patch = |n: usize| serde_json::json!({"params": format!("set m{n}: Int"), "expr": format!("set m{n}")});
-    time("strand_edit", 100, &|n| serde_json::json!({"qname": name(n % 20), "patch": patch(n)}));
+    server.time("strand_edit", 100, &|n| serde_json::json!({"qname": name(n % 20), "patch": patch(n)}));
     println!("a server on that store: {}", server.memory());
-    time("strand_check", 2, &|_| serde_json::json!({"limit": 1}));
+    server.time("strand_check", 2, &|_| serde_json::json!({"limit": 1}));
     println!("a server that checked it all: {}", server.memory());
 }
 
@@ -182,7 +167,21 @@ impl Server {
         assert!(answer["result"]["isError"] != true && answer.get("error").is_none(), "{tool}: {answer}");
     }
 
-    /// What it holds now, and at most held.
+    /// Prints the times of calls of a tool.
+    fn time(&mut self, tool: &str, rounds: usize, arguments: &dyn Fn(usize) -> serde_json::Value) {
+        let mut times: Vec<Duration> = (0..rounds)
+            .map(|n| {
+                let start = Instant::now();
+                self.call(tool, arguments(n));
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        let (median, most) = (ms(times[rounds / 2]), ms(times[rounds * 99 / 100]));
+        println!("served {tool}: median {median:.1} ms, 99 of 100 {most:.1} ms");
+    }
+
+    /// Returns what it holds now, and at most held.
     fn memory(&self) -> String {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         format!("{} MiB, at most {} MiB", mebibytes(&status, "VmRSS:"), mebibytes(&status, "VmHWM:"))
