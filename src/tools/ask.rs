@@ -11,6 +11,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("askUser.md"),
     kind: ToolKind::Ask,
     of_code: false,
+    optional: false,
     verb: ["ask", "asking", "asked"],
     object: "question",
     main: MainArgument::Plain("question"),
@@ -24,7 +25,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "question": {"type": "string", "description": "One question, ending in a question mark."},
+            "question": {"type": "string", "description": "Ends in a question mark."},
             "choices": {"type": "array", "items": {"type": "string"}, "description": "Short answers to choose from; each may explain itself after ' - '."}
         },
         "required": ["question"]

@@ -16,6 +16,7 @@ pub const RUN: Builtin = Builtin {
     description: include_str!("runCommand.md"),
     kind: ToolKind::Run,
     of_code: false,
+    optional: false,
     verb: ["run", "running", "ran"],
     object: "command",
     main: MainArgument::Quoted("command"),
@@ -35,6 +36,7 @@ pub const OUTPUT: Builtin = Builtin {
     description: include_str!("commandOutput.md"),
     kind: ToolKind::Output,
     of_code: false,
+    optional: false,
     verb: ["read", "reading", "read"],
     object: "output",
     main: MainArgument::Quoted("id"),
@@ -50,6 +52,7 @@ pub const STOP: Builtin = Builtin {
     description: include_str!("stopCommand.md"),
     kind: ToolKind::Run,
     of_code: false,
+    optional: false,
     verb: ["stop", "stopping", "stopped"],
     object: "command",
     main: MainArgument::Quoted("id"),
@@ -74,7 +77,7 @@ fn run_parameters() -> Value {
         "properties": {
             "command": {"type": "string", "description": "One line or a short script."},
             "timeoutSeconds": {"type": "integer", "description": "When it is stopped; for what takes minutes."},
-            "cwd": {"type": "string", "description": "The folder to run in."},
+            "cwd": {"type": "string", "description": "The folder."},
             "background": {"type": "boolean", "description": "Let it run on."},
             "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: beyond this machine."},
             "why": {"type": "string", "description": "What it is for, in one line, for the person."}
@@ -88,9 +91,9 @@ fn output_parameters() -> Value {
         "type": "object",
         "properties": {
             "id": {"type": "string", "description": "As in `c7`."},
-            "startLine": {"type": "integer", "description": "First line, from 1."},
-            "endLine": {"type": "integer", "description": "Last line."},
-            "search": {"type": "string", "description": "Words."},
+            "startLine": {"type": "integer"},
+            "endLine": {"type": "integer"},
+            "search": {"type": "string"},
             "waitSeconds": {"type": "integer", "description": "At most 60."}
         },
         "required": ["id"]
@@ -98,7 +101,7 @@ fn output_parameters() -> Value {
 }
 
 fn stop_parameters() -> Value {
-    super::base::texts(&[("id", "The command's id, as in `c7`.")])
+    super::base::texts(&[("id", "")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

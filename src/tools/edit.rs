@@ -16,10 +16,7 @@ pub const TOOL: Builtin =
         });
 
 fn parameters() -> Value {
-    texts(&[
-        ("path", "The path of the existing file to edit."),
-        ("new_content", "The new, full content that will overwrite the entire existing file."),
-    ])
+    texts(&[("path", ""), ("new_content", "")])
 }
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {

@@ -12,6 +12,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("list.md"),
     kind: ToolKind::Read,
     of_code: false,
+    optional: false,
     verb: ["list", "listing", "listed"],
     object: "folder",
     main: MainArgument::Plain("path"),
@@ -34,7 +35,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "The folder."},
+            "path": {"type": "string"},
             "recursive": {"type": "boolean", "description": "List everything below, at most 1,000 names."}
         },
         "required": ["path"]

@@ -15,6 +15,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("applyPatch.md"),
     kind: ToolKind::Write,
     of_code: false,
+    optional: true,
     verb: ["patch", "applying", "applied"],
     object: "patch",
     main: MainArgument::Plain("patch"),
@@ -25,7 +26,7 @@ pub const TOOL: Builtin = Builtin {
 };
 
 fn parameters() -> Value {
-    texts(&[("patch", "The patch, as text.")])
+    texts(&[("patch", "")])
 }
 
 fn run(args: &Args, _: &Run) -> Result<RunResult, String> {

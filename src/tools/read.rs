@@ -17,6 +17,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("readFile.md"),
     kind: ToolKind::Read,
     of_code: false,
+    optional: false,
     verb: ["read", "reading", "read"],
     object: "file",
     main: MainArgument::Plain("path"),
@@ -44,9 +45,9 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "The file."},
-            "startLine": {"type": "integer", "description": "First line to read, from 1."},
-            "endLine": {"type": "integer", "description": "Last line to read."}
+            "path": {"type": "string"},
+            "startLine": {"type": "integer", "description": "From 1."},
+            "endLine": {"type": "integer"}
         },
         "required": ["path"]
     })

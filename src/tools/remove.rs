@@ -18,7 +18,7 @@ pub const TOOL: Builtin = Builtin::changing(
 .named(ToolAliases { parameters: &[ToolAliases::PATH], ..ToolAliases::NONE });
 
 fn parameters() -> Value {
-    texts(&[("path", "The path of the file to delete.")])
+    texts(&[("path", "")])
 }
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {

@@ -9,10 +9,11 @@ use crate::edit::{Edit, Format, Op, names};
 /// The tool.
 pub const TOOL: Builtin =
     Builtin::changing("moveFile", include_str!("moveFile.md"), ["move", "moving", "moved"], parameters, edits, run)
-        .named(ToolAliases { parameters: &[ToolAliases::PATH, ("to", names::TO)], ..ToolAliases::NONE });
+        .named(ToolAliases { parameters: &[ToolAliases::PATH, ("to", names::TO)], ..ToolAliases::NONE })
+        .optional();
 
 fn parameters() -> Value {
-    texts(&[("path", "The path of the file to move."), ("to", "Where to; nothing may be there yet.")])
+    texts(&[("path", ""), ("to", "")])
 }
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {

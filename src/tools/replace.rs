@@ -23,13 +23,8 @@ pub const TOOL: Builtin = Builtin::changing(
 });
 
 fn parameters() -> Value {
-    let mut schema = texts(&[
-        ("path", "The path of the existing file to edit."),
-        ("search", "The passage as it stands in the file, exactly, long enough to occur once."),
-        ("replace", "What it becomes."),
-    ]);
-    schema["properties"]["replaceAll"] =
-        json!({"type": "boolean", "description": "Replace every occurrence. Defaults to false."});
+    let mut schema = texts(&[("path", ""), ("search", ""), ("replace", "")]);
+    schema["properties"]["replaceAll"] = json!({"type": "boolean", "description": "Replace every occurrence."});
     schema
 }
 

@@ -13,6 +13,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("searchInDirectory.md"),
     kind: ToolKind::Read,
     of_code: false,
+    optional: false,
     verb: ["search", "searching", "searched"],
     object: "folder",
     main: MainArgument::Quoted("keyword"),
@@ -36,10 +37,10 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "directory": {"type": "string", "description": "Where to begin."},
-            "keyword": {"type": "string", "description": "What to look for."},
+            "directory": {"type": "string"},
+            "keyword": {"type": "string"},
             "regex": {"type": "boolean", "description": "The keyword is a regular expression."},
-            "caseSensitive": {"type": "boolean", "description": "Tell upper and lower case apart."}
+            "caseSensitive": {"type": "boolean"}
         },
         "required": ["directory", "keyword"]
     })

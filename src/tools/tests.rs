@@ -44,14 +44,18 @@ fn plan_mode_is_offered_no_tool_that_writes() {
     assert!(!reading.iter().any(|name| name == "runCommand" || name == "commandOutput"), "{reading:?}");
 }
 
-/// The prompt and what a request has around its tools take the rest of 10 KiB.
+/// What is true of a workspace takes the rest of 10 KiB, of 6 KiB for small models.
 #[test]
 fn what_a_model_is_told_of_tools_stays_short() {
-    let size = |spec: ToolSpec| spec.name.len() + spec.description.len() + spec.parameters.to_string().len() + 80;
-    let all = ToolSet::builtin().specs(OfferedTools::All, false).into_iter().map(size).sum::<usize>();
+    let size = |spec: ToolSpec| spec.name.len() + spec.description.len() + spec.parameters.to_string().len() + 71;
+    let tools = |offered, code| ToolSet::builtin().specs(offered, code).into_iter().map(size).sum::<usize>();
     let format = include_str!("../../assets/prompts/format-tools.md").len();
-    let prompt = include_str!("../../assets/prompts/agent.md").len() + format;
+    let prompt = include_str!("../../assets/prompts/agent.md").len() + format + 200;
+    let all = tools(OfferedTools::All, true);
     assert!(all + prompt <= 10 << 10, "{all} + {prompt}");
+    let prompt = include_str!("../../assets/prompts/agent-small.md").len() + format + 200;
+    let small = tools(OfferedTools::Small, false);
+    assert!(small + prompt <= 6 << 10, "{small} + {prompt}");
 }
 
 #[test]

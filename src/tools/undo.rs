@@ -11,6 +11,7 @@ pub const TOOL: Builtin = Builtin {
     description: include_str!("undo.md"),
     kind: ToolKind::Write,
     of_code: false,
+    optional: true,
     verb: ["undo", "undoing", "undid"],
     object: "changeset",
     main: MainArgument::Plain("path"),
@@ -25,7 +26,7 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "count": {"type": "integer", "description": "How many versions back."},
-            "path": {"type": "string", "description": "The file."}
+            "path": {"type": "string"}
         },
         "required": []
     })

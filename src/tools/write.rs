@@ -17,10 +17,7 @@ pub const TOOL: Builtin =
         });
 
 fn parameters() -> Value {
-    texts(&[
-        ("path", "The full path of the new file to be created."),
-        ("content", "The content to write into the new file."),
-    ])
+    texts(&[("path", ""), ("content", "")])
 }
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {

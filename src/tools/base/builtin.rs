@@ -37,6 +37,8 @@ pub struct Builtin {
     pub kind: ToolKind,
     /// True if it works on definitions of source files.
     pub of_code: bool,
+    /// True if small models are not offered it: another tool or the person does the same.
+    pub optional: bool,
     /// The verb that the screen shows for it: as a command, while it runs, and afterwards.
     pub verb: [&'static str; 3],
     /// The noun for one of the verb's objects.
@@ -66,7 +68,20 @@ impl Builtin {
     ) -> Builtin {
         let (kind, object, aliases) = (ToolKind::Write, "file", ToolAliases::NONE);
         let (main, edits) = (MainArgument::Plain("path"), Some(edits));
-        Builtin { name, description, kind, of_code: false, verb, object, main, aliases, parameters, edits, run }
+        Builtin {
+            name,
+            description,
+            kind,
+            of_code: false,
+            optional: false,
+            verb,
+            object,
+            main,
+            aliases,
+            parameters,
+            edits,
+            run,
+        }
     }
 
     /// Creates a tool that reads definitions of source files, named by its `selector`.
@@ -80,7 +95,26 @@ impl Builtin {
     ) -> Builtin {
         let (kind, main, aliases) = (ToolKind::Read, MainArgument::Plain("selector"), ToolAliases::NONE);
         let object = "definition";
-        Builtin { name, description, kind, of_code: true, verb, object, main, aliases, parameters, edits: None, run }
+        Builtin {
+            name,
+            description,
+            kind,
+            of_code: true,
+            optional: false,
+            verb,
+            object,
+            main,
+            aliases,
+            parameters,
+            edits: None,
+            run,
+        }
+    }
+
+    /// Returns the tool as one that small models are not offered.
+    pub const fn optional(mut self) -> Builtin {
+        self.optional = true;
+        self
     }
 
     /// Returns the tool with other names for it.
@@ -105,6 +139,10 @@ impl Tool for Builtin {
 
     fn is_of_code(&self) -> bool {
         self.of_code
+    }
+
+    fn is_optional(&self) -> bool {
+        self.optional
     }
 
     fn aliases(&self) -> ToolAliases {
@@ -142,7 +180,11 @@ impl Tool for Builtin {
 /// Creates the schema of arguments that are all strings and all needed: the name of each, and what the model reads
 /// about it.
 pub fn texts(parameters: &[(&str, &str)]) -> Value {
-    let text = |(name, about): &(&str, &str)| (name.to_string(), json!({"type": "string", "description": about}));
+    let text = |(name, about): &(&str, &str)| {
+        let schema =
+            if about.is_empty() { json!({"type": "string"}) } else { json!({"type": "string", "description": about}) };
+        (name.to_string(), schema)
+    };
     let properties: serde_json::Map<String, Value> = parameters.iter().map(text).collect();
     let required: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
     json!({"type": "object", "properties": properties, "required": required})

@@ -39,6 +39,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Returns whether small models are not offered it: another tool or the person does the same.
+    fn is_optional(&self) -> bool {
+        false
+    }
+
     /// Returns what else it and its parameters are called by models that write calls as text.
     fn aliases(&self) -> ToolAliases {
         ToolAliases::NONE
@@ -95,6 +100,8 @@ impl ToolKind {
 pub enum OfferedTools {
     /// All tools.
     All,
+    /// All tools but those that a small model does without.
+    Small,
     /// The tools of plan mode: none that changes files; commands that only read run.
     Plan,
     /// The tools that change no files, where edits are written as text, and those of definitions.
@@ -105,8 +112,8 @@ pub enum OfferedTools {
 
 impl OfferedTools {
     /// All variants, in the order of the enum.
-    pub const EACH: [OfferedTools; 4] =
-        [OfferedTools::All, OfferedTools::Plan, OfferedTools::TextEdits, OfferedTools::Reading];
+    pub const EACH: [OfferedTools; 5] =
+        [OfferedTools::All, OfferedTools::Small, OfferedTools::Plan, OfferedTools::TextEdits, OfferedTools::Reading];
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.

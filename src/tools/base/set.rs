@@ -55,13 +55,13 @@ impl ToolSet {
     pub fn specs(&self, offered: OfferedTools, code: bool) -> Vec<ToolSpec> {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
-            OfferedTools::All => true,
+            OfferedTools::All | OfferedTools::Small => true,
             OfferedTools::Plan | OfferedTools::TextEdits => !kind.changes(),
             OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
         let is_offered = |tool: &&Arc<dyn Tool>| match tool.is_of_code() {
             true => code && (offered != OfferedTools::Plan || is_offered(tool.kind())),
-            false => is_offered(tool.kind()),
+            false => is_offered(tool.kind()) && (offered != OfferedTools::Small || !tool.is_optional()),
         };
         tools.filter(is_offered).map(|tool| tool.spec()).collect()
     }

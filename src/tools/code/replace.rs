@@ -19,7 +19,7 @@ pub const TOOL: Builtin = Builtin {
 fn parameters() -> Value {
     texts(&[
         ("selector", "Its id."),
-        ("expect_hash", "Its hash as viewed."),
+        ("expect_hash", "As viewed."),
         ("text", "The whole new definition, of the same kind."),
     ])
 }

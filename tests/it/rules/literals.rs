@@ -281,19 +281,10 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("tools/base/context.rs", &[]),
-    (
-        "tools/ask.rs",
-        &[
-            "One question, ending in a question mark",
-            "Short answers to choose from; each may explain itself after ' - '",
-        ],
-    ),
-    ("tools/patch.rs", &["The patch, as text"]),
+    ("tools/ask.rs", &["Ends in a question mark", "Short answers to choose from; each may explain itself after ' - '"]),
     (
         "tools/read.rs",
         &[
-            "First line to read, from 1",
-            "Last line to read",
             "`endLine` (7) is before `startLine` (7)",
             "7: look into it with searchInDirectory",
             "a PNG image",
@@ -306,15 +297,8 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
     (
         "tools/search.rs",
-        &[
-            "Where to begin",
-            "What to look for",
-            "The keyword is a regular expression",
-            "Tell upper and lower case apart",
-            "(the first 7 files; search a folder below, or for more letters)",
-        ],
+        &["The keyword is a regular expression", "(the first 7 files; search a folder below, or for more letters)"],
     ),
-    ("tools/write.rs", &["The full path of the new file to be created", "The content to write into the new file"]),
     (
         "shell/report.rs",
         &[

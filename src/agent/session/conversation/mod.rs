@@ -49,7 +49,7 @@ pub struct Conversation {
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`]; each without and with those of
     /// definitions.
-    specs: [[Arc<[ToolSpec]>; 2]; 4],
+    specs: [[Arc<[ToolSpec]>; 2]; 5],
     /// The memory that stores it.
     memory: MemoryHandle,
 }

@@ -32,6 +32,7 @@ pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation
     let offered = match (settings.mode, settings.format) {
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
+        (Mode::Agent, Format::TOOLS) if settings.small_model => OfferedTools::Small,
         (Mode::Agent, Format::TOOLS) => OfferedTools::All,
         (Mode::Agent, _) => OfferedTools::TextEdits,
     };
