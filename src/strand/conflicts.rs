@@ -25,13 +25,29 @@ pub struct Conflicts {
     pub merged: Vec<Finding>,
 }
 
-/// Returns the findings that a person has put aside in a store.
-///
-/// # Errors
-/// When the records cannot be read.
-pub fn put_aside(store: &Store) -> Result<HashSet<String>, Error> {
-    let recorded = store.conflicts()?;
-    Ok(recorded.into_iter().filter(|conflict| conflict.kind == FINDING).map(|conflict| conflict.id).collect())
+/// The findings that a person has put aside in a store: the identity and the cause of each, so that a later one at the
+/// same place is listed.
+#[derive(Debug, Default)]
+pub struct PutAside(HashSet<(String, String)>);
+
+impl PutAside {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub fn of(store: &Store) -> Result<PutAside, Error> {
+        Ok(PutAside::among(&store.conflicts()?))
+    }
+
+    fn among(recorded: &[Conflict]) -> PutAside {
+        let findings = recorded.iter().filter(|conflict| conflict.kind == FINDING);
+        PutAside(findings.flat_map(|conflict| conflict.edges.iter().cloned()).collect())
+    }
+
+    /// Returns whether a finding is one of them.
+    pub fn has(&self, finding: &Finding) -> bool {
+        self.0.contains(&(finding.id(), finding.cause.clone()))
+    }
 }
 
 /// Returns the conflicts that are not decided. With `all`, every one that is known.
@@ -39,18 +55,22 @@ pub fn put_aside(store: &Store) -> Result<HashSet<String>, Error> {
 /// # Errors
 /// When the records cannot be read.
 pub fn list(store: &Store, all: bool) -> Result<Conflicts, Error> {
-    let (aside, mut recorded): (Vec<_>, Vec<_>) =
-        store.conflicts()?.into_iter().partition(|conflict| conflict.kind == FINDING);
-    recorded.retain(|conflict| all || conflict.status != RESOLVED);
-    let aside: HashSet<String> = aside.into_iter().map(|conflict| conflict.id).collect();
-    let merged = findings(store.state(), all).into_iter().filter(|finding| all || !aside.contains(&finding.id()));
+    let mut recorded = store.conflicts()?;
+    let aside = PutAside::among(&recorded);
+    recorded.retain(|conflict| conflict.kind != FINDING && (all || conflict.status != RESOLVED));
+    let merged = findings(store.state(), all).into_iter().filter(|finding| all || !aside.has(finding));
     Ok(Conflicts { recorded, merged: merged.collect() })
 }
 
 impl Conflicts {
     /// Returns the finding of an id.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
-        self.merged.iter().find(|finding| finding.id() == id)
+        self.of(id).next()
+    }
+
+    /// Returns the findings of an id: one place may have several of a kind.
+    fn of(&self, id: &str) -> impl Iterator<Item = &Finding> {
+        self.merged.iter().filter(move |finding| finding.id() == id)
     }
 }
 
@@ -68,17 +88,25 @@ pub fn recorded(store: &Store, id: &str) -> Result<Conflict, Error> {
 /// # Errors
 /// When it is none of the `known` ones nor a recorded one, or the record cannot be written.
 pub fn keep(store: &Store, known: &Conflicts, id: &str) -> Result<(), Error> {
-    let record = match known.finding(id) {
-        Some(finding) => Conflict {
-            id: finding.id(),
-            kind: FINDING.to_owned(),
-            policy: store.config().policy.word().to_owned(),
-            at: now_ms(),
-            edges: Vec::new(),
-            ops: Vec::new(),
-            status: RESOLVED.to_owned(),
-        },
-        None => Conflict { status: RESOLVED.to_owned(), ..recorded(store, id)? },
+    let mut causes: Vec<(String, String)> = known.of(id).map(|finding| (finding.id(), finding.cause.clone())).collect();
+    let record = match causes.is_empty() {
+        false => {
+            // The newest record of an id counts: it names those of before, too.
+            let before = store.conflicts()?.into_iter().find(|conflict| conflict.id == id && conflict.kind == FINDING);
+            causes.extend(before.map(|before| before.edges).unwrap_or_default());
+            causes.sort();
+            causes.dedup();
+            Conflict {
+                id: id.to_owned(),
+                kind: FINDING.to_owned(),
+                policy: store.config().policy.word().to_owned(),
+                at: now_ms(),
+                edges: causes,
+                ops: Vec::new(),
+                status: RESOLVED.to_owned(),
+            }
+        }
+        true => Conflict { status: RESOLVED.to_owned(), ..recorded(store, id)? },
     };
     store.record_conflicts(&[record])
 }

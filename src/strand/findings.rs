@@ -24,6 +24,8 @@ pub struct Finding {
     pub lost: Option<String>,
     /// A draft op that issues it again.
     pub draft: Value,
+    /// What it comes from, an op or a definition: with the identity it tells one finding of a place from the next.
+    pub cause: String,
 }
 
 impl Finding {
@@ -59,19 +61,21 @@ pub fn findings(state: &State, all: bool) -> Vec<Finding> {
         message: format!("This op has no effect: {}", node.void.as_deref().unwrap_or_default()),
         lost: node.op.body.as_deref().map(str::to_owned),
         draft: Value::Null,
+        cause: node.op.id.to_string(),
     }));
     out
 }
 
 fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
     let mut out = Vec::new();
-    let finding = |code, kind, message, lost, draft| Finding {
+    let finding = |code, kind, message, (lost, draft), cause| Finding {
         code,
         kind,
         location: view.qname().to_string(),
         message,
         lost,
         draft,
+        cause,
     };
     if let Visibility::Absorbed(by) = view.status
         && let Some(winner) = state.view(by)
@@ -79,16 +83,16 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
         && !acknowledged(state, by, winner.claim, view.claim)
     {
         let message = format!("Added twice at once; {by} holds the name, the body of {} does not show", view.id);
-        out.push(finding("W0901", "add-add", message, Some(view.body_text()), Value::Null));
+        out.push(finding("W0901", "add-add", message, (Some(view.body_text()), Value::Null), view.hash.hex()));
     }
     if view.visible() && view.label != view.name {
         let message = format!("Another definition holds the name '{}'; rename this one", view.name);
-        out.push(finding("W0905", "label-clash", message, None, Value::Null));
+        out.push(finding("W0905", "label-clash", message, (None, Value::Null), view.name.clone()));
     }
     for name in &view.hidden {
         let message =
             format!("'{name}' means the slot here, but written anew it would mean the binder of that name; rename one");
-        out.push(finding("W0905", "label-clash", message, None, Value::Null));
+        out.push(finding("W0905", "label-clash", message, (None, Value::Null), name.to_string()));
     }
     for node in superseded(state, view) {
         let message = format!(
@@ -102,16 +106,16 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
             |patch| json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch}),
         );
         let lost = node.op.body.as_deref().map(str::to_owned).or_else(|| patch.as_ref().map(Value::to_string));
-        out.push(finding("W0902", "edit-superseded", message, lost, draft));
+        out.push(finding("W0902", "edit-superseded", message, (lost, draft), node.op.id.to_string()));
     }
-    for (register, value) in on_deleted(state, view) {
+    for (register, value, writer) in on_deleted(state, view) {
         let message = format!("'{register}' was written while its unit was deleted");
-        out.push(finding("W0903", "edit-on-deleted", message, Some(value), Value::Null));
+        out.push(finding("W0903", "edit-on-deleted", message, (Some(value), Value::Null), writer.to_string()));
     }
     for name in if all { stale(state, view) } else { Vec::new() } {
         let message =
             format!("This was written against '{name}' as it was before it changed; see whether it still fits");
-        out.push(finding("W0904", "stale-dep", message, None, Value::Null));
+        out.push(finding("W0904", "stale-dep", message, (None, Value::Null), name));
     }
     out
 }
@@ -137,8 +141,8 @@ fn superseded<'s>(state: &'s State, view: &View) -> Vec<&'s Node> {
     lost.filter_map(|id| state.graph().node(id)).collect()
 }
 
-/// Registers written concurrently with the deletion of their unit, with the lost text.
-fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
+/// Registers written concurrently with the deletion of their unit, with the lost text and the op that wrote it.
+fn on_deleted(state: &State, view: &View) -> Vec<(String, String, OpId)> {
     let Some(summary) = state.graph().summary(view.id) else { return Vec::new() };
     let nodes: Vec<_> = summary.edits.iter().filter_map(|id| state.graph().node(*id)).collect();
     let mut out = Vec::new();
@@ -152,12 +156,12 @@ fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
                 for change in &writer.op.changes {
                     match change {
                         Change::Set { unit: Some(u), register, value: Some(value) } if u == unit => {
-                            out.push((register.to_string(), value.to_string()));
+                            out.push((register.to_string(), value.to_string(), writer.op.id));
                         }
                         Change::Insert(insert) if insert.parent == Some(*unit) => {
                             let text: Vec<String> =
                                 insert.regs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                            out.push(("insert".to_owned(), text.join(" ")));
+                            out.push(("insert".to_owned(), text.join(" "), writer.op.id));
                         }
                         _ => {}
                     }

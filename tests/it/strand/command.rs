@@ -386,6 +386,26 @@ fn what_merging_left_is_listed_shown_and_issued_again() {
 }
 
 #[test]
+fn what_is_kept_hides_no_later_conflict_of_the_same_place() {
+    let world = World::new();
+    world.load("slot n = Int = 0");
+    world.out(0, &["snapshot", "copy"]);
+    let lose = |theirs: &str, ours: &str| {
+        world.out(0, &["replace", "slot.n", ours]);
+        world.out(0, &["--store", "copy", "edit", "slot.n", &format!(r#"{{"init":"set {theirs}"}}"#)]);
+        world.out(0, &["op", "pull", "copy"]);
+        world.out(0, &["conflicts"])
+    };
+    assert!(lose("5", "Int = 1").starts_with("W0902@slot.n "));
+    world.out(0, &["conflicts", "resolve", "W0902@slot.n"]);
+    assert_eq!(world.out(0, &["conflicts"]), "");
+    let listed = lose("6", "Int = 2");
+    assert!(listed.starts_with("W0902@slot.n ") && listed.lines().count() >= 1, "{listed}");
+    world.out(0, &["conflicts", "resolve", "W0902@slot.n"]);
+    assert_eq!(world.out(0, &["conflicts"]), "");
+}
+
+#[test]
 fn settings_are_listed_and_the_log_says_what_each_op_is_about() {
     let world = World::new();
     world.out(0, &["config", "author", "agent:a"]);
