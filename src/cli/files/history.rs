@@ -233,9 +233,7 @@ fn line<'a>(
         out.extend_from_slice(b"                       ");
         out.extend_from_slice(file.path.as_bytes());
         out.extend_from_slice(b"  ");
-        if let Some((added, removed)) = file.added.zip(file.removed) {
-            write!(out, "+{added} −{removed}")?;
-        }
+        out.extend_from_slice(plus_minus(file.added.zip(file.removed)).as_bytes());
         out.extend_from_slice(if file.absent { b"  new\n" } else { b"\n" });
     }
     if number > SHOWN {
@@ -246,7 +244,8 @@ fn line<'a>(
 
 fn plus_minus(counts: Option<(u64, u64)>) -> String {
     match counts {
+        // Of a state that was only kept, nothing changed.
+        None | Some((0, 0)) => String::new(),
         Some((added, removed)) => format!("+{added} −{removed}"),
-        None => String::new(),
     }
 }
