@@ -169,6 +169,7 @@ messages! {
     file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";
     send_secrets(path): "Send {path} to the model? Such files usually hold keys.", "{path}をモデルに送りますか？この種のファイルには通常キーが含まれます。";
+    send_secrets_with(path, message): "Send {path} to the model with “{message}”? Such files usually hold keys.", "「{message}」とともに{path}をモデルに送りますか？この種のファイルには通常キーが含まれます。";
     default_not_sent: "default; nothing is sent", "既定。何も送信しません";
     secrets_not_sent(path): "{path} may hold keys and was not sent. Take the mention out, or send again and answer yes.", "{path}にはキーが含まれる可能性があるため送信しませんでした。メンションを消すか、再送して「はい」と回答してください。";
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";

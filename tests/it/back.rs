@@ -106,6 +106,8 @@ async fn a_call_is_told_to_be_undone_and_redone_also_by_another_process_and_afte
     };
     assert_eq!(live.until(added).await, "restored a.rs");
     assert_eq!(undone(&mut live).await, whole);
+    let drifted = live.events.iter().find(|e| matches!(e, EventBody::Drifted(paths) if !paths.is_empty()));
+    assert_eq!(drifted, None, "a nebula changed it");
     other.close().await;
     let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
     let id = live.events.iter().find_map(opened).expect("a session");

@@ -47,6 +47,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     live.submit("look at @.env");
     let question = live.question().await;
     assert!(question.permission && live.requests().is_empty(), "nothing is sent before the answer");
+    assert!(question.text.contains("“look at @.env”"), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(1)));
     let why = live.until(|event| match event {
         EventBody::Returned(_, why) => Some(why.clone()),

@@ -1,6 +1,7 @@
 //! Watches what other programs do to the workspace and the archive while nebula is open: the index behind `@` stays
 //! fresh, files that the agent knows are marked, and changesets of another nebula appear.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +82,11 @@ async fn take(services: &Arc<Services>, changes: Changes) {
         } else {
             services2.watched.index.update(&services2.workspace, &changes.paths);
         }
-        let drifted = drifted(&services2, &changes);
+        let mut drifted = drifted(&services2, &changes);
+        if !drifted.is_empty() {
+            let theirs = changed_elsewhere(&services2);
+            drifted.retain(|path| !theirs.contains(path));
+        }
         let (archived, on_its_way) = if changes.archive { archived(&services2, true) } else { (Vec::new(), false) };
         (drifted, archived, on_its_way, listed && (changes.all || !changes.paths.is_empty()))
     });
@@ -152,6 +157,19 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
     let drifted: Vec<String> = candidates.into_iter().filter(differs).collect();
     known.retain(|p, _| !drifted.contains(p));
     drifted
+}
+
+/// Returns the files of the changesets that are not told yet and changed something: another nebula made them, so that
+/// nobody changed them outside of one.
+fn changed_elsewhere(services: &Services) -> HashSet<String> {
+    let ids = services.record_error(services.archive.list()).unwrap_or_default();
+    let new: Vec<Id> = {
+        let reported = lock(&services.watched.reported);
+        ids.into_iter().take_while(|id| !reported.has(*id)).collect()
+    };
+    let changes = |id: &Id| services.archive.approved(*id).is_ok_and(|approved| approved.is_some());
+    let paths = new.into_iter().filter(changes).filter_map(|id| services.archive.paths(id).ok());
+    paths.flatten().collect()
 }
 
 /// Returns changesets that were not told yet, oldest first. `waits`: without the newest where its cause is not recorded

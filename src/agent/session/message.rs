@@ -70,7 +70,9 @@ pub async fn say(
 /// Asks about each attached file that usually holds keys.
 async fn may_send(approvals: &PendingApprovals, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
     for attachment in composed.attached.iter().filter(|attachment| holds_secrets(&attachment.path)) {
-        let text = words::send_secrets(&attachment.path);
+        // The message is not in the chat yet: it may not be sent at all.
+        let message = first_words(&composed.text[..composed.typed], 60);
+        let text = words::send_secrets_with(&attachment.path, &message);
         let choices = yes_once(words::this_file_once(&count::size(attachment.bytes as u64)), words::default_not_sent());
         if approvals.permission(text, choices, stop).await != Some(Reply::Choice(0)) {
             return Err(words::secrets_not_sent(&attachment.path));

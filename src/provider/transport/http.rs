@@ -341,6 +341,8 @@ impl Server {
         let text = match &self.key() {
             // A stand-in such as `x`, as local servers take it, is no secret and would take every `x` with it.
             Some(key) if key.reveal().len() >= 8 => text.replace(key.reveal(), "…"),
+            // A short one may be a word of any sentence: only where it stands alone, and not where stand-ins are usual.
+            Some(key) if key.reveal().len() >= 4 && !self.loopback => without_word(text, key.reveal()),
             _ => text.to_string(),
         };
         let mut words = String::new();
@@ -405,6 +407,21 @@ fn distrust(cause: &str) -> &str {
     known.unwrap_or_else(|| cause.trim_start_matches("invalid peer certificate: "))
 }
 
+/// Returns `text` with `…` for a word, where no letter or digit stands beside it.
+fn without_word(text: &str, word: &str) -> String {
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some(at) = rest.find(word) {
+        let after = &rest[at + word.len()..];
+        let joined = [rest[..at].chars().next_back().or(out.chars().next_back()), after.chars().next()];
+        let stands_alone = !joined.into_iter().flatten().any(char::is_alphanumeric);
+        out.push_str(&rest[..at]);
+        out.push_str(if stands_alone { "…" } else { word });
+        rest = after;
+    }
+    out + rest
+}
+
 /// Returns the host, and the port where it is not the usual one.
 fn host(url: &Url) -> String {
     match (url.host_str(), url.port()) {
@@ -435,6 +452,17 @@ pub(in crate::provider) fn is_loopback(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_key_is_hidden_where_it_stands_alone() {
+        for (text, shown) in [
+            ("Incorrect API key provided: abc123.", "Incorrect API key provided: …."),
+            ("abc123, abc1234, xabc123 and 'abc123'", "…, abc1234, xabc123 and '…'"),
+            ("abc123abc123", "abc123abc123"),
+        ] {
+            assert_eq!(without_word(text, "abc123"), shown);
+        }
+    }
 
     #[test]
     fn a_certificate_is_distrusted_in_words() {

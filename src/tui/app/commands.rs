@@ -157,6 +157,7 @@ impl App {
             self.composer.queue.push(text);
             return Vec::new();
         }
+        self.panes.chat.follow_end();
         self.send(Command::Submit(Prompt { text }))
     }
 

@@ -296,6 +296,7 @@ impl App {
         if let Some(asking) = self.questions.first().filter(|_| self.layout.at == At::Answer) {
             return self.reply(asking.answer(text));
         }
+        self.panes.chat.follow_end();
         if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
             self.leave_start();
             return vec![Effect::Send(Command::Run(command.to_string()))];

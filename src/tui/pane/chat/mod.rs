@@ -239,6 +239,12 @@ impl Chat {
         found.is_some()
     }
 
+    /// Goes to the end and follows it: the person said something and waits for the answer.
+    pub fn follow_end(&mut self) {
+        self.selected = None;
+        self.moves.push(Move::Last);
+    }
+
     /// Returns whether the person said anything.
     pub fn has_messages(&self) -> bool {
         self.window.units.iter().any(|unit| matches!(unit.said, BlockContent::User { .. }))

@@ -310,7 +310,7 @@ impl Diff {
             Action::AcceptAll | Action::RejectAll | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
             Action::Test => open && !page.is_testing(),
-            Action::Comment => open && page.asks && page.proposed().is_some(),
+            Action::Comment => open && page.asks && page.view.focus().is_some(),
             Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),

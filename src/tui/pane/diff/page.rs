@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::choices::{Choices, Standing, is_same};
+use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
 use crate::proposal::{Choice, FileChange, HunkCount, MergeRung, Proposal, State};
-use crate::protocol::{Command, Comment, ProposalTest, RestoreRequest, TestState, UNDO};
+use crate::protocol::{Command, ProposalTest, RestoreRequest, TestState, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
@@ -288,36 +288,6 @@ impl DiffPage {
             self.reason.push('\n');
         }
         self.reason.push_str(text);
-    }
-
-    /// Returns which hunk of the proposal, as the model knows it, the one in focus is; `None`: the person wrote it.
-    pub fn proposed(&self) -> Option<(usize, usize)> {
-        let (f, h) = self.view.focus()?;
-        let (edited, proposal) = (self.edited.files.get(f)?, self.proposal.files.get(f)?);
-        let hunk = edited.hunks.get(h)?;
-        let at = proposal.hunks.iter().position(|of_model| is_same(proposal, of_model, edited, hunk))?;
-        Some((f, at))
-    }
-
-    /// Shows what the model answered about a hunk of the proposal, at that hunk as it is shown now.
-    pub fn answered(&mut self, comment: &Comment, words: &str) {
-        let (f, h) = (comment.file, comment.hunk);
-        let (Some(edited), Some(proposal)) = (self.edited.files.get(f), self.proposal.files.get(f)) else { return };
-        let Some(proposed_hunk) = proposal.hunks.get(h) else { return };
-        let now = edited.hunks.iter().position(|hunk| is_same(proposal, proposed_hunk, edited, hunk));
-        // The person edited it meanwhile: what is nearest shows the answer.
-        let at = now.unwrap_or(h.min(edited.hunks.len().saturating_sub(1)));
-        self.view.answer_talk((f, at), words);
-    }
-
-    /// Asks the model about the hunk in focus.
-    pub fn ask(&mut self, text: &str) -> Vec<PaneEffect> {
-        let (Some((file, hunk)), false) = (self.proposed(), text.is_empty()) else { return Vec::new() };
-        if let Some(visible) = self.view.focus() {
-            self.view.add_talk(visible, text);
-        }
-        let comment = Comment { file, hunk, text: text.to_string() };
-        vec![PaneEffect::send(Command::Comment(self.proposal.id, comment))]
     }
 
     /// Writes once every hunk is decided; until then it goes to the next that is not.

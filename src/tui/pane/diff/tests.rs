@@ -644,7 +644,12 @@ fn a_question_is_about_a_hunk_of_the_model() {
     diff.edited(ProposalId(7), 0, Ok(mine.into_bytes()));
     let page = diff.page.as_mut().expect("a page");
     page.view.set_focus((0, 0));
-    assert!(!diff.offers(Action::Comment), "the model knows nothing of this hunk");
+    // What the person wrote goes with the question: the words typed never act as keys.
+    assert!(diff.offers(Action::Comment));
+    let asked = diff.line(LineFor::Comment, LineInput::Taken("is mine right?"), 0);
+    let [PaneEffect::Run(Effect::Send(Command::Comment(_, comment)))] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((comment.file, comment.hunk), (0, 0));
+    assert!(comment.text.starts_with("is mine right?\n") && comment.text.contains("// mine\n"), "{}", comment.text);
     act(&mut diff, &[Action::NextHunk, Action::NextHunk]);
     let about = question_of(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
     assert_eq!(about, Some((0, 1)));
