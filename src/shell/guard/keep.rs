@@ -9,6 +9,7 @@ mod asks;
 mod copies;
 mod moved;
 mod outside;
+mod raced;
 mod shared;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -195,6 +196,7 @@ impl Keeping {
             None if makes => self.absent(path),
             None => Ok(()),
             Some(meta) if meta.is_file() => self.copy(path, &meta),
+            Some(meta) if meta.is_dir() && makes => self.may_replace(path, &meta, false),
             Some(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
             Some(_) => self.unarchived(path, "special file"),
         }
@@ -204,13 +206,14 @@ impl Keeping {
     pub fn make(&mut self, path: &Path, folder: bool) -> Verdict {
         match self.places.of(path, folder) {
             PathClass::Refused => self.refuse(path),
-            PathClass::Kept if fs::symlink_metadata(path).is_err() => match folder {
-                true => self.note(path, StagedKind::Absent, 0, true),
-                false => {
+            PathClass::Kept => match (fs::symlink_metadata(path), folder) {
+                (Err(_), true) => self.note(path, StagedKind::Absent, 0, true),
+                (Err(_), false) => {
                     self.ask_about_later(path)?;
                     self.set_own_loose(path);
                     self.absent(path)
                 }
+                (Ok(there), _) => self.may_replace(path, &there, folder),
             },
             PathClass::Excluded(glob) if !folder && fs::symlink_metadata(path).is_err() => {
                 self.ask_about_later(path)?;
@@ -262,7 +265,7 @@ impl Keeping {
             self.hard_link(name.clone(), path, &meta)?;
             return self.note_another(&name, &meta);
         }
-        if self.is_in_new(&name) && !meta.is_dir() {
+        if self.is_new(&name) && !meta.is_dir() {
             return self.absent(path);
         }
         match meta.file_type() {
@@ -343,16 +346,11 @@ impl Keeping {
     }
 
     fn folder(&mut self, path: &Path, meta: &Metadata) -> Verdict {
-        if self.is_in_new(&self.name(path)) {
+        let name = self.name(path);
+        if self.is_in_new(&name) || self.was_no_folder(&name) {
             return self.note(path, StagedKind::Absent, 0, true);
         }
         self.note(path, StagedKind::Folder, meta.mode() & 0o7777, true)
-    }
-
-    /// Returns whether a path lies in a folder that was not there before. What other threads moved there between the
-    /// guard's look and the call was not there either.
-    fn is_in_new(&self, name: &str) -> bool {
-        is_below(name, &self.new_folders)
     }
 
     /// Writes a line of the journal without a staged file.
@@ -435,7 +433,7 @@ impl Keeping {
                 continue;
             }
             self.ask_about_later(&path)?;
-            if self.is_in_new(&name) {
+            if self.is_new(&name) {
                 self.absent(&path)?;
                 continue;
             }
@@ -535,6 +533,32 @@ mod tests {
         let bytes = |name: String| read(&keeping.staging.folder().join(name));
         let bytes = |staged: Option<String>| staged.map_or("none".into(), bytes);
         lines.map(|line| (line.path, bytes(line.staged))).collect()
+    }
+
+    #[test]
+    fn a_path_that_racing_calls_make_a_folder_and_a_file_was_only_the_first() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let (a, d) = (root.join("a"), root.join("d"));
+        fs::create_dir(&d).expect("made");
+        fs::write(d.join("x"), "x").expect("written");
+        // Both calls look while the other kind is there; it goes before the kernel carries them out.
+        keeping.make(&a, true).expect("kept");
+        keeping.write(&d, true).expect("kept");
+        keeping.lose(&a).expect("kept");
+        fs::remove_file(&a).and_then(|()| fs::create_dir(&a)).expect("replaced");
+        fs::write(a.join("in"), "in").expect("written");
+        keeping.lose(&a.join("in")).expect("kept");
+        keeping.lose_folder(&a).expect("kept");
+        keeping.lose(&d.join("x")).expect("kept");
+        keeping.lose_folder(&d).expect("kept");
+        fs::remove_dir_all(&d).and_then(|()| fs::write(&d, "file")).expect("replaced");
+        keeping.lose(&d).expect("kept");
+        let lines = keeping.staging.journal().expect("read").states;
+        let kinds: Vec<(&str, StagedKind)> = lines.iter().map(|line| (line.path.as_str(), line.kind)).collect();
+        let (absent, file) = (StagedKind::Absent, StagedKind::File);
+        let first = [("a/", absent), ("d/", StagedKind::Folder), ("d", absent), ("a", file)];
+        assert_eq!(kinds, [&first[..], &[("a/in", absent), ("d/x", file)]].concat());
     }
 
     #[test]

@@ -100,6 +100,28 @@ fn an_undo_gives_the_state_before_and_a_redo_that_after() {
 }
 
 #[test]
+fn a_path_that_racing_commands_make_a_folder_and_a_file_comes_back_as_what_it_was() {
+    if !works() {
+        return;
+    }
+    let makes = "mkdir untracked.txt; mkdir untracked.txt; mkdir untracked.txt; rmdir untracked.txt";
+    let replaces = "rm untracked.txt; mkdir untracked.txt; printf in > untracked.txt/in; rm -r untracked.txt";
+    let writes = "rm -rf untracked.txt; mkdir untracked.txt; rmdir untracked.txt; printf x > untracked.txt";
+    for n in 0..8 {
+        let tree = Tree::new();
+        let before = tree.snapshot();
+        tree.nebula(&[
+            "run",
+            "--",
+            &format!("({makes}) & ({replaces}) & ({writes}) & ({makes}; printf y > empty) & wait"),
+        ]);
+        let undo = tree.nebula(&["undo", "--yes"]);
+        let left = difference(&before, &tree.snapshot());
+        assert!(left.is_empty(), "{n}: {}{}\n{left:?}", text(&undo.stdout), text(&undo.stderr));
+    }
+}
+
+#[test]
 #[ignore = "on demand: NEBULA_CASES cases"]
 fn many_undos_give_the_state_before_and_redos_that_after() {
     cases(number("NEBULA_CASES", 1_000) as usize, number("NEBULA_CASE_SEED", 2));
