@@ -13,10 +13,10 @@ mod path;
 mod prune;
 mod recent;
 mod record;
-mod repository;
 pub mod restore;
 mod seal;
 pub mod staging;
+mod unit;
 mod version;
 
 use std::io;

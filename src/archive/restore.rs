@@ -6,7 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{Archive, Error, Id, NotUndone, Sha, Version, repository, sha256};
+use super::unit::{repository, whole};
+use super::{Archive, Error, Id, NotUndone, Sha, Version, sha256};
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
     State, count_changed, is_in_repository, merge,
@@ -221,6 +222,7 @@ impl Archive {
         }
         repository::all_or_none(workspace, &mut previews, &mut files);
         repository::as_one(workspace, &mut previews, &files);
+        whole::as_one(&mut previews);
         previews.extend(self.previews_of_not_undone(&undone));
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
     }

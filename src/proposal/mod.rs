@@ -27,7 +27,10 @@ pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDe
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
-pub use restore_preview::{ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, is_in_repository};
+pub use restore_preview::{
+    ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository, outermost_folder,
+    unit_of, whole_folders,
+};
 pub use undone::WrittenChange;
 
 /// Names a proposal within one run of the program.

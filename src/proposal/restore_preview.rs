@@ -1,9 +1,10 @@
 //! Previews of a restore: what it would do with each file, shown before anything is restored.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Counts, MergeRung, State};
+use crate::text::number::plural;
 
 /// The repository of the workspace, which is one file of a restore.
 pub const REPOSITORY: &str = ".git";
@@ -73,6 +74,10 @@ pub enum RestoreFate {
     FolderRemoved,
     /// The repository as a whole: what of it changes, in words.
     Repository(String),
+    /// The folder comes back with this many files.
+    WholeMade(usize),
+    /// The folder goes with this many files.
+    WholeRemoved(usize),
 }
 
 impl RestoreFate {
@@ -104,12 +109,45 @@ pub fn is_in_repository(path: &str) -> bool {
     path.starts_with('/') || path.strip_prefix(REPOSITORY).is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// Returns how many files these are, the repository as one: `3 files and the repository`.
+pub fn counted<'a>(paths: impl Iterator<Item = &'a str>) -> String {
+    let (of_repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
+    match (files.len(), of_repository.is_empty()) {
+        (n, true) => plural(n, "file"),
+        (0, false) => "the repository".into(),
+        (n, false) => format!("{} and the repository", plural(n, "file")),
+    }
+}
+
+/// Returns the unit of a restore that a path belongs to, by the folders that come or go as one; none: it is restored alone.
+pub fn unit_of<'p>(path: &'p str, wholes: &BTreeSet<&str>) -> Option<&'p str> {
+    if is_in_repository(path) { Some(REPOSITORY) } else { outermost_folder(path, wholes) }
+}
+
+/// Returns the outermost of these folders, each with its closing `/`, that holds a path or is it.
+pub fn outermost_folder<'p>(path: &'p str, folders: &BTreeSet<&str>) -> Option<&'p str> {
+    path.match_indices('/').map(|(end, _)| &path[..=end]).find(|folder| folders.contains(folder))
+}
+
+/// Returns the folders among these that come or go as one.
+pub fn whole_folders(previews: &[RestorePreview]) -> BTreeSet<&str> {
+    previews.iter().filter(|preview| preview.is_whole()).map(|preview| preview.path.as_str()).collect()
+}
+
 impl RestorePreview {
+    /// Returns whether it is of a folder that comes or goes as one.
+    fn is_whole(&self) -> bool {
+        matches!(self.status, RestoreStatus::Restore(RestoreFate::WholeMade(_) | RestoreFate::WholeRemoved(_), _))
+    }
+
     /// Returns whether it is of something that was written, by the normalised paths that were.
     pub fn is_among<T: Borrow<str> + Ord, V>(&self, written: &BTreeMap<T, V>) -> bool {
         match &self.status {
             RestoreStatus::Restore(RestoreFate::Repository(_), _) => {
                 written.keys().any(|path| is_in_repository(path.borrow()))
+            }
+            RestoreStatus::Restore(RestoreFate::WholeMade(_) | RestoreFate::WholeRemoved(_), _) => {
+                written.keys().any(|path| path.borrow().starts_with(&self.path))
             }
             _ => written.contains_key(self.path.as_str()),
         }

@@ -376,6 +376,12 @@ fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<Stri
         RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
             Some(format!("  {}: {}: {words}", preview.path, archive::will_restore()))
         }
+        RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => {
+            Some(format!("  {}: {}: {}", preview.path, archive::will_make_folder(), count::files(*files)))
+        }
+        RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => {
+            Some(format!("  {}: {}: {}", preview.path, archive::will_remove_whole(), count::files(*files)))
+        }
         RestoreStatus::Restore(..) => None,
         RestoreStatus::Equal => Some(format!("  {}: {}", preview.path, archive::already_equal())),
         RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),

@@ -13,7 +13,7 @@ use crate::execute::Applied;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
-    RestoreStatus, is_in_repository,
+    RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
@@ -124,7 +124,7 @@ impl ArchiveCommands<'_> {
             return Ok((NOT_APPROVED, none));
         }
         let decision = match by_hunk {
-            true => self.choose_hunks(&restoration.proposal)?,
+            true => self.choose_hunks(&restoration.proposal, &whole_folders(&restoration.previews))?,
             false => self.decision(&restoration, ask)?,
         };
         let Some(decided) = restoration.proposal.decide(&decision)? else {
@@ -172,8 +172,9 @@ impl ArchiveCommands<'_> {
     }
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
-        // The list has said what changes in the repository.
-        for file in restoration.proposal.files.iter().filter(|file| !is_in_repository(&file.path)) {
+        // The list has said what changes in the repository, and in folders that come or go as one.
+        let wholes = whole_folders(&restoration.previews);
+        for file in restoration.proposal.files.iter().filter(|file| unit_of(&file.path, &wholes).is_none()) {
             let diff = diff::for_person(file, self.out.is_terminal());
             self.out.styled(&diff)?;
         }
@@ -259,16 +260,6 @@ impl ArchiveCommands<'_> {
     }
 }
 
-/// Returns `3 files and the repository`.
-fn counted<'a>(paths: impl Iterator<Item = &'a str>) -> String {
-    let (of_repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
-    match (files.len(), of_repository.is_empty()) {
-        (n, true) => plural(n, "file"),
-        (0, false) => "the repository".into(),
-        (n, false) => format!("{} and the repository", plural(n, "file")),
-    }
-}
-
 /// The files that were written, each with how it was joined with what someone else had changed.
 pub(in crate::cli) type WrittenFiles = BTreeMap<String, Option<MergeRung>>;
 
@@ -298,6 +289,9 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
             }
             match &f.status {
                 RestoreStatus::Restore(RestoreFate::Repository(words), _) => row["changes"] = words.clone().into(),
+                RestoreStatus::Restore(RestoreFate::WholeMade(files) | RestoreFate::WholeRemoved(files), _) => {
+                    row["files"] = (*files).into();
+                }
                 RestoreStatus::Restore(RestoreFate::Mode(_, mode), _) => row["mode"] = format!("{mode:o}").into(),
                 _ => {}
             }
@@ -331,8 +325,8 @@ fn word(status: &RestoreStatus) -> &'static str {
             RestoreFate::Content | RestoreFate::Made => "restore",
             RestoreFate::Deleted => "delete",
             RestoreFate::Mode(..) => "mode",
-            RestoreFate::FolderMade => "folder made",
-            RestoreFate::FolderRemoved => "folder removed",
+            RestoreFate::FolderMade | RestoreFate::WholeMade(_) => "folder made",
+            RestoreFate::FolderRemoved | RestoreFate::WholeRemoved(_) => "folder removed",
             RestoreFate::Repository(_) => "repository",
         },
         RestoreStatus::Equal => "equal",
@@ -354,6 +348,8 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
             RestoreFate::FolderMade => ('✓', "will make the folder", String::new()),
             RestoreFate::FolderRemoved => ('✓', "will remove the folder", "if it is empty".into()),
             RestoreFate::Repository(words) => ('✓', "will restore", words.clone()),
+            RestoreFate::WholeMade(files) => ('✓', "will make the folder", plural(*files, "file")),
+            RestoreFate::WholeRemoved(files) => ('✓', "will remove the folder", plural(*files, "file")),
         },
         RestoreStatus::Equal => ('=', "already at that version", String::new()),
         RestoreStatus::Foreign { at, counts, choice, rung, .. } => {

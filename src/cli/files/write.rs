@@ -1,6 +1,6 @@
 //! Chooses hunks, and writes the decided changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Result;
@@ -10,7 +10,7 @@ use super::ArchiveCommands;
 use crate::execute::execute_exactly;
 use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::ChangesetCause;
-use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, MergeRung, Proposal};
+use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, MergeRung, Proposal, unit_of};
 use crate::text::clean::clean_line;
 
 impl ArchiveCommands<'_> {
@@ -50,9 +50,20 @@ impl ArchiveCommands<'_> {
     }
 
     /// Asks for each hunk.
-    pub(super) fn choose_hunks(&mut self, proposal: &Proposal) -> Result<Decision> {
+    pub(super) fn choose_hunks(&mut self, proposal: &Proposal, wholes: &BTreeSet<&str>) -> Result<Decision> {
         let mut files = proposal.choices(Choice::Reject);
+        let mut units = BTreeMap::new();
         for (i, file) in proposal.files.iter().enumerate() {
+            if let Some(unit) = unit_of(&file.path, wholes) {
+                let agreed = match units.get(unit) {
+                    Some(agreed) => *agreed,
+                    None => self.agrees(&format!("{unit}: as a whole?"))?,
+                };
+                units.insert(unit, agreed);
+                let choice = if agreed { Choice::Accept } else { Choice::Reject };
+                files[i].hunks.fill(choice);
+                continue;
+            }
             for h in 0..file.hunks.len() {
                 let diff = super::super::diff::for_person(&only(file, h), self.out.is_terminal());
                 self.out.styled(&diff)?;

@@ -36,6 +36,7 @@ messages! {
     will_set_mode: "will set its mode", "モードを戻します";
     will_make_folder: "will make the folder", "フォルダーを作成します";
     will_remove_folder: "will remove it if empty", "空なら削除します";
+    will_remove_whole: "will remove the folder", "フォルダーを削除します";
     not_restored: "not restored", "復元しません";
     not_undone: "not undone", "元に戻りません";
     already_equal: "already equal", "すでに同じです";

@@ -328,7 +328,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("shell/request.rs", &[]),
     ("workspace/path.rs", &[]),
     ("archive/restore.rs", &[]),
-    ("archive/repository.rs", &[]),
+    ("archive/unit/repository.rs", &[]),
     ("git/mod.rs", &[]),
     ("agent/turn/step/edits.rs", &[]),
     ("agent/turn/step/undo.rs", &["The person rejected it; nothing was restored.7"]),

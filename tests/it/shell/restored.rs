@@ -258,3 +258,39 @@ fn what_an_undo_does_not_bring_back_is_listed_with_it() {
     assert_eq!(undo.status.code(), Some(0), "{}", both(&undo));
     assert!(both(&undo).contains("not undone:\n  pipe: "), "{}", both(&undo));
 }
+
+#[test]
+fn a_folder_of_many_files_goes_and_comes_back_as_one_entry() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    fs::create_dir_all(tree.root().join("vendor/deep")).expect("made");
+    for n in 0..1_200 {
+        fs::write(tree.root().join(format!("vendor/deep/{n}")), format!("{n}\n")).expect("written");
+    }
+    let before = tree.snapshot();
+    let rows = |word: &str| {
+        let dry = tree.nebula(&[word, "--dry-run", "--json"]);
+        let json: serde_json::Value = serde_json::from_slice(&dry.stdout).expect("JSON");
+        json["files"].as_array().expect("files").clone()
+    };
+    let row =
+        |status: &str| vec![serde_json::json!({"path": "vendor/", "status": status, "applied": false, "files": 1_200})];
+    assert_eq!(run(&tree, "rm -rf vendor; echo more >> README.md").status.code(), Some(0));
+    assert_eq!(
+        rows("undo").into_iter().filter(|row| row["path"] != "README.md").collect::<Vec<_>>(),
+        row("folder made")
+    );
+    let undo = both(&tree.nebula(&["undo", "--yes"]));
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{undo}");
+    assert!(undo.contains("will make the folder         1,200 files") && undo.lines().count() < 12, "{undo}");
+    let files = rows("redo").into_iter().filter(|row| row["path"] != "README.md").collect::<Vec<_>>();
+    assert_eq!(files, row("folder removed"));
+    // What someone else changes in it is not theirs to lose: it has a line of its own, and its folder stays.
+    fs::write(tree.root().join("vendor/deep/7"), "mine").expect("written");
+    let redo = tree.nebula(&["redo", "--yes"]);
+    let left = fs::read_dir(tree.root().join("vendor/deep")).expect("there").count();
+    assert_eq!((redo.status.code(), left), (Some(3), 1), "{}", both(&redo));
+    assert!(both(&redo).contains("vendor/deep/7  changed outside nebula"), "{}", both(&redo));
+}

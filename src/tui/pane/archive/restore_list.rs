@@ -44,8 +44,9 @@ fn fate_words(fate: &RestoreFate) -> &'static str {
         RestoreFate::Made => say::will_make(),
         RestoreFate::Deleted => say::will_delete(),
         RestoreFate::Mode(..) => say::will_set_mode(),
-        RestoreFate::FolderMade => say::will_make_folder(),
+        RestoreFate::FolderMade | RestoreFate::WholeMade(_) => say::will_make_folder(),
         RestoreFate::FolderRemoved => say::will_remove_folder(),
+        RestoreFate::WholeRemoved(_) => say::will_remove_whole(),
     }
 }
 
@@ -53,6 +54,7 @@ fn fate_detail(fate: &RestoreFate) -> String {
     match fate {
         RestoreFate::Mode(now, then) => format!("{now:o} → {then:o}"),
         RestoreFate::Repository(words) => words.clone(),
+        RestoreFate::WholeMade(files) | RestoreFate::WholeRemoved(files) => count::files(*files),
         _ => String::new(),
     }
 }

@@ -47,7 +47,11 @@ impl GitFolders {
 }
 
 /// Leaves the repository as it is where not all of its files can come back: half of it would be none.
-pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview], files: &mut Vec<FileChange>) {
+pub(in crate::archive) fn all_or_none(
+    workspace: &Workspace,
+    previews: &mut [RestorePreview],
+    files: &mut Vec<FileChange>,
+) {
     if !files.iter().any(|file| is_in(&file.path)) {
         return;
     }
@@ -64,7 +68,7 @@ pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview]
 
 /// Puts one line in the place of those of the repository's files. Each that someone else changed keeps its own: it is
 /// chosen for.
-pub(super) fn as_one(workspace: &Workspace, previews: &mut Vec<RestorePreview>, files: &[FileChange]) {
+pub(in crate::archive) fn as_one(workspace: &Workspace, previews: &mut Vec<RestorePreview>, files: &[FileChange]) {
     let is_part = |preview: &RestorePreview| {
         is_in_repository(&preview.path)
             && !matches!(preview.status, RestoreStatus::Foreign { .. } | RestoreStatus::NotUndone(_))

@@ -1,0 +1,4 @@
+//! Many paths of a restore that are one line of its list: the repository, and folders that come or go with many files.
+
+pub(super) mod repository;
+pub(super) mod whole;
