@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::places::{CopyLimits, PlaceSettings};
+use super::places::{CopyLimits, PlaceSettings, holds_objects};
 use super::sandbox::{Bounds, Grant};
 use crate::archive::NotUndone;
 use crate::text::number::plural;
@@ -209,6 +209,11 @@ impl Summary {
     }
 }
 
+/// Returns whether a folder holds the objects of a repository, a linked worktree's too: what goes from it is kept.
+fn is_objects(folder: &str) -> bool {
+    folder.starts_with('/') || holds_objects(folder)
+}
+
 impl Summary {
     /// Notes a kept file in whose place someone else put another.
     pub fn add_meanwhile(&mut self, path: String) {
@@ -228,7 +233,10 @@ impl Summary {
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         gone.chain(changed.map(|(folder, count)| {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
-            format!("derived: {folder} ({changes}, not archived)")
+            match is_objects(folder) {
+                true => format!("derived: {folder} ({changes}; what was added stays)"),
+                false => format!("derived: {folder} ({changes}, not archived)"),
+            }
         }))
     }
 
@@ -238,7 +246,10 @@ impl Summary {
         let gone = self.derived_gone.iter().map(|folder| NotUndone::new(folder, "removed; it can be rebuilt"));
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         // Without their number: a job is sealed several times, and each of its changesets names them.
-        let changed = changed.map(|(folder, _)| NotUndone::new(folder, "changed; it can be rebuilt"));
+        let changed = changed.map(|(folder, _)| match is_objects(folder) {
+            true => NotUndone::new(folder, "what was added stays: no branch names it any more"),
+            false => NotUndone::new(folder, "changed; it can be rebuilt"),
+        });
         let paths = self.not_archived.iter().chain(left_out);
         let named = paths.map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
         let reached = match grant {

@@ -4,9 +4,9 @@ use super::commands::ShellCommand;
 use super::host::Keeper;
 use super::message::Exit;
 use crate::archive::{ChangeKind, CommandChange, Id};
-use crate::proposal::{Counts, FileChange, HunkKind};
+use crate::proposal::{Counts, FileChange, HunkKind, REPOSITORY, counted, is_in_repository};
 use crate::text::id::short_changeset;
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 
 /// The note about what a scan archived.
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
@@ -72,7 +72,7 @@ impl CommandReport {
         line.extend(progress.took.map(|took| format!("{:.1} s", took.as_secs_f64())));
         line.push(command.id.clone());
         line.extend(sealed.changeset.map(|id| {
-            let files = plural(sealed.changes.len(), "file");
+            let files = counted(sealed.changes.iter().map(|change| change.entry.path.as_str()));
             format!("changed {files}, changeset {}", short_changeset(&id.to_string()))
         }));
         let mut notes: Vec<String> = progress.notices.clone();
@@ -115,7 +115,7 @@ impl CommandReport {
     }
 }
 
-/// Returns a line a changed path, at most [`LISTED`], and how many more.
+/// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
 fn files(changes: &[CommandChange]) -> Vec<String> {
     let line = |change: &CommandChange| {
         let sign = match change.kind {
@@ -126,7 +126,11 @@ fn files(changes: &[CommandChange]) -> Vec<String> {
         };
         file_line(sign, &change.entry.path, change.counts)
     };
-    listed(changes.iter().take(LISTED).map(line).collect(), changes.len())
+    let of_repository = |change: &&CommandChange| is_in_repository(&change.entry.path);
+    let (repository, files): (Vec<&CommandChange>, Vec<&CommandChange>) = changes.iter().partition(of_repository);
+    let as_one = (!repository.is_empty()).then(|| file_line('M', REPOSITORY, Counts::default()));
+    let all = files.len() + usize::from(as_one.is_some());
+    listed(files.into_iter().map(line).chain(as_one).take(LISTED).collect(), all)
 }
 
 /// Returns a line for each path that a command changed in a view, the first of them where there are many.

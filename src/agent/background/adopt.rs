@@ -7,6 +7,7 @@ use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
 use crate::execute::command::seal;
 use crate::messages::{agent as say, count};
+use crate::proposal::is_in_repository;
 use crate::protocol::Level;
 use crate::shell::{self, Shell};
 use crate::text::clean::clean_line;
@@ -45,7 +46,9 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
                 // An empty one is found again, and is as empty then.
                 let _ = staging.remove();
                 lines.extend(sealed.changeset.map(|id| {
-                    let files = count::changed_files(sealed.changes.changes.len());
+                    let paths = sealed.changes.changes.iter().map(|change| change.entry.path.as_str());
+                    let (repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
+                    let files = count::changed_files(files.len() + usize::from(!repository.is_empty()));
                     say::cut_off(&files, &id)
                 }));
                 lines.extend(sealed.earlier.iter().map(|id| say::cut_off_earlier(id)));

@@ -17,13 +17,12 @@ use crate::agent::{adopt, command_end};
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
-use crate::proposal::Consent;
+use crate::proposal::{Consent, counted};
 use crate::protocol::{CommandBegan, CommandEvent};
 use crate::shell::class::{Class, assess, disk};
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
-use crate::text::number::plural;
 
 /// The folder of logs of these commands, in place of a session's.
 pub(super) const SESSION: &str = "run";
@@ -303,7 +302,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: b
         Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
     } else {
         if let Some(id) = changeset {
-            let files = plural(changes.changes.len(), "file");
+            let files = counted(changes.changes.iter().map(|change| change.entry.path.as_str()));
             out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
         }
         if let Some(first) = earlier.first() {

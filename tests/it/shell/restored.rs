@@ -294,3 +294,15 @@ fn a_folder_of_many_files_goes_and_comes_back_as_one_entry() {
     assert_eq!((redo.status.code(), left), (Some(3), 1), "{}", both(&redo));
     assert!(both(&redo).contains("vendor/deep/7  changed outside nebula"), "{}", both(&redo));
 }
+
+#[test]
+fn the_repository_is_counted_as_one_and_its_objects_are_said_to_stay() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let ran = both(&run(&tree, "git commit -qam second; echo x >> README.md"));
+    assert!(ran.contains("changed 1 file and the repository, changeset"), "{ran}");
+    let dry = both(&tree.nebula(&["undo", "--dry-run"]));
+    assert!(dry.contains("  .git/objects/: what was added stays: no branch names it any more"), "{dry}");
+}
