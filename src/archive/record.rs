@@ -15,7 +15,7 @@ use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder};
 use crate::proposal::{Consent, LargeFile, State};
-use crate::workspace::{copy_large, holds_large, lexical};
+use crate::workspace::{copy_large, holds_large, lexical, worktree_folders};
 
 /// The result of archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,10 +264,13 @@ impl Archive {
         }
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let own = self.make_folder()?;
-        let of = |folder: &PathBuf| match folder.strip_prefix(&self.root) {
-            Ok(below) => sweep(&root, below),
-            Err(_) if *folder == self.folder => sweep(&own, Path::new("")),
-            Err(_) => 0,
+        // The repository of a linked worktree lies outside its root. One that is gone holds nothing.
+        let shared = worktree_folders(&self.root).pop().and_then(|shared| Some((Folder::open(&shared).ok()?, shared)));
+        let of = |folder: &PathBuf| match (folder.strip_prefix(&self.root), &shared) {
+            (Ok(below), _) => sweep(&root, below),
+            (Err(_), _) if *folder == self.folder => sweep(&own, Path::new("")),
+            (Err(_), Some((open, shared))) => folder.strip_prefix(shared).map_or(0, |below| sweep(open, below)),
+            (Err(_), None) => 0,
         };
         Ok(folders.iter().map(of).sum())
     }

@@ -454,9 +454,16 @@ fn a_commit_in_a_linked_worktree_is_undone_and_done_again() {
     let list = both(&nebula(&["undo", "--dry-run"]));
     assert!(list.contains("✓ .git") && list.contains("HEAD side ") && list.contains("index, 1 ref"), "{list}");
     assert!(!list.contains("worktrees"), "{list}");
+    // What a process that is gone left in the folder of the repository is swept.
+    let left = tree.root().join(".git/worktrees/linked/.nebula-tmp-999999999-1-ab");
+    fs::write(&left, "half").expect("written");
     let undone = nebula(&["undo", "--yes"]);
     assert_eq!(state(), before, "{}", both(&undone));
-    assert!(!linked.join("new").exists() && both(&undone).contains("and the repository"), "{}", both(&undone));
+    assert!(
+        !left.exists() && !linked.join("new").exists() && both(&undone).contains("and the repository"),
+        "{}",
+        both(&undone)
+    );
     let again = nebula(&["redo", "--yes"]);
     assert_eq!(state(), after, "{}", both(&again));
     // What another worktree commits meanwhile is not taken back.
