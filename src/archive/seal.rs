@@ -8,14 +8,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
 use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
-use super::version;
-use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
+use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder};
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{PathReader, Workspace, state_of};
@@ -171,38 +170,71 @@ impl Archive {
         let changeset = lock.next();
         lock.save().map_err(at(&self.folder))?;
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
-        let mut files = Vec::new();
-        let mut open = Vec::new();
-        let mut folders = BTreeSet::new();
-        let at_once = changes.len() > FEW;
+        let NamedStates { files, open, folders } = self.name_states(&archive, staging.folder(), changes, ids)?;
+        let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+        let text = changeset::write(&paths, approved, not_undone);
+        // It is flushed with the states, and gets its name after them.
+        let temp = disk::temp_name();
+        let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;
+        let name = || {
+            self.probe_step("seal: flush")?;
+            match changes.len() > FEW {
+                true => sync_file_system(&self.folder)?,
+                false => {
+                    let folders =
+                        folders.iter().chain([&self.folder]).map(File::open).collect::<io::Result<Vec<_>>>()?;
+                    disk::sync_all(&open.into_iter().chain([written]).chain(folders).collect::<Vec<_>>())?;
+                }
+            }
+            self.probe_step("seal: changeset")?;
+            staging.seals(changeset, changes.iter().map(|change| change.place).collect())?;
+            archive.rename_new(&temp, &archive, changeset_name(changeset))?;
+            archive.sync()
+        };
+        if let Err(error) = name() {
+            // The first error is the one worth telling; a file that stays is swept at a later start.
+            let _ = archive.remove_file(&temp);
+            return Err(at(&self.folder)(error));
+        }
+        self.probe_step("seal: done").map_err(at(&self.folder))?;
+        Ok((changeset, files))
+    }
+
+    /// Makes a version of each staged state. Nothing is flushed.
+    fn name_states(
+        &self,
+        archive: &Folder,
+        staging: &Path,
+        changes: &[CommandChange],
+        ids: Vec<Id>,
+    ) -> Result<NamedStates, Error> {
+        let mut named = NamedStates::default();
         for (change, id) in changes.iter().zip(ids) {
             let entry = &change.entry;
             let folder = self.file_folder(&entry.path);
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
             archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
-            name_version(&archive, staging.folder(), entry, &version).map_err(fail)?;
-            if !at_once {
-                open.extend(open_to_flush(&version, entry).map_err(fail)?);
-                folders.insert(folder);
+            name_version(archive, staging, entry, &version).map_err(fail)?;
+            if changes.len() <= FEW {
+                named.open.extend(open_to_flush(&version, entry).map_err(fail)?);
+                named.folders.insert(folder);
             }
             let absent = entry.kind == StagedKind::Absent;
-            files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
+            named.files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
         }
-        self.probe_step("seal: flush").map_err(at(&self.folder))?;
-        let flushed = match at_once {
-            true => sync_file_system(&self.folder),
-            false => (folders.iter().chain([&self.folder]).map(File::open).collect::<io::Result<Vec<_>>>())
-                .and_then(|folders| disk::sync_all(&open.into_iter().chain(folders).collect::<Vec<_>>())),
-        };
-        flushed.map_err(at(&self.folder))?;
-        self.probe_step("seal: changeset").map_err(at(&self.folder))?;
-        let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
-        staging.seals(changeset, changes.iter().map(|change| change.place).collect()).map_err(at(staging.folder()))?;
-        self.write_changeset(changeset, &paths, approved, not_undone)?;
-        self.probe_step("seal: done").map_err(at(&self.folder))?;
-        Ok((changeset, files))
+        Ok(named)
     }
+}
+
+/// The versions of staged states.
+#[derive(Default)]
+struct NamedStates {
+    files: Vec<RecordedFile>,
+    /// The versions that are flushed one by one: few of them.
+    open: Vec<File>,
+    /// The folders of these.
+    folders: BTreeSet<PathBuf>,
 }
 
 /// Returns, for each state, the place of the next one of its path: what stood there then ends what is known of it.
