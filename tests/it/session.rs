@@ -714,3 +714,33 @@ async fn a_file_known_by_its_likeness_is_shown_again_on_resume() {
     });
     assert_eq!(call, Some(("whole", "a.txt", CallState::Done)));
 }
+
+/// A changeset that cannot be read stays so: it is told where changesets are looked at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changeset_that_cannot_be_read_is_not_told_at_each_start() {
+    let world = World::new().file("a.txt", "one\n").model([calls(&[replace("a.txt", "one", "two")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("change it");
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    // As a process leaves it that is killed before it records its changeset; then its versions are lost.
+    let memory = rusqlite::Connection::open(world.home().join(".nebula/memory.db")).expect("a database");
+    assert_eq!(memory.execute("UPDATE changesets SET state = 'pending', id = NULL", []), Ok(1));
+    let entries = std::fs::read_dir(world.root().join(".shaft/archives")).expect("listed").flatten();
+    let folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    assert_eq!(folders.len(), 1);
+    std::fs::remove_dir_all(&folders[0]).expect("removed");
+    std::fs::write(&folders[0], "in its place").expect("written");
+    for _ in 0..2 {
+        let mut live = world.start();
+        let counted = |event: &EventBody| match event {
+            EventBody::Status(status) => status.archive.map(|_| status.banner.clone()),
+            _ => None,
+        };
+        assert_eq!(live.until(counted).await, None);
+        let events = live.close().await;
+        let is_notice = |event: &&EventBody| matches!(event, EventBody::Added(_, Item::Notice(_)));
+        assert!(events.iter().all(|event| !is_notice(&event)), "{events:?}");
+    }
+}
