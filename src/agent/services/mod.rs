@@ -76,6 +76,8 @@ pub struct Services {
     pub closing: AtomicBool,
     /// True if it was reported that files are replaced without checking what the rename displaced.
     pub reported_unguarded: AtomicBool,
+    /// It was said that nothing keeps commands from nebula's own folders.
+    pub reported_unprotected: AtomicBool,
     trouble: Mutex<Option<String>>,
     /// The trouble in the configuration's files at the last reading of the rules for commands.
     reported_trouble: Mutex<Vec<String>>,
@@ -179,6 +181,7 @@ impl Services {
             counts: StatusCounts::default(),
             closing: AtomicBool::new(false),
             reported_unguarded: AtomicBool::new(false),
+            reported_unprotected: AtomicBool::new(false),
             trouble: Mutex::new(None),
             reported_trouble: Mutex::new(wrong_rules),
             news,

@@ -7,6 +7,7 @@ mod judge;
 mod preview;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -233,6 +234,7 @@ async fn allow(
         if judged.is_previewed(context.services.shell.settings.preview, call) {
             return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
+        warn_once(context, &judged).await;
         match judged.judgement.verdict {
             CommandVerdict::Policy => return allowed("policy", context.settings().consent, judged.judgement.grant),
             CommandVerdict::Rule => return allowed("rule", Consent::Rule, judged.judgement.grant),
@@ -254,6 +256,17 @@ async fn allow(
             Some(CommandDecision::Always { prefix, keep }) => add_rule(context, &judged, prefix, keep).await,
             Some(CommandDecision::Review) => review_from_now(context).await,
         }
+    }
+}
+
+/// Says, the first time, that nothing keeps a command that nobody is asked about from nebula's own folders. A card says it
+/// itself.
+async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
+    let is_unprotected = judged.keeper == Keeper::Scan && judged.is_own_unprotected;
+    let unasked = matches!(judged.judgement.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
+    let changes = judged.found.class != Class::Read;
+    if is_unprotected && unasked && changes && !context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
+        context.say(Level::Warning, say::scan_unprotected(), "").await;
     }
 }
 
