@@ -100,6 +100,9 @@ pub enum DecisionError {
     /// The two ends of a move were decided apart.
     #[error("the two ends of the move of {0} must be decided together")]
     HalfMove(String),
+    /// The repository is restored whole or not at all.
+    #[error("the files of the repository must be decided together")]
+    HalfRepository,
 }
 
 /// One file of a decided proposal: the state it must be in now, and its new state.
@@ -180,11 +183,12 @@ impl Proposal {
     /// in the others refused hunks keep the lines of before, byte for byte.
     ///
     /// # Errors
-    /// When the decision does not fit the proposal's shape, or splits a move.
+    /// When the decision does not fit the proposal's shape, or splits a move or the repository.
     pub fn decide(&self, decision: &Decision) -> Result<Option<Decided>, DecisionError> {
         if decision.files.len() != self.files.len() {
             return Err(DecisionError::Shape);
         }
+        self.check_repository(decision)?;
         let mut files = Vec::new();
         for (change, said) in self.files.iter().zip(&decision.files) {
             if said.hunks.len() != change.hunks.len() {
@@ -204,6 +208,13 @@ impl Proposal {
         }
         let consent = decision.consent.filter(|_| !files.is_empty());
         Ok(consent.map(|consent| Decided { files, merged: Vec::new(), consent }))
+    }
+
+    fn check_repository(&self, decision: &Decision) -> Result<(), DecisionError> {
+        let files = self.files.iter().zip(&decision.files).filter(|(change, _)| change.restores_repository());
+        let mut said = files.flat_map(|(_, said)| &said.hunks);
+        let first = said.next();
+        if said.all(|choice| Some(choice) == first) { Ok(()) } else { Err(DecisionError::HalfRepository) }
     }
 
     fn check_move(&self, change: &FileChange, said: &FileDecision, decision: &Decision) -> Result<(), DecisionError> {
@@ -284,6 +295,28 @@ mod tests {
         }
         let short = Decision::new(proposal.choices(Choice::Accept)[..1].to_vec(), Consent::Person);
         assert_eq!(proposal.decide(&short), Err(DecisionError::Shape));
+    }
+
+    #[test]
+    fn the_repository_is_restored_whole_or_not_at_all() {
+        let file = |path: &str| {
+            let states = ["now\n", "then\n"].map(|text| State::file(text.as_bytes()));
+            let [now, then] = states;
+            FileChange { restores: true, ..FileChange::new(path, now, then, "undo", &[]) }
+        };
+        let files = vec![file("a"), file(".git/HEAD"), file(".git/refs/heads/main")];
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+        let decided = |refused: &[usize]| {
+            let mut files = proposal.choices(Choice::Accept);
+            refused.iter().for_each(|at| files[*at].hunks.fill(Choice::Reject));
+            let decided = proposal.decide(&Decision::new(files, Consent::Person));
+            decided.map(|decided| decided.expect("accepted").files().len())
+        };
+        assert_eq!((decided(&[]), decided(&[0]), decided(&[1, 2])), (Ok(3), Ok(2), Ok(1)));
+        assert_eq!(
+            (decided(&[1]), decided(&[0, 2])),
+            (Err(DecisionError::HalfRepository), Err(DecisionError::HalfRepository))
+        );
     }
 
     #[test]

@@ -88,6 +88,11 @@ impl FileChange {
         acts_later(&self.path)
     }
 
+    /// Returns whether it brings back a part of the repository, which is restored whole or not at all.
+    pub fn restores_repository(&self) -> bool {
+        self.restores && is_in_repository(&self.path)
+    }
+
     /// Returns why no policy may approve a hunk of it, if that is so.
     pub fn needs_person(&self, hunk: &Hunk) -> Option<Personal> {
         match hunk.hidden {

@@ -219,6 +219,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "このフォルダーは大きすぎて、guardなしではアーカイブできません（{size}）。このコマンドの上書きは元に戻せません",
     ),
     ("the decision does not cover the proposal's files and hunks", "決定が提案のファイルとハンクに一致しません"),
+    ("the files of the repository must be decided together", "リポジトリーのファイルはまとめて決めてください"),
     ("the two ends of the move of {path} must be decided together", "{path}の移動は元と先をまとめて決めてください"),
     // What the system says of files.
     ("No such file or directory (os error 2)", "ファイルまたはフォルダーがありません（os error 2）"),

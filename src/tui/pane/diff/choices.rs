@@ -21,8 +21,8 @@ struct FileChoices {
     hunks: Vec<Option<Choice>>,
     /// The file as the person edited it: its hunks stand in place of those proposed.
     edited: Option<Edited>,
-    /// The other end of a move.
-    tied: Option<usize>,
+    /// The files that are decided with it: the other end of a move, or the rest of the repository.
+    tied: Vec<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +75,15 @@ impl Choices {
     pub fn of(proposal: &Proposal) -> Self {
         let place = |path: &String| proposal.files.iter().position(|f| &f.path == path);
         let files = proposal.files.iter();
+        let repository: Vec<usize> =
+            files.clone().enumerate().filter(|(_, file)| file.restores_repository()).map(|(at, _)| at).collect();
         let files = files.map(|f| FileChoices {
             hunks: vec![None; f.hunks.len()],
             edited: None,
-            tied: f.moved.as_ref().and_then(place),
+            tied: match f.restores_repository() {
+                true => repository.clone(),
+                false => f.moved.as_ref().and_then(place).into_iter().collect(),
+            },
         });
         Choices { files: files.collect(), withdrawn: false }
     }
@@ -98,15 +103,14 @@ impl Choices {
         }
     }
 
-    /// Says `choice` of a hunk, and of the other end of a move.
+    /// Says `choice` of a hunk, and of what is decided with it.
     pub fn set(&mut self, file: usize, hunk: usize, choice: Choice) {
         let Some(f) = self.files.get_mut(file) else { return };
         if let Some(h) = f.hunks.get_mut(hunk) {
             *h = Some(choice);
         }
-        let tied = f.tied;
-        if let Some(other) = tied.and_then(|t| self.files.get_mut(t)) {
-            other.hunks.fill(Some(choice));
+        for other in f.tied.clone() {
+            self.files[other].hunks.fill(Some(choice));
         }
     }
 
@@ -117,12 +121,13 @@ impl Choices {
         }
     }
 
-    /// Accepts all hunks of `shown` of which nothing was said and that a policy may approve; of a move both ends or none.
+    /// Accepts all hunks of `shown` of which nothing was said and that a policy may approve; of what is decided together all or
+    /// nothing.
     pub fn accept_by_policy(&mut self, shown: &Proposal) {
         let personal = |f: &FileChange| f.hunks.iter().any(|hunk| f.needs_person(hunk).is_some());
         for (choices, file) in self.files.iter_mut().zip(&shown.files) {
-            let tied = choices.tied.and_then(|at| shown.files.get(at));
-            if tied.is_some_and(|other| personal(other) || personal(file)) {
+            let mut tied = choices.tied.iter().filter_map(|at| shown.files.get(*at)).peekable();
+            if tied.peek().is_some() && (personal(file) || tied.any(personal)) {
                 continue;
             }
             for (hunk, of_file) in choices.hunks.iter_mut().zip(&file.hunks) {
@@ -150,6 +155,9 @@ impl Choices {
         if let Some(f) = self.files.get_mut(file) {
             f.edited = None;
             f.hunks = vec![Some(Choice::Reject); proposed.hunks.len()];
+            for other in f.tied.clone() {
+                self.files[other].hunks.fill(Some(Choice::Reject));
+            }
         }
     }
 

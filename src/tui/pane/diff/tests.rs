@@ -779,3 +779,20 @@ fn the_heads_alone_say_what_happens_to_each_definition() {
     act(&mut diff, &[Action::PreviousHunk, Action::PreviousHunk]);
     assert_eq!(drawn(&diff, "dark").text(), whole);
 }
+
+#[test]
+fn the_files_of_a_repository_that_is_restored_are_decided_together() {
+    let restored = |path: &str| {
+        let [now, then] = ["now\n", "then\n"].map(|text| State::file(text.as_bytes()));
+        FileChange { restores: true, ..FileChange::new(path, now, then, UNDO, &[]) }
+    };
+    let proposal = proposal(vec![restored("a"), restored(".git/HEAD"), restored(".git/index")]);
+    let mut choices = choices::Choices::of(&proposal);
+    choices.set(1, 0, Choice::Accept);
+    let (said, open) = choices.count();
+    assert_eq!((said.accepted, said.rejected, open), (2, 0, 1));
+    choices.refuse(2, &proposal.files[2]);
+    choices.set(0, 0, Choice::Accept);
+    let decided = proposal.decide(&choices.decision(&proposal, None, false)).expect("whole").expect("accepted");
+    assert_eq!(decided.files().iter().map(|file| file.path()).collect::<Vec<_>>(), ["a"]);
+}
