@@ -1,6 +1,6 @@
 //! Prints line mode: plain lines, one thing each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::replies::{Review, hold_help};
@@ -9,7 +9,7 @@ use crate::messages::times::{age, duration};
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
     Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestoreFate, RestorePreview, RestoreStatus,
-    Rung, State,
+    Rung, State, unit_of, whole_folders,
 };
 use crate::protocol::{
     Attached, Call, CallState, Item, ItemId, Listing, Mode, Notice, Outcome, Question, SessionInfo, Status,
@@ -260,7 +260,9 @@ impl Printer {
     /// Prints a restore: what it writes, the files of it that stay as they are, and the words for the answer.
     pub fn restore(&mut self, proposal: &Proposal, previews: &[RestorePreview], foreign: &[String]) -> io::Result<()> {
         let (files, lines) = (count::files(proposal.files.len()), lines(proposal.counts()));
-        let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
+        let (wholes, mut seen) = (whole_folders(previews), HashSet::new());
+        let paths = proposal.files.iter().map(|f| unit_of(&f.path, &wholes).unwrap_or(&f.path));
+        let paths: Vec<&str> = paths.filter(|path| seen.insert(*path)).collect();
         let mut what = match paths.as_slice() {
             [] => say::restores_nothing(&proposal.title),
             paths => say::show_hunks(
@@ -372,16 +374,13 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
 /// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
 fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
     let said = |words: &str, why: &str| Some(format!("  {}: {words}: {}", preview.path, records::localized(why)));
+    let whole = |words: &str, files| Some(format!("  {}: {words}: {}", preview.path, count::files(files)));
     match &preview.status {
         RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
             Some(format!("  {}: {}: {words}", preview.path, archive::will_restore()))
         }
-        RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => {
-            Some(format!("  {}: {}: {}", preview.path, archive::will_make_folder(), count::files(*files)))
-        }
-        RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => {
-            Some(format!("  {}: {}: {}", preview.path, archive::will_remove_whole(), count::files(*files)))
-        }
+        RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => whole(archive::will_make_folder(), *files),
+        RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => whole(archive::will_remove_whole(), *files),
         RestoreStatus::Restore(..) => None,
         RestoreStatus::Equal => Some(format!("  {}: {}", preview.path, archive::already_equal())),
         RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
