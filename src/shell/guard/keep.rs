@@ -562,6 +562,23 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_a_file_is_about_to_get_is_known_whenever_names_are_searched_for() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let [a, b, c, twin] = ["a", "b", "c", "twin"].map(|name| root.join(name));
+        fs::hard_link(&b, &twin).expect("linked");
+        keeping.second_name(&a, &c).expect("kept");
+        // Another process writes a file with several names before the kernel makes this one.
+        keeping.write(&b, false).expect("kept");
+        fs::hard_link(&a, &c).expect("linked");
+        keeping.write(&c, false).expect("kept");
+        let lines = keeping.staging.journal().expect("read").states;
+        let kept: Vec<_> =
+            lines.iter().filter(|line| line.kind == StagedKind::File).map(|line| &line.path[..]).collect();
+        assert_eq!(kept, ["b", "twin", "a"]);
+    }
+
+    #[test]
     fn what_another_saved_and_could_not_be_kept_is_not_overwritten_at_the_second_try() {
         let dir = tempfile::tempdir().expect("a folder");
         let (root, _, mut keeping) = keeping(dir.path(), CopyLimits { file: 3, total: 1_000 });

@@ -34,16 +34,16 @@ pub fn own_names(path: &Path) -> u64 {
 /// The kept files of a workspace that have several names.
 #[derive(Default)]
 pub struct Names {
-    known: Option<HashMap<Inode, Vec<PathBuf>>>,
+    known: HashMap<Inode, Vec<PathBuf>>,
+    /// The workspace was searched for them.
+    searched: bool,
 }
 
 impl Names {
-    /// Notes that a file is about to have the name `new` too, or instead.
+    /// Notes that a file is about to have the name `new` too, or instead. A search may come before the kernel gives it.
     pub fn add(&mut self, old: &Path, new: &Path) {
         let Some(meta) = meta_of(old).filter(Metadata::is_file) else { return };
-        if let Some(names) = &mut self.known {
-            names.entry(inode(&meta)).or_insert_with(|| vec![old.to_path_buf()]).push(new.to_path_buf());
-        }
+        self.known.entry(inode(&meta)).or_insert_with(|| vec![old.to_path_buf()]).push(new.to_path_buf());
     }
 
     /// Returns the names of a file other than this path.
@@ -51,11 +51,25 @@ impl Names {
         let all = match is_descriptor(path) {
             // The one name that is left may be the only one that there is.
             true => search(places, |meta| inode(meta) == own).remove(&own),
-            // Looked for once: from then on the calls that give and take names are followed.
-            false => self.known.get_or_insert_with(|| search(places, |meta| meta.nlink() > 1)).get(&own).cloned(),
+            false => {
+                self.search_once(places);
+                self.known.get(&own).cloned()
+            }
         };
         let is_still = |other: &PathBuf| fs::symlink_metadata(other).is_ok_and(|meta| inode(&meta) == own);
         all.unwrap_or_default().into_iter().filter(|other| other != path && is_still(other)).collect()
+    }
+
+    /// Searches the workspace the first time: the calls that give and take names are followed all the time.
+    fn search_once(&mut self, places: &PathClasses) {
+        if std::mem::replace(&mut self.searched, true) {
+            return;
+        }
+        for (file, found) in search(places, |meta| meta.nlink() > 1) {
+            let names = self.known.entry(file).or_default();
+            let new: Vec<PathBuf> = found.into_iter().filter(|name| !names.contains(name)).collect();
+            names.extend(new);
+        }
     }
 }
 
