@@ -43,7 +43,8 @@ pub async fn follow(
             let is_over = command.running.progress().is_read();
             tell_printed(events, command, is_over).await;
             item.call.held = holds.end();
-            return stopped;
+            // Its end may be seen before the word of the person that caused it.
+            return stopped.or(stop.is_cancelled().then_some(Stopped::Person));
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
