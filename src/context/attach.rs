@@ -238,7 +238,7 @@ impl Making<'_> {
 }
 
 /// Returns a fence that is longer than any inside a text.
-pub fn fence(text: &str) -> String {
+pub(super) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }

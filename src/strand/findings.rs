@@ -24,7 +24,7 @@ pub struct Finding {
     pub lost: Option<String>,
     /// A draft op that issues it again.
     pub draft: Value,
-    /// What it comes from, an op or a definition: with the identity it tells one finding of a place from the next.
+    /// The op or definition it comes from: with the identity it tells one finding of a place from the next.
     pub cause: String,
 }
 

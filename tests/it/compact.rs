@@ -36,7 +36,8 @@ impl Provider for Narrow {
     }
 
     fn stream(&self, request: Request) -> Deltas {
-        let size: usize = request.messages.iter().map(|m| m.text().len()).sum();
+        let tools: usize = request.tools.iter().map(|t| t.description.len() + t.parameters.to_string().len()).sum();
+        let size = tools + request.messages.iter().map(|m| m.text().len()).sum::<usize>();
         let answer = format!("{} messages", request.messages.len());
         self.seen.lock().expect("not poisoned").push(request);
         if size > self.bytes {
@@ -144,7 +145,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 async fn a_window_that_nobody_configured_is_found() {
     let world = World::new();
     configure(&world, &json!({"compact": "off"}));
-    let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
+    let model = Arc::new(Narrow { bytes: 18_000, seen: Mutex::default() });
     let unasked = Arc::new(Replay::from_steps(Vec::new()));
     let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
     let mut live = world.start_with(parts, unasked);
@@ -200,7 +201,7 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
     let world = World::new();
-    let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
+    let model = Arc::new(Narrow { bytes: 18_000, seen: Mutex::default() });
     let unasked = Arc::new(Replay::from_steps(Vec::new()));
     let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
     let mut live = world.start_with(parts, unasked);

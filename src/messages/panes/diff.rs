@@ -55,6 +55,7 @@ messages! {
     why_many: "why were they rejected?", "却下の理由は？";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
     left_to_person(hunks): "never approved by policy: {hunks} left to you; then edits are approved from now on", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
+    about_edited(question, text): "{question}\n\nI edited this hunk; as it is now:\n\n{text}", "{question}\n\nこのハンクは編集しました。現在の内容:\n\n{text}";
     ask_about_hunk: "ask about this hunk; Alt-Enter sends it with the decision", "このハンクについて質問。Alt-Enterで決定と一緒に送信";
     search: "search in the diff", "差分を検索";
     hunk_copied: "the hunk is copied", "ハンクをコピーしました";

@@ -4,7 +4,6 @@ use super::choices::is_same;
 use super::page::DiffPage;
 use super::rows::{FileView, Talk};
 use super::view::View;
-use crate::context::attach;
 use crate::messages::diff as say;
 use crate::proposal::Hunk;
 use crate::protocol::{Command, Comment};
@@ -98,9 +97,7 @@ impl DiffPage {
         }
         let of_person = || {
             let (near, lines) = self.edited_near()?;
-            let fence = attach::fence(&lines);
-            let end = if lines.is_empty() || lines.ends_with('\n') { "" } else { "\n" };
-            Some((near, format!("{text}\n\nAs I edited it, it is now:\n{fence}\n{lines}{end}{fence}")))
+            Some((near, say::about_edited(&text, &lines.trim_end())))
         };
         let Some(((file, hunk), words)) = self.proposed().map(|at| (at, text.to_string())).or_else(of_person) else {
             return Vec::new();

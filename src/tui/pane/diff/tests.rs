@@ -649,7 +649,7 @@ fn a_question_is_about_a_hunk_of_the_model() {
     let asked = diff.line(LineFor::Comment, LineInput::Taken("is mine right?"), 0);
     let [PaneEffect::Run(Effect::Send(Command::Comment(_, comment)))] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!((comment.file, comment.hunk), (0, 0));
-    assert!(comment.text.starts_with("is mine right?\n") && comment.text.contains("// mine\n"), "{}", comment.text);
+    assert!(comment.text.starts_with("is mine right?\n") && comment.text.contains("// mine"), "{}", comment.text);
     act(&mut diff, &[Action::NextHunk, Action::NextHunk]);
     let about = question_of(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
     assert_eq!(about, Some((0, 1)));
