@@ -56,6 +56,7 @@ messages! {
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
     left_to_person(hunks): "never approved by policy: {hunks} left to you; then edits are approved from now on", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
     about_edited(question, text): "{question}\n\nI edited this hunk; as it is now:\n\n{text}", "{question}\n\nこのハンクは編集しました。現在の内容:\n\n{text}";
+    nobody_to_ask: "this change is your own: no model is asked about it", "これは自分の変更のため、モデルには質問しません";
     ask_about_hunk: "ask about this hunk; Alt-Enter sends it with the decision", "このハンクについて質問。Alt-Enterで決定と一緒に送信";
     search: "search in the diff", "差分を検索";
     hunk_copied: "the hunk is copied", "ハンクをコピーしました";

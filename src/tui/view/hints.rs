@@ -114,6 +114,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
     let mut visible: Vec<String> = Vec::new();
     for action in group.actions.iter().filter(|a| app.offers(group.context, **a)) {
         let key = match (action, group.context) {
+            (Action::Comment, Context::Diff) if !app.panes.diff.asks_model() => None,
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Sessions, Context::Input) => app.keyboard.keys.word(inner, Action::Down),

@@ -246,6 +246,11 @@ impl Diff {
         Some((open, open + count.accepted + count.rejected))
     }
 
+    /// Returns whether a model made what is shown and can be asked about it.
+    pub fn asks_model(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.asks)
+    }
+
     /// Returns whether Enter asks why something is rejected.
     pub fn lacks_reason(&self) -> bool {
         self.is_waiting() && self.page.as_ref().is_some_and(DiffPage::lacks_reason)
@@ -310,7 +315,7 @@ impl Diff {
             Action::AcceptAll | Action::RejectAll | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
             Action::Test => open && !page.is_testing(),
-            Action::Comment => open && page.asks && page.view.focus().is_some(),
+            Action::Comment => open && page.view.focus().is_some(),
             Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),

@@ -384,7 +384,8 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::UndoDecision => page.undo_decision(),
         Action::Test => return Some(vec![PaneEffect::send(Command::Test(page.proposal.id))]),
         Action::Comment => {
-            let prompt = say::ask_about_hunk().to_string();
+            // The line opens where nobody is asked, too: words typed behind `c` decide nothing.
+            let prompt = if page.asks { say::ask_about_hunk() } else { say::nobody_to_ask() }.to_string();
             return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text: String::new() }]);
         }
         Action::RejectAll => {

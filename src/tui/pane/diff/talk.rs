@@ -95,6 +95,9 @@ impl DiffPage {
         if text.is_empty() {
             return Vec::new();
         }
+        if !self.asks {
+            return vec![PaneEffect::Say(say::nobody_to_ask().into())];
+        }
         let of_person = || {
             let (near, lines) = self.edited_near()?;
             Some((near, say::about_edited(&text, &lines.trim_end())))

@@ -629,6 +629,16 @@ fn held_comments_are_sent_with_the_decision() {
 }
 
 #[test]
+fn words_behind_c_decide_nothing_where_nobody_is_asked() {
+    let mut diff = pane(140, 35, shop());
+    assert!(diff.offers(Action::Comment) && !diff.asks_model());
+    let effects = act(&mut diff, &[Action::Comment]);
+    assert!(matches!(&effects[..], [PaneEffect::Line { purpose: LineFor::Comment, .. }]), "{effects:?}");
+    let said = diff.line(LineFor::Comment, LineInput::Taken("no"), 0);
+    assert!(matches!(&said[..], [PaneEffect::Say(words)] if words.contains("no model is asked")), "{said:?}");
+}
+
+#[test]
 fn a_question_is_about_a_hunk_of_the_model() {
     let mut diff = pane(140, 35, shop());
     diff.explain("One query in place of many.");
