@@ -163,23 +163,23 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 /// nobody changed them outside of one.
 fn changed_elsewhere(services: &Services) -> HashSet<String> {
     let ids = services.record_error(services.archive.list()).unwrap_or_default();
-    let new: Vec<Id> = {
-        let reported = lock(&services.watched.reported);
-        ids.into_iter().take_while(|id| !reported.has(*id)).collect()
-    };
+    let new = unreported(services, &ids);
     let changes = |id: &Id| services.archive.approved(*id).is_ok_and(|approved| approved.is_some());
     let paths = new.into_iter().filter(changes).filter_map(|id| services.archive.paths(id).ok());
     paths.flatten().collect()
+}
+
+/// Returns those of some changesets that were not told yet, in their order.
+fn unreported(services: &Services, ids: &[Id]) -> Vec<Id> {
+    let reported = lock(&services.watched.reported);
+    ids.iter().copied().filter(|id| !reported.has(*id)).collect()
 }
 
 /// Returns changesets that were not told yet, oldest first. `waits`: without the newest where its cause is not recorded
 /// yet, as it may be on its way; then true besides.
 fn archived(services: &Services, waits: bool) -> (Vec<Changeset>, bool) {
     let Some(ids) = services.record_error(services.archive.list()) else { return (Vec::new(), false) };
-    let mut new: Vec<Id> = {
-        let reported = lock(&services.watched.reported);
-        ids.iter().copied().filter(|id| !reported.has(*id)).collect()
-    };
+    let mut new = unreported(services, &ids);
     let on_its_way = waits && new.first().is_some_and(|id| !is_recorded(services, *id));
     if on_its_way {
         new.remove(0);

@@ -178,7 +178,7 @@ impl Tool for Builtin {
 }
 
 /// Creates the schema of arguments that are all strings and all needed: the name of each, and what the model reads
-/// about it.
+/// about it; nothing where that is empty.
 pub fn texts(parameters: &[(&str, &str)]) -> Value {
     let text = |(name, about): &(&str, &str)| {
         let schema =

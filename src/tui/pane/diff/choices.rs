@@ -21,8 +21,8 @@ struct FileChoices {
     hunks: Vec<Option<Choice>>,
     /// The file as the person edited it: its hunks stand in place of those proposed.
     edited: Option<Edited>,
-    /// The files that are decided with it: the other end of a move, or the rest of the repository.
-    tied: Vec<usize>,
+    /// The files that are decided with it: the other end of a move, or all of the repository, which share one list.
+    tied: Arc<[usize]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,13 +75,13 @@ impl Choices {
     pub fn of(proposal: &Proposal) -> Self {
         let place = |path: &String| proposal.files.iter().position(|f| &f.path == path);
         let files = proposal.files.iter();
-        let repository: Vec<usize> =
+        let repository: Arc<[usize]> =
             files.clone().enumerate().filter(|(_, file)| file.restores_repository()).map(|(at, _)| at).collect();
         let files = files.map(|f| FileChoices {
             hunks: vec![None; f.hunks.len()],
             edited: None,
             tied: match f.restores_repository() {
-                true => repository.clone(),
+                true => Arc::clone(&repository),
                 false => f.moved.as_ref().and_then(place).into_iter().collect(),
             },
         });
@@ -109,7 +109,7 @@ impl Choices {
         if let Some(h) = f.hunks.get_mut(hunk) {
             *h = Some(choice);
         }
-        for other in f.tied.clone() {
+        for other in Arc::clone(&f.tied).iter().copied() {
             self.files[other].hunks.fill(Some(choice));
         }
     }
@@ -155,7 +155,7 @@ impl Choices {
         if let Some(f) = self.files.get_mut(file) {
             f.edited = None;
             f.hunks = vec![Some(Choice::Reject); proposed.hunks.len()];
-            for other in f.tied.clone() {
+            for other in Arc::clone(&f.tied).iter().copied() {
                 self.files[other].hunks.fill(Some(Choice::Reject));
             }
         }

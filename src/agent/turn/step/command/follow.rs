@@ -44,7 +44,8 @@ pub async fn follow(
             tell_printed(events, command, is_over).await;
             item.call.held = holds.end();
             // Its end may be seen before the word of the person that caused it.
-            return stopped.or(stop.is_cancelled().then_some(Stopped::Person));
+            let by_person = stop.is_cancelled() && command.running.progress().stopped;
+            return stopped.or(by_person.then_some(Stopped::Person));
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
