@@ -32,7 +32,7 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
         SessionsCmd::Export { id, format } => {
             let id = memory.find(&project, &id)?;
             let Some(format) = export::parse(&format) else { bail!("unknown format {format}: use md, json or html") };
-            let text = export::document(&memory.get(&id)?, &memory.load(&id)?, format);
+            let text = export::document(&memory, &id, format)?;
             Out::stdout().document(text.as_bytes())?;
         }
         SessionsCmd::Rename { id, title } => {
@@ -78,7 +78,7 @@ fn record(s: &memory::Session) -> serde_json::Value {
 
 fn show(memory: &Memory, id: &str, as_json: bool) -> Result<()> {
     let format = if as_json { crate::protocol::ExportFormat::Json } else { crate::protocol::ExportFormat::Markdown };
-    let text = export::document(&memory.get(id)?, &memory.load(id)?, format);
+    let text = export::document(memory, id, format)?;
     Out::stdout().document(text.as_bytes())?;
     Ok(())
 }

@@ -184,7 +184,7 @@ messages! {
     mouse_off: "mouse off", "マウス無効";
     edits_approved: "edits are approved from now on", "今後の編集を承認します";
     plan_mode: "plan: nebula reads and changes nothing", "計画: nebulaは読み取りだけを行い、何も変更しません";
-    review_approved: "edits and commands that can be undone run from now on; look at them afterwards", "今後は編集と元に戻せるコマンドを実行し、あとで確認します";
+    review_approved: "edits and commands that can be undone now run unasked", "今後は編集と元に戻せるコマンドを確認なしで実行します";
     asks_before_edits: "nebula asks before each edit", "nebulaは編集のたびに確認します";
     page_rules: "rules", "ルール";
     page_stats: "stats", "統計";

@@ -1,8 +1,8 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
-use nebula::proposal::{Choice, RestoreStatus};
+use nebula::proposal::{Choice, RestoreStatus, State};
 use nebula::protocol::{
-    Command, EventBody, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
+    Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
     TurnEnd, UndoneChange,
 };
 use serde_json::json;
@@ -320,6 +320,38 @@ async fn the_preview_of_a_session_tells_which_files_were_changed_since_and_when(
     assert_eq!(on_disk("left"), Some(OnDisk::AsLeft));
     assert!(matches!(on_disk("changed"), Some(OnDisk::Changed { at: Some(1..) })), "{:?}", preview.files);
     assert_eq!(on_disk("gone"), Some(OnDisk::Changed { at: None }));
+}
+
+/// A session that is not open says the same of its calls as one that is, and its document holds what was taken back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_preview_and_the_document_of_a_session_say_what_was_undone() {
+    let world = renaming();
+    let mut live = renamed_and_undone(&world).await;
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let id = live.events.iter().rev().find_map(opened).expect("a session");
+    live.send(Command::Ask(QueryId(1), Query::Preview(id.clone())));
+    let preview = live.until(|e| match e {
+        EventBody::Answer(_, Listing::Preview(preview)) => Some(preview.clone()),
+        _ => None,
+    });
+    let change = |item: &Item| if let Item::Call(call) = item { call.change.clone() } else { None };
+    let changes: Vec<_> = preview.await.items.iter().filter_map(change).collect();
+    assert_eq!(changes.iter().map(|change| (change.undone.hunks, change.undone.of)).collect::<Vec<_>>(), [(1, 1)]);
+    for format in [ExportFormat::Markdown, ExportFormat::Html, ExportFormat::Json] {
+        live.send(Command::Export(format));
+        let proposal = live.decide(Choice::Reject).await;
+        live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..))).then_some(())).await;
+        let State::File { bytes, .. } = &proposal.files[0].after else { panic!("a file") };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        match format {
+            ExportFormat::Json => {
+                let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                assert_eq!(document["restores"][0]["files"], json!(["a.rs"]), "{text}");
+            }
+            _ => assert_eq!(text.matches("restored a.rs (undo of ").count(), 1, "{text}"),
+        }
+    }
+    live.close().await;
 }
 
 /// What the person takes back before the first message is told to the model with that message.

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{ResultRecord, read_calls, read_results};
-use crate::memory::{self, NewMessage, StoredMessage, StoredRole};
+use crate::agent::session::transcript::PersonRestore;
+use crate::memory::{self, ChangesetRecord, Memory, NewMessage, StoredMessage, StoredRole};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
 use crate::text::time::utc;
@@ -15,10 +16,8 @@ use crate::text::time::utc;
 /// When memory does not have the session, or no name is free.
 pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Result<Proposal, String> {
     let asked_for = id.to_string();
-    let stored =
-        context.services.memory.ask_blocking(move |memory| Ok((memory.get(&asked_for)?, memory.load(&asked_for)?)));
-    let (session, messages) = stored.map_err(|e| e.to_string())?;
-    let text = document(&session, &messages, format);
+    let read = context.services.memory.ask_blocking(move |memory| document(memory, &asked_for, format));
+    let text = read.map_err(|e| e.to_string())?;
     let start = id.get(..8).unwrap_or(id);
     let names = (1..100).map(|n| match n {
         1 => format!("session-{start}.{}", extension(format)),
@@ -30,13 +29,38 @@ pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Res
     Ok(Proposal { id: context.events.proposal(), title: format!("export to {path}"), files: vec![change] })
 }
 
-/// Returns the document.
-pub fn document(session: &memory::Session, messages: &[StoredMessage], format: ExportFormat) -> String {
-    match format {
-        ExportFormat::Markdown => markdown(session, messages),
-        ExportFormat::Json => as_json(session, messages),
-        ExportFormat::Html => html(session, messages),
+/// Returns a session's document.
+///
+/// # Errors
+/// When memory does not have the session.
+pub fn document(memory: &Memory, id: &str, format: ExportFormat) -> Result<String, memory::Error> {
+    let (session, messages) = (memory.get(id)?, memory.load(id)?);
+    let restores = memory.restores_of_session(id)?;
+    let rows = in_order(&messages, &restores);
+    Ok(match format {
+        ExportFormat::Markdown => markdown(&session, &rows),
+        ExportFormat::Json => as_json(&session, &messages, &restores),
+        ExportFormat::Html => html(&session, &rows),
+    })
+}
+
+/// A part of a session.
+enum Row<'a> {
+    Message(&'a StoredMessage),
+    /// An undo, redo or restore by the person.
+    Restored(&'a ChangesetRecord),
+}
+
+/// Returns the messages with what the person restored between them.
+fn in_order<'a>(messages: &'a [StoredMessage], restores: &'a [ChangesetRecord]) -> Vec<Row<'a>> {
+    let mut rows = Vec::with_capacity(messages.len() + restores.len());
+    let mut restores = restores.iter().peekable();
+    for message in messages {
+        rows.extend(std::iter::from_fn(|| restores.next_if(|restore| restore.at < message.at)).map(Row::Restored));
+        rows.push(Row::Message(message));
     }
+    rows.extend(restores.map(Row::Restored));
+    rows
 }
 
 /// Returns the ending of a file that holds it.
@@ -62,7 +86,7 @@ fn began(session: &memory::Session) -> String {
     session.started.map_or("at an unknown time".into(), utc)
 }
 
-fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
+fn markdown(session: &memory::Session, rows: &[Row<'_>]) -> String {
     let mut out = format!(
         "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
         title(session),
@@ -71,7 +95,15 @@ fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
         session.model,
         began(session)
     );
-    for row in messages {
+    for row in rows {
+        let row = match row {
+            Row::Message(row) => row,
+            Row::Restored(restore) => {
+                let words = PersonRestore::of(restore).words();
+                out.push_str(&format!("\n## you, {}\n\n{words}\n", utc(restore.at)));
+                continue;
+            }
+        };
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
@@ -128,7 +160,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
-fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
+fn as_json(session: &memory::Session, messages: &[StoredMessage], restores: &[ChangesetRecord]) -> String {
     // What is no JSON stays the text that it is.
     let parsed = |text: &Option<String>| {
         text.as_deref().map(|text| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into()))
@@ -148,6 +180,11 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
             })
         })
         .collect();
+    let restored = |record: &ChangesetRecord| {
+        let paths: Vec<_> = record.files.iter().map(|file| &file.path).collect();
+        json!({"changeset": record.id, "timestamp": utc(record.at), "cause": record.cause.title, "files": paths})
+    };
+    let restores: Vec<_> = restores.iter().map(restored).collect();
     let document = json!({
         "id": session.id,
         "title": session.title,
@@ -156,11 +193,12 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
         "started_at": session.started.map(utc),
         "ended_at": session.ended.map(utc),
         "messages": rows,
+        "restores": restores,
     });
     format!("{document:#}\n")
 }
 
-fn html(session: &memory::Session, messages: &[StoredMessage]) -> String {
+fn html(session: &memory::Session, rows: &[Row<'_>]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>{STYLE}</style></head>\n<body><h1>{0}</h1>\n<p class=\"dim\">{1} · {2} · {3}</p>\n",
         escape(title(session)),
@@ -168,7 +206,17 @@ fn html(session: &memory::Session, messages: &[StoredMessage]) -> String {
         escape(&session.model),
         began(session)
     );
-    for row in messages {
+    for row in rows {
+        let row = match row {
+            Row::Message(row) => row,
+            Row::Restored(restore) => {
+                let (when, words) = (utc(restore.at), escape(&PersonRestore::of(restore).words()));
+                out.push_str(&format!(
+                    "<section><h2 class=\"you\">you <time>{when}</time></h2><pre>{words}</pre></section>\n"
+                ));
+                continue;
+            }
+        };
         let m = &row.message;
         let text = escape(m.content.as_deref().unwrap_or("").trim_end());
         let when = utc(row.at);
@@ -228,12 +276,11 @@ mod tests {
         for message in [answer, result] {
             memory.append(&id, &message).expect("stored");
         }
-        let (session, rows) = (memory.get(&id).expect("there"), memory.load(&id).expect("read"));
         for format in [ExportFormat::Markdown, ExportFormat::Html] {
-            let text = document(&session, &rows, format);
+            let text = document(&memory, &id, format).expect("read");
             assert!(text.contains("[torn") && text.matches(DAMAGED).count() == 2, "{text}");
         }
-        let text = document(&session, &rows, ExportFormat::Json);
+        let text = document(&memory, &id, ExportFormat::Json).expect("read");
         assert!(text.contains("\"[torn\"") && text.contains("\"[torn too\""), "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! Listings: each is made beside the loop, on the blocking pool, and carries the id of its question.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::{rag, review, watch};
 use crate::agent::change::restore;
-use crate::agent::query::{graph, model_list, past};
+use crate::agent::query::{graph, model_list, past, undone};
 use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
@@ -21,7 +22,7 @@ use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    Call, EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
 use crate::text::clean::clean_line;
@@ -215,6 +216,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         ))
     })?;
     let mut files: Vec<(String, OnDisk)> = Vec::new();
+    let mut own: HashSet<String> = changesets.iter().filter_map(|record| record.id.clone()).collect();
     for changeset in changesets {
         for file in changeset.files {
             if files.iter().all(|(p, _)| *p != file.path) {
@@ -224,6 +226,15 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         }
     }
     let mut items = transcript::items(&rows, &restores, &services.tools(), None);
+    if !restores.is_empty() {
+        own.extend(undone::changesets_of(&items));
+        let undone = undone::undone(services, &own);
+        items.iter_mut().for_each(|item| {
+            if let Item::Call(Call { change: Some(change), .. }) = item {
+                change.take_undone(&undone);
+            }
+        });
+    }
     items.extend(SessionDamage::of(&rows, false).notice().map(Item::Notice));
     Ok(SessionPreview {
         id: id.to_string(),

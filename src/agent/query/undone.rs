@@ -40,7 +40,7 @@ pub async fn tell(context: &SessionContext, recalled: &HashSet<String>, if_any: 
 }
 
 /// Returns the files of these changesets of which something is undone now. For blocking code alone: it reads the archive.
-fn undone(services: &Services, changesets: &HashSet<String>) -> Vec<UndoneChange> {
+pub(super) fn undone(services: &Services, changesets: &HashSet<String>) -> Vec<UndoneChange> {
     let (Some(oldest), project) = (changesets.iter().min().cloned(), services.project()) else { return Vec::new() };
     let restores = services.memory.ask_blocking(move |memory| memory.restores_since(&project, &oldest));
     let restores = services.record_error(restores).unwrap_or_default();

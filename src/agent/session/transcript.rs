@@ -77,6 +77,11 @@ impl PersonRestore {
         Notice::new(Level::Info, format!("restored {}", self.paths), self.title.clone())
     }
 
+    /// Returns it in one sentence.
+    pub fn words(&self) -> String {
+        format!("restored {} ({})", self.paths, self.title)
+    }
+
     /// Returns what the model is told of it.
     pub fn note(&self) -> String {
         let PersonRestore { title, paths } = self;

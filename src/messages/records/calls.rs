@@ -195,6 +195,7 @@ pub(super) const FOR_PERSON: &[(&str, &str)] = &[
     ("{name} failed in nebula itself; try another way", "{name} failed in nebula itself"),
     ("too long: write a script with writeFile, then run it", "the command is too long"),
     ("stopped by the person", "stopped by you"),
+    ("refused by the person: {writes}, first {path}", "refused by you: {writes}, first {path}"),
     (
         "could be placed, but is left out because another change could not; send it again with that one",
         "left out, because another change could not be placed",

@@ -28,10 +28,11 @@ pub fn localized(text: &str) -> Cow<'_, str> {
     if text.is_empty() {
         return text.into();
     }
-    if language() == Language::English {
-        return for_person(text).map_or(text.into(), Cow::Owned);
-    }
-    let lines: Vec<Cow<'_, str>> = text.lines().map(line).collect();
+    let of_line = match language() {
+        Language::English => line_for_person,
+        Language::Japanese => line,
+    };
+    let lines: Vec<Cow<'_, str>> = text.lines().map(of_line).collect();
     match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
         true => lines.join("\n").into(),
         false => text.into(),
@@ -49,6 +50,10 @@ fn for_person(text: &str) -> Option<String> {
     let bare = text.trim_end_matches('.');
     // The reason of one edit comes after its file.
     whole(bare).or_else(|| bare.split_once(": ").and_then(|(place, why)| Some(format!("{place}: {}", whole(why)?))))
+}
+
+fn line_for_person(text: &str) -> Cow<'_, str> {
+    for_person(text).map_or(text.into(), Cow::Owned)
 }
 
 /// Returns the cause of a changeset: what a person wrote, or an undo or redo.
@@ -223,6 +228,10 @@ mod tests {
                 "outside the workspace; you rejected this",
             ),
             ("two stays", "two stays"),
+            (
+                "M a.txt\nrefused by the person: 1 write, first AGENTS.md\n",
+                "M a.txt\nrefused by you: 1 write, first AGENTS.md",
+            ),
             (
                 "src/a.rs: the search text fits 3 places, at lines 1, 4, 9:",
                 "src/a.rs: 3 places match, at lines 1, 4, 9",

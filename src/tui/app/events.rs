@@ -8,6 +8,8 @@ use crate::protocol::{
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
+use crate::tui::pane::id::PaneId;
+use crate::tui::pane::line::{SHORTEST_TITLE, note_room};
 use crate::tui::popup::Popup;
 use crate::tui::popup::connect::{Connect, provider_name};
 use crate::tui::popup::list::Entry;
@@ -155,10 +157,22 @@ impl App {
             self.early.push(notice);
             return;
         }
-        self.say = Some(match notice.detail.is_empty() {
-            true => notice.title,
+        let words = match notice.detail.is_empty() {
+            true => notice.title.clone(),
             false => format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail),
-        });
+        };
+        if !self.fits_note(&words) {
+            self.panes.chat.add_notice(notice);
+            if self.rects.place(PaneId::Chat).is_some() {
+                return;
+            }
+        }
+        self.say = Some(words);
+    }
+
+    /// Returns whether words have room whole in the input line; others go to the chat, where they break.
+    fn fits_note(&self, words: &str) -> bool {
+        !words.contains('\n') && cells(words) <= note_room(self.size.0, SHORTEST_TITLE)
     }
 
     fn opened(&mut self, info: crate::protocol::SessionInfo) -> Vec<Effect> {
@@ -215,9 +229,7 @@ impl App {
             self.guard_keys();
         }
         self.layout.at = At::Input;
-        // Beside the word `ready` and its rule.
-        let fits = !why.contains('\n') && cells(&why) + 12 <= usize::from(self.size.0);
-        if fits {
+        if self.fits_note(&why) {
             self.say = Some(why);
         } else {
             self.say = why.lines().next().map(str::to_string);
@@ -329,7 +341,7 @@ impl App {
             Listing::SessionDiff(changed) => self.panes.diff.take_session(Some(changed.clone())),
             Listing::Failed(why) => {
                 self.panes.diff.take_session(None);
-                self.say = Some(why.clone());
+                self.notice(Notice::new(Level::Error, why.clone(), ""));
             }
             _ => {}
         }
@@ -367,7 +379,7 @@ impl App {
                 .collect(),
             Listing::Failed(why) => {
                 list.waiting = false;
-                self.say = Some(why.clone());
+                self.notice(Notice::new(Level::Error, why.clone(), ""));
                 return;
             }
             _ => return,

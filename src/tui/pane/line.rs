@@ -54,6 +54,9 @@ pub fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, bu
     }
 }
 
+/// The cells that a long note leaves to the title.
+pub const SHORTEST_TITLE: usize = 16;
+
 /// Cells left for a note in a line of `width` cells beside a title of `title` cells.
 pub fn note_room(width: u16, title: usize) -> usize {
     usize::from(width).saturating_sub(title + 6)

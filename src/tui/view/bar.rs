@@ -12,16 +12,13 @@ use super::super::app::{App, Attention, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
 use super::super::pane::id::PaneId;
-use super::super::pane::line::{line, note_room};
+use super::super::pane::line::{SHORTEST_TITLE, line, note_room};
 use super::super::popup::Popup;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::messages::{card as card_say, count, times, verbs, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
-
-/// The cells that a long note leaves to what nebula is doing.
-const SHORTEST_TITLE: usize = 16;
 
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
