@@ -90,6 +90,8 @@ pub enum EventBody {
 /// An event of a proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProposalEvent {
+    /// The person asked for this proposal, which follows: no model explains it.
+    Own(ProposalId),
     /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an
     /// edit, with none.
     Proposed(Arc<Proposal>, Vec<RestorePreview>),

@@ -2,8 +2,8 @@
 
 use nebula::proposal::{Choice, RestoreStatus, State};
 use nebula::protocol::{
-    Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
-    TurnEnd, UndoneChange,
+    Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest,
+    SessionChoice, TurnEnd, UndoneChange,
 };
 use serde_json::json;
 

@@ -232,6 +232,27 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     assert_eq!((*id, decision.reason.as_deref(), decision.count().accepted), (proposal.id, None, 0));
 }
 
+/// While the model works, what it said last explains its own proposals alone.
+#[test]
+fn an_undo_of_the_person_during_a_turn_carries_no_words_of_the_model() {
+    for own in [true, false] {
+        let mut stage = Stage::new(140, 40, "dark");
+        stage.tell(opened(status()));
+        stage.tell(EventBody::TurnStarted(TurnId(1)));
+        stage.tell(EventBody::Added(ItemId(1), Item::Answer { text: "Now the tests.".into() }));
+        stage.keys("/undo<enter>");
+        let proposal = Arc::new(proposal());
+        if own {
+            stage.tell(EventBody::Proposal(ProposalEvent::Own(proposal.id)));
+        }
+        stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), Vec::new())));
+        // One that the person asked for has the keys at once.
+        assert_eq!(stage.text().contains("reviewing"), own, "{}", stage.text());
+        stage.keys("<f2>");
+        assert_eq!(stage.text().contains("Now the tests."), !own, "{}", stage.text());
+    }
+}
+
 #[test]
 fn the_open_session_is_gone_back_to_and_not_deleted_from_the_list() {
     let mut stage = Stage::new(140, 40, "dark");

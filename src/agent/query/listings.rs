@@ -22,7 +22,8 @@ use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Call, EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    Call, EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState,
+    VersionRow,
 };
 use crate::provider::models;
 use crate::text::clean::clean_line;

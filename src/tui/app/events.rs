@@ -3,8 +3,8 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, QuestionId, RulesView, Status,
-    TurnEnd, WindowResult,
+    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, QuestionId,
+    RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
@@ -70,6 +70,7 @@ impl App {
             EventBody::CommitEnded => {
                 (self.session.commit.is_writing, self.keyboard.quit_named.drafts) = (false, false);
             }
+            EventBody::Proposal(ProposalEvent::Own(id)) => self.guard.own = Some(id),
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),

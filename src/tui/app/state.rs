@@ -106,6 +106,8 @@ pub(in crate::tui) struct Guard {
     pub waited: Option<Attention>,
     /// It has not had the keys yet.
     pub unseen: bool,
+    /// The proposal that the person asked for last.
+    pub own: Option<ProposalId>,
     /// It took the keys by itself, and typing has not paused since.
     pub guarded: bool,
     /// The time of the last key.

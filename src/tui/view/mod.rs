@@ -388,7 +388,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
 /// Returns what says that letters decide, while they do.
 fn decides(app: &App) -> Option<&'static str> {
     let deciding = app.letters_decide() && app.focus() == Focus::Question;
-    let reviewing = app.is_reviewing() || matches!(app.screen, Screen::Review(_));
+    let reviewing = app.is_reviewing() || matches!(&app.screen, Screen::Review(review) if review.count() > 0);
     deciding.then(say::deciding).or_else(|| reviewing.then(say::reviewing))
 }
 

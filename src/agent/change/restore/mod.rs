@@ -159,11 +159,17 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
     let title = proposal.title.clone();
     let cause = ChangesetCause::of_session(context.id(), kind, &title);
+    tell_own(context, &proposal).await;
     let result = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
     match kind {
         UNDO => tell(context, &result, &title).await,
         _ => tell_written(context, &result).await,
     }
+}
+
+/// Tells that the person asked for a proposal.
+async fn tell_own(context: &SessionContext, proposal: &Proposal) {
+    context.events.send(EventBody::Proposal(ProposalEvent::Own(proposal.id))).await;
 }
 
 /// Plans to undo a part of what the session changed, on a thread that may block.
@@ -259,23 +265,16 @@ pub async fn run(
         }
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
-            let reason = |preview: &RestorePreview| match &preview.status {
-                RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => {
-                    Some(format!("{}: {why}", preview.path))
-                }
-                _ => None,
-            };
-            let reasons: Vec<String> = restoration.previews.iter().filter_map(reason).collect();
-            match reasons.is_empty() {
-                true => context.say(Level::Info, say::at_version(&plan.title), say::nothing_changed()).await,
-                false => context.say(Level::Warning, say::nothing_restored(&plan.title), reasons.join("\n")).await,
-            }
+            tell_nothing(context, plan, &restoration.previews).await;
             return None;
         }
         let of_session = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
         let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
+        if call.is_none() {
+            tell_own(context, &proposal).await;
+        }
         let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);
         tokio::pin!(executing);
         let mut rechosen = false;
@@ -293,6 +292,19 @@ pub async fn run(
         if !(withdrawn && rechosen) || stop.is_cancelled() {
             return Some(result);
         }
+    }
+}
+
+/// Tells why a restore has nothing to write.
+async fn tell_nothing(context: &SessionContext, plan: &RestorePlan, previews: &[RestorePreview]) {
+    let reason = |preview: &RestorePreview| match &preview.status {
+        RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => Some(format!("{}: {why}", preview.path)),
+        _ => None,
+    };
+    let reasons: Vec<String> = previews.iter().filter_map(reason).collect();
+    match reasons.is_empty() {
+        true => context.say(Level::Info, say::at_version(&plan.title), say::nothing_changed()).await,
+        false => context.say(Level::Warning, say::nothing_restored(&plan.title), reasons.join("\n")).await,
     }
 }
 
