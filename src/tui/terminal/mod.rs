@@ -35,7 +35,7 @@ const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Asks the terminal for the colour of its background.
 const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
 /// The longest wait of the first frame for the terminal's answers.
-const PATIENCE: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_millis(4);
 
 /// The abilities of the terminal, as the environment tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
