@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nebula::protocol::{CallState, Command, CommandEvent, CommandHold, EventBody, Question, Reply, TurnEnd};
+use nebula::protocol::{CallState, Command, CommandEvent, CommandHold, EventBody, Item, Question, Reply, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::json;
 
@@ -156,8 +156,19 @@ async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdr
     live.submit("go");
     let question = live.question().await;
     live.send(Command::Interrupt);
-    assert_eq!(told(&mut live).await.decision, "gone");
-    let result = ended(&mut live).await.result.unwrap_or_default();
+    // The end of the call and that of its hold are told by two tasks, in either order.
+    let (mut decision, mut call) = (None, None);
+    live.until(|event| {
+        match event {
+            EventBody::Command(CommandEvent::Held(hold)) => decision = Some(hold.decision),
+            EventBody::Changed(_, Item::Call(ended)) if ended.state.is_final() => call = Some(ended.clone()),
+            _ => {}
+        }
+        (decision.is_some() && call.is_some()).then_some(())
+    })
+    .await;
+    assert_eq!(decision, Some("gone"));
+    let result = call.and_then(|call| call.result).unwrap_or_default();
     assert!(result.starts_with("stopped by the person"), "{result}");
     live.close().await;
     assert!(!world.has("AGENTS.md"), "{question:?}");
