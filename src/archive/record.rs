@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
-use crate::disk::{self, Folder};
+use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Consent, LargeFile, State};
 use crate::workspace::{copy_large, holds_large, lexical, worktree_folders};
 
@@ -75,6 +75,9 @@ struct NamedVersions {
 
 impl NamedVersions {
     fn flush(&self, archive: &Folder) -> io::Result<()> {
+        if archive.sync_all_if_many(self.folders.len())? {
+            return Ok(());
+        }
         disk::each(&self.folders, |folder| archive.enter(folder)?.sync())?;
         if self.new_folders { archive.sync() } else { Ok(()) }
     }
@@ -164,8 +167,13 @@ impl Archive {
     ) -> Result<NamedVersions, Error> {
         let archive = self.make_folder()?;
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
-        let mut writing =
-            Writing { root: &root, archive: &archive, stop: &self.stop, pending: Vec::new(), open: Vec::new() };
+        let mut writing = Writing {
+            root: &root,
+            archive: &archive,
+            stop: &self.stop,
+            pending: Vec::new(),
+            unflushed: Unflushed::new(files.len()),
+        };
         let mut folders: Vec<OsString> = Vec::new();
         let mut new_folders = false;
         let written = files.iter().zip(states).try_for_each(|(file, before)| {
@@ -185,12 +193,12 @@ impl Archive {
                 recent.add(path_of_folder.join(name), file.sha256);
             }
             folders.push(name_of_folder.to_os_string());
-            result.and_then(|()| writing.flush_many()).map_err(fail)
+            result.map_err(fail)
         });
         let step = |name| self.probe_step(name).map_err(at(&self.folder));
         let named = written.and_then(|()| {
             step("archive: flush versions")?;
-            disk::sync_all(&writing.open).map_err(at(&self.folder))?;
+            writing.unflushed.flush().map_err(at(&self.folder))?;
             step("archive: name versions")?;
             let rename = |p: &Pending| archive.rename_new(&p.temp, &archive.enter(&p.folder)?, &p.name);
             disk::each(&writing.pending, rename).map_err(at(&self.folder))
@@ -282,7 +290,7 @@ struct Writing<'a> {
     archive: &'a Folder,
     stop: &'a CancellationToken,
     pending: Vec<Pending>,
-    open: Vec<File>,
+    unflushed: Unflushed,
 }
 
 impl Writing<'_> {
@@ -292,22 +300,13 @@ impl Writing<'_> {
         self.pending.push(Pending { temp, folder, name: name.into() });
     }
 
-    /// Flushes the files that are open once they are many, and closes them.
-    fn flush_many(&mut self) -> io::Result<()> {
-        if self.open.len() >= disk::MANY_OPEN {
-            disk::sync_all(&self.open)?;
-            self.open.clear();
-        }
-        Ok(())
-    }
-
     /// Writes one version: under its name at once where a single step makes it whole, else as a temporary file. `equal`
     /// is a version of the same bytes and mode.
     fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
         let text;
         let (bytes, mode): (&[u8], u32) = match before.state {
             State::Absent => {
-                self.open.push(folder.write_new(name, b"", Some(0o600))?);
+                self.unflushed.add(folder.write_new(name, b"", Some(0o600))?)?;
                 return Ok(());
             }
             State::Link { target } => return folder.make_link(name, target),
@@ -321,7 +320,7 @@ impl Writing<'_> {
         let temp = disk::temp_name();
         if let Some(equal) = equal.as_deref().and_then(Path::file_name) {
             if let Some(file) = self.share_blocks(folder, equal, &temp, mode) {
-                self.open.push(file);
+                self.unflushed.add(file)?;
                 self.wait(temp, folder, name);
                 return Ok(());
             }
@@ -330,7 +329,7 @@ impl Writing<'_> {
             }
         }
         self.wait(temp.clone(), folder, name);
-        self.open.push(self.archive.write_new(&temp, bytes, Some(mode))?);
+        self.unflushed.add(self.archive.write_new(&temp, bytes, Some(mode))?)?;
         Ok(())
     }
 
@@ -345,7 +344,7 @@ impl Writing<'_> {
         let new = self.archive.make_file(&temp, 0o600)?;
         copy_large(file, &new, self.stop)?;
         new.set_permissions(Permissions::from_mode(mode_of(file.mode)))?;
-        self.open.push(new);
+        self.unflushed.add(new)?;
         Ok(())
     }
 
@@ -366,7 +365,7 @@ impl Writing<'_> {
         if !holds_large(&linked, file, self.stop)? {
             return Err(io::Error::other("it changed while it was archived"));
         }
-        self.open.push(linked);
+        self.unflushed.add(linked)?;
         Ok(true)
     }
 

@@ -15,12 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset, changeset_name, version};
-use crate::disk::{self, Folder};
+use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{PathReader, Workspace, state_of};
 
-/// The number of flushes above which the whole file system is flushed once.
-const FEW: usize = 64;
 /// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
 
@@ -170,22 +168,15 @@ impl Archive {
         let changeset = lock.next();
         lock.save().map_err(at(&self.folder))?;
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
-        let NamedStates { files, open, folders } = self.name_states(&archive, staging.folder(), changes, ids)?;
-        let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+        let named = self.name_states(&archive, staging.folder(), changes, ids)?;
+        let paths: Vec<_> = named.files.iter().map(|file| file.path.as_str()).collect();
         let text = changeset::write(&paths, approved, not_undone);
         // It is flushed with the states, and gets its name after them.
         let temp = disk::temp_name();
         let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;
         let name = || {
             self.probe_step("seal: flush")?;
-            match changes.len() > FEW {
-                true => sync_file_system(&self.folder)?,
-                false => {
-                    let folders =
-                        folders.iter().chain([&self.folder]).map(File::open).collect::<io::Result<Vec<_>>>()?;
-                    disk::sync_all(&open.into_iter().chain([written]).chain(folders).collect::<Vec<_>>())?;
-                }
-            }
+            self.flush_named(&archive, changes, &named, written)?;
             self.probe_step("seal: changeset")?;
             staging.seals(changeset, changes.iter().map(|change| change.place).collect())?;
             archive.rename_new(&temp, &archive, changeset_name(changeset))?;
@@ -197,7 +188,27 @@ impl Archive {
             return Err(at(&self.folder)(error));
         }
         self.probe_step("seal: done").map_err(at(&self.folder))?;
-        Ok((changeset, files))
+        Ok((changeset, named.files))
+    }
+
+    /// Flushes the versions and their folders, and with them the changeset's file.
+    fn flush_named(
+        &self,
+        archive: &Folder,
+        changes: &[CommandChange],
+        named: &NamedStates,
+        changeset: File,
+    ) -> io::Result<()> {
+        if archive.sync_all_if_many(changes.len())? {
+            return Ok(());
+        }
+        let mut unflushed = Unflushed::one_by_one();
+        for (change, version) in changes.iter().zip(&named.versions) {
+            open_to_flush(version, &change.entry)?.map_or(Ok(()), |version| unflushed.add(version))?;
+        }
+        unflushed.add(changeset)?;
+        named.folders.iter().chain([&self.folder]).try_for_each(|folder| unflushed.add(File::open(folder)?))?;
+        unflushed.flush()
     }
 
     /// Makes a version of each staged state. Nothing is flushed.
@@ -216,10 +227,8 @@ impl Archive {
             archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
             name_version(archive, staging, entry, &version).map_err(fail)?;
-            if changes.len() <= FEW {
-                named.open.extend(open_to_flush(&version, entry).map_err(fail)?);
-                named.folders.insert(folder);
-            }
+            named.versions.push(version);
+            named.folders.insert(folder);
             let absent = entry.kind == StagedKind::Absent;
             named.files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
         }
@@ -231,9 +240,8 @@ impl Archive {
 #[derive(Default)]
 struct NamedStates {
     files: Vec<RecordedFile>,
-    /// The versions that are flushed one by one: few of them.
-    open: Vec<File>,
-    /// The folders of these.
+    versions: Vec<PathBuf>,
+    /// Their folders.
     folders: BTreeSet<PathBuf>,
 }
 
@@ -376,17 +384,6 @@ fn named_when_whole(archive: &Folder, version: &Path, write: impl FnOnce(&str) -
         let _ = archive.remove_file(&temp);
         return Err(error);
     }
-    Ok(())
-}
-
-#[cfg(target_os = "linux")]
-fn sync_file_system(folder: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(folder)?)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn sync_file_system(_folder: &Path) -> io::Result<()> {
-    rustix::fs::sync();
     Ok(())
 }
 

@@ -304,6 +304,15 @@ impl Folder {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
 
+    /// Flushes all of its file system if that many names or files in it are to be flushed, and that brings them to the disk.
+    /// Returns whether it did.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn sync_all_if_many(&self, count: usize) -> io::Result<bool> {
+        super::flush::sync_if_many(count, &self.fd)
+    }
+
     /// Returns the id of its group.
     ///
     /// # Errors

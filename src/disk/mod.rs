@@ -6,6 +6,7 @@
 
 mod copy;
 mod editor_file;
+mod flush;
 mod folder;
 mod keep;
 mod links;
@@ -25,6 +26,7 @@ use rustix::process::{Pid, test_kill_process};
 
 pub use copy::{copy_new, copy_pieces, read_pieces, share_blocks};
 pub use editor_file::{EditorFile, private_folder};
+pub use flush::{Unflushed, each};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::{beside_bytes, keep};
 pub use links::{LinkView, OwnView, follow_links, is_loop};
@@ -33,13 +35,6 @@ pub use stop::{check_stop, is_stopped};
 
 /// The beginning of the names of temporary files; the id of the process follows.
 const TEMP_PREFIX: &str = ".nebula-tmp-";
-
-/// The most files that are held open until they are flushed together, well below what a process may have.
-pub const MANY_OPEN: usize = 256;
-/// Files from which on flushing is done by several threads, so that the disk joins their work.
-const MANY: usize = 8;
-/// Threads that flush. They wait for the disk, not for a processor.
-const FLUSHERS: usize = 32;
 
 /// Returns a new name for a temporary file, unlike that of any other process, alive or dead.
 pub fn temp_name() -> String {
@@ -260,32 +255,6 @@ pub fn parent(path: &Path) -> &Path {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     }
-}
-
-/// Flushes files, many at once.
-///
-/// # Errors
-/// The first that failed.
-pub fn sync_all(files: &[File]) -> io::Result<()> {
-    each(files, File::sync_all)
-}
-
-/// Does the same for each item, by several threads where there are many, and gives the first error.
-///
-/// # Errors
-/// The first that failed; items after it may be left undone.
-pub fn each<T: Sync>(items: &[T], act: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
-    if items.len() < MANY {
-        return items.iter().try_for_each(act);
-    }
-    let chunk = items.len().div_ceil(FLUSHERS);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = items.chunks(chunk).map(|part| scope.spawn(|| part.iter().try_for_each(&act))).collect();
-        workers.into_iter().try_for_each(|w| match w.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })
 }
 
 #[cfg(test)]

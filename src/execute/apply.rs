@@ -445,21 +445,17 @@ impl<'a> Writing<'a, '_> {
 
     /// Writes all states after into temporary files, and flushes them. The error names the file's number.
     fn stage(&self, staged: &mut Vec<Staged>) -> Result<(), (usize, io::Error)> {
-        let mut open = Vec::new();
+        let mut unflushed = disk::Unflushed::new(self.files.len());
         let mut staging = Staging::new(self.workspace).map_err(|e| (0, e))?;
         for (i, (file, now)) in self.files.iter().enumerate() {
             let fail = |e| (i, e);
             self.archive.probe_step("apply: stage").map_err(fail)?;
             let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
             staged.push(one);
-            open.extend(temp);
-            if open.len() >= disk::MANY_OPEN {
-                disk::sync_all(&open).map_err(fail)?;
-                open.clear();
-            }
+            temp.map_or(Ok(()), |temp| unflushed.add(temp)).map_err(fail)?;
         }
         self.archive.probe_step("apply: flush").map_err(|e| (0, e))?;
-        disk::sync_all(&open).map_err(|e| (0, e))
+        unflushed.flush().map_err(|e| (0, e))
     }
 
     /// Renames all into place, deletions last, so that the end of a move appears before its beginning goes; then
