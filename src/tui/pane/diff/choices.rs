@@ -1,5 +1,6 @@
 //! The decisions so far about each hunk of a pending proposal.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::messages::{diff as say, review};
@@ -125,9 +126,13 @@ impl Choices {
     /// nothing.
     pub fn accept_by_policy(&mut self, shown: &Proposal) {
         let personal = |f: &FileChange| f.hunks.iter().any(|hunk| f.needs_person(hunk).is_some());
-        for (choices, file) in self.files.iter_mut().zip(&shown.files) {
-            let mut tied = choices.tied.iter().filter_map(|at| shown.files.get(*at)).peekable();
-            if tied.peek().is_some() && (personal(file) || tied.any(personal)) {
+        let personal: Vec<bool> = shown.files.iter().map(personal).collect();
+        // The files of a repository share one list, which is looked through once.
+        let mut lists: HashMap<*const [usize], bool> = HashMap::new();
+        for (at, (choices, file)) in self.files.iter_mut().zip(&shown.files).enumerate() {
+            let tied = &choices.tied;
+            let any = || tied.iter().any(|other| personal.get(*other) == Some(&true));
+            if !tied.is_empty() && (personal[at] || *lists.entry(Arc::as_ptr(tied)).or_insert_with(any)) {
                 continue;
             }
             for (hunk, of_file) in choices.hunks.iter_mut().zip(&file.hunks) {
