@@ -254,7 +254,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "refused: {writes!} outside what it may write, first {path}",
         "書き込み可能な範囲外のため拒否: {writes!}、最初は{path}",
     ),
-    ("refused by the person: {writes!}, first {path}", "あなたが拒否: {writes!}、最初は{path}"),
+    ("refused by the person: {writes}, first {path}", "あなたが拒否: {writes}、最初は{path}"),
     ("not allowed, as nobody answered: {writes!}, first {path}", "回答がないため不許可: {writes!}、最初は{path}"),
     ("{n} writes", "書き込み{n}件"),
     ("{n} write", "書き込み{n}件"),
