@@ -178,11 +178,15 @@ pub(super) const KEYS: &[Key] = &[
     guarded("archiveMaxSize", Shape::Size).or("2 GiB"),
     guarded("archiveExclude", Shape::Texts),
     guarded("archiveDir", Shape::Text),
+    guarded("mergiraf", Shape::Flag).or("false"),
     open("language", Shape::Text),
     guarded("trusted", Shape::Texts),
     guarded("shell", Shape::Object(SHELL)),
     guarded("lsp", Shape::OffOrByName(SERVER)),
 ];
+
+/// The keys that no workspace's file sets, trusted or not.
+pub(super) const OWN: &[&str] = &["trusted", "mergiraf"];
 
 /// Returns the values of the keys that nobody sets.
 pub(super) fn defaults() -> Map<String, Value> {

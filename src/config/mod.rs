@@ -79,7 +79,8 @@ impl Config {
                 // The person's own `false` stands.
                 let no_servers = merged.get("lsp") == Some(&Value::Bool(false));
                 read.keys.retain(|name, _| {
-                    let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));
+                    let is_open = |name: &String| keys::key(name).is_some_and(|key| key.open);
+                    let allowed = !keys::OWN.contains(&name.as_str()) && (whole || is_open(name));
                     if !allowed {
                         untrusted.push(name.clone());
                     }

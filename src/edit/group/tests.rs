@@ -14,7 +14,7 @@ fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutc
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None })
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None, ..GroupRules::default() })
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! The last rung of a merge: a program that the person allows joins what lines and definitions cannot. Its result counts
+//! only where nothing of either side is lost in it, and nothing else came into it.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::hunks::lines;
+
+/// The beginnings of the lines around and in a conflict.
+const MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+
+/// A program that joins two versions of a file.
+pub trait MergeProgram: Send + Sync {
+    /// Joins the ways from the first of three texts of the file at `path` to the second and to the third; `None`: it
+    /// cannot. Blocks until the program ends.
+    fn join(&self, path: &str, texts: [&str; 3]) -> Option<String>;
+}
+
+/// What joins two versions of a file where lines and definitions cannot; by default nothing does.
+#[derive(Clone, Default)]
+pub struct Merger(Option<Arc<dyn MergeProgram>>);
+
+impl Merger {
+    /// Creates one that asks a program.
+    pub fn by_program(program: Arc<dyn MergeProgram>) -> Self {
+        Merger(Some(program))
+    }
+
+    /// Joins the ways from the first of three texts to the second and to the third; `None`: there is no program, or its
+    /// result is not sound.
+    pub(super) fn merged(&self, path: &str, texts: [&[u8]; 3]) -> Option<String> {
+        let program = self.0.as_ref()?;
+        let [Ok(base), Ok(ours), Ok(theirs)] = texts.map(str::from_utf8) else { return None };
+        let texts = [base, ours, theirs];
+        let asked = has_one_line_end(&texts.concat()).then(|| program.join(path, texts)).flatten();
+        asked.filter(|merged| is_sound(path, texts, merged))
+    }
+}
+
+impl fmt::Debug for Merger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Merger(program)" } else { "Merger" })
+    }
+}
+
+/// Returns whether a result has no conflict in it, what both sides have and what each of them brought, nothing that neither
+/// of them has, and, in a language that is known, their definitions.
+fn is_sound(path: &str, texts: [&str; 3], merged: &str) -> bool {
+    let [base, ours, theirs] = texts;
+    let is_text = lines(merged.as_bytes()).is_some_and(|lines| lines.concat() == merged.as_bytes());
+    let has_conflict = merged.lines().any(|line| MARKERS.iter().any(|marker| line.starts_with(marker)));
+    let has_line_ends = has_one_line_end(&[ours, theirs, merged].concat())
+        && (merged.ends_with('\n') || !ours.ends_with('\n') || !theirs.ends_with('\n'));
+    let [of_base, of_ours, of_theirs, of_merged] = [base, ours, theirs, merged].map(parts);
+    let brought = |side: &HashSet<&str>| side.difference(&of_base).all(|part| of_merged.contains(part));
+    let [base_lines, our_lines, their_lines, merged_lines] = [base, ours, theirs, merged].map(line_set);
+    let mut shared = base_lines.iter().filter(|line| our_lines.contains(*line) && their_lines.contains(*line));
+    is_text
+        && !has_conflict
+        && has_line_ends
+        && brought(&of_ours)
+        && brought(&of_theirs)
+        && of_merged.iter().all(|part| of_ours.contains(part) || of_theirs.contains(part))
+        && shared.all(|line| merged_lines.contains(line))
+        && has_definitions_of_both(path, texts, merged)
+}
+
+/// Returns the words of a text, and each sign beside them that is no white space.
+fn parts(text: &str) -> HashSet<&str> {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words = text.split(|c| !is_of_word(c)).filter(|word| !word.is_empty());
+    words.chain(text.matches(|c: char| !is_of_word(c) && !c.is_whitespace())).collect()
+}
+
+fn line_set(text: &str) -> HashSet<&str> {
+    text.lines().collect()
+}
+
+/// Returns whether the lines of a text end in one way and no carriage return stands within one: a program may make line
+/// ends alike.
+fn has_one_line_end(text: &str) -> bool {
+    let [all, with_return, returns] = ["\n", "\r\n", "\r"].map(|end| text.matches(end).count());
+    returns == with_return && (with_return == 0 || with_return == all)
+}
+
+#[cfg(feature = "code")]
+fn has_definitions_of_both(path: &str, texts: [&str; 3], merged: &str) -> bool {
+    crate::code::has_definitions_of_both(path, texts, merged)
+}
+
+#[cfg(not(feature = "code"))]
+fn has_definitions_of_both(_: &str, _: [&str; 3], _: &str) -> bool {
+    true
+}
