@@ -17,7 +17,7 @@ pub trait MergeProgram: Send + Sync {
     fn join(&self, path: &str, texts: [&str; 3]) -> Option<String>;
 }
 
-/// What joins two versions of a file where lines and definitions cannot; by default nothing does.
+/// The way two versions of a file are joined where lines and definitions cannot; by default there is none.
 #[derive(Clone, Default)]
 pub struct Merger(Option<Arc<dyn MergeProgram>>);
 

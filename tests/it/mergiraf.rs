@@ -35,7 +35,7 @@ impl World {
         fs::write(world.path("edit.patch"), format!("--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-{FIRST}+{EDITED}"))
             .expect("written");
         let patch = world.path("edit.patch").display().to_string();
-        world.good(&["patch", &patch, "--approve", "all"]);
+        world.good(&["patch", &patch, "--yes"]);
         assert_eq!(world.text(), EDITED);
         fs::write(world.path("work/a.rs"), THEIRS).expect("written");
         world
