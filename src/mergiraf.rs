@@ -221,6 +221,7 @@ mod tests {
         assert!(rest.lines().all(|line| own.contains(&line.split('=').next().unwrap_or_default())), "{rest}");
     }
 
+    #[cfg(feature = "code")]
     #[test]
     fn whatever_is_wrong_with_it_leaves_the_conflict() {
         let noise = "0123456789abcdef".repeat(16);

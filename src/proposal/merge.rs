@@ -232,9 +232,11 @@ fn merged_file(file: &DecidedFile, now: &State, merger: &Merger) -> Option<Merge
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
-    use super::super::{Choice, Consent, Decision, FileDecision, Proposal, ProposalId};
+    use super::super::{Choice, Consent, Decision, FileDecision, MergeProgram, Proposal, ProposalId};
     use super::*;
 
     fn state(text: &str) -> State {
@@ -357,6 +359,28 @@ mod tests {
         let restored = restore.merged_into(|_| Some(state(theirs)), &Merger::default()).expect("merged");
         assert!(restored.files[0].restores);
         assert_eq!(states(restored), [(state(theirs), state("A\nb\nC\n"))]);
+    }
+
+    /// Joins any texts to one.
+    struct JoinsTo(&'static str);
+
+    impl MergeProgram for JoinsTo {
+        fn join(&self, _: &str, _: [&str; 3]) -> Option<String> {
+            Some(self.0.to_owned())
+        }
+    }
+
+    #[test]
+    fn a_program_joins_what_was_decided_with_a_change_of_the_same_line() {
+        let (decided, now) = (decide(state("[a]\n"), state("[a, b]\n")), state("[c, a]\n"));
+        let merged_by = |joined| {
+            let merger = Merger::by_program(Arc::new(JoinsTo(joined)));
+            decided.merged_into(|_| Some(now.clone()), &merger)
+        };
+        let merged = merged_by("[c, a, b]\n").expect("merged");
+        assert_eq!(merged.merge_rung(), Some(MergeRung::Mergiraf));
+        assert_eq!(states(merged), [(now.clone(), state("[c, a, b]\n"))]);
+        assert_eq!(merged_by("[c, a]\n"), None);
     }
 
     #[test]

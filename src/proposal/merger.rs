@@ -93,3 +93,68 @@ fn has_definitions_of_both(path: &str, texts: [&str; 3], merged: &str) -> bool {
 fn has_definitions_of_both(_: &str, _: [&str; 3], _: &str) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Joins any texts to one.
+    struct JoinsTo(String);
+
+    impl MergeProgram for JoinsTo {
+        fn join(&self, _: &str, _: [&str; 3]) -> Option<String> {
+            Some(self.0.clone())
+        }
+    }
+
+    fn joined(path: &str, texts: [&str; 3], result: &str) -> bool {
+        let merger = Merger::by_program(Arc::new(JoinsTo(result.to_owned())));
+        merger.merged(path, texts.map(str::as_bytes)).is_some()
+    }
+
+    #[test]
+    fn a_result_has_what_both_sides_brought_and_nothing_else() {
+        let texts = ["top\n[a]\n", "top\n[a, b]\n", "top\n[c, a]\n"];
+        let is_joined = |result: &str| joined("f", texts, result);
+        assert!(is_joined("top\n[c, a, b]\n") && is_joined("top\n[c,\n a, b]\n"));
+        for result in [
+            "",
+            "[c, a, b]\n",
+            "top\n[a, b]\n",
+            "top\n[c, a]\n",
+            "top\n[c, a, b, d]\n",
+            "top\n[c, a, b];\n",
+            "top\n[c, a, b\u{202e}]\n",
+            "top\n[c, a, b]",
+            "top\r\n[c, a, b]\r\n",
+            "top\n[c, a,\r b]\n",
+            "top\n[c, a, b]\0\n",
+            "top\n<<<<<<< ours\n[a, b]\n=======\n[c, a]\n>>>>>>> theirs\n",
+        ] {
+            assert!(!is_joined(result), "{result:?}");
+        }
+        assert!(Merger::default().merged("f", texts.map(str::as_bytes)).is_none());
+    }
+
+    #[test]
+    fn line_ends_stay_as_they_are() {
+        let texts = ["top\r\n[a]\r\n", "top\r\n[a, b]\r\n", "top\r\n[c, a]\r\n"];
+        assert!(joined("f", texts, "top\r\n[c, a, b]\r\n"));
+        assert!(!joined("f", texts, "top\n[c, a, b]\n"));
+        // Where they differ already, nobody is asked.
+        let mixed = ["top\n[a]\r\n", "top\n[a, b]\r\n", "top\n[c, a]\r\n"];
+        assert!(!joined("f", mixed, "top\n[c, a, b]\r\n"));
+    }
+
+    #[cfg(feature = "code")]
+    #[test]
+    fn a_result_in_a_known_language_has_the_definitions_of_both() {
+        let texts = ["fn a(x: u8) {}\n", "fn a(x: u8, y: u8) {}\n", "fn b() {}\nfn a(x: u8,) {}\n"];
+        let is_joined = |result: &str| joined("f.rs", texts, result);
+        assert!(is_joined("fn b() {}\nfn a(x: u8, y: u8,) {}\n"));
+        // A syntax error, a definition that is lost though its name is there, and one that comes twice.
+        assert!(!is_joined("fn b() {}\nfn a(x: u8, y: u8,) {\n"));
+        assert!(!is_joined("fn a(x: u8, y: u8,) { b() }\n"));
+        assert!(!is_joined("fn b() {}\nfn a(x: u8, y: u8,) {}\nfn b() {}\n"));
+    }
+}
