@@ -23,6 +23,7 @@
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, the states nebula last wrote |
 //! | [`config`] | values read at start: files, flags, settings in the environment; the names of formats are those of `edit` |
+//! | [`mergiraf`] | a program that joins two versions of a file, where it is installed and the person allows it |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
 //! | `code` | pure: definitions of source files in Rust, Python, TypeScript and Go, and changes of one of them |
@@ -70,6 +71,7 @@ pub mod lsp;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod memory;
+pub mod mergiraf;
 pub mod messages;
 pub mod past;
 pub mod proposal;

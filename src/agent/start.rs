@@ -16,7 +16,9 @@ use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
 use crate::config::Config;
 use crate::memory;
+use crate::mergiraf::Mergiraf;
 use crate::messages::agent as say;
+use crate::proposal::Merger;
 use crate::protocol::{Addressed, Event, EventBody, Level, Mode, Notice};
 use crate::provider::Provider;
 use crate::tools::Tool;
@@ -135,13 +137,17 @@ fn tell_opened(services: &Services, notices: Vec<memory::DatabaseNotice>) {
     }
 }
 
-/// Returns the archive of a workspace, as the configuration says.
+/// Returns the archive of a workspace, and what joins two versions of a file there, as the configuration says.
 ///
 /// # Errors
 /// When something that is no folder lies in its place, or a glob is broken.
 pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, archive::Error> {
     let folder = config.archive_dir.as_deref().map(PathBuf::from);
-    Archive::open(workspace, &archive::ArchiveSettings { folder, exclude: config.archive_exclude.clone() })
+    let settings = archive::ArchiveSettings { folder, exclude: config.archive_exclude.clone() };
+    let search = config.env().get("PATH").filter(|_| config.mergiraf);
+    let program = search.and_then(|search| Mergiraf::find(search, workspace.root()));
+    let merger = program.map_or_else(Merger::default, |program| Merger::by_program(Arc::new(program)));
+    Ok(Archive::open(workspace, &settings)?.merging_by(merger))
 }
 
 /// Reports memory's troubles to the person while they last.

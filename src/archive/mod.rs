@@ -38,7 +38,7 @@ pub use seal::{ChangeKind, CommandChange, CommandChanges};
 pub use version::{Version, version_before};
 
 use crate::disk;
-use crate::proposal::{Counts, State, count_changed};
+use crate::proposal::{Counts, Merger, State, count_changed};
 use crate::workspace::{Workspace, lexical};
 
 /// The archive's folder unless configured otherwise, relative to the root.
@@ -77,6 +77,8 @@ pub struct Archive {
     recent: Arc<Mutex<recent::Recent>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
     listed: Arc<AtomicBool>,
+    /// Joins what is restored or written with what someone else changed.
+    merger: Merger,
 }
 
 /// The reason why the archive cannot do what was asked.
@@ -182,6 +184,7 @@ impl Archive {
             stop: CancellationToken::new(),
             recent: Arc::default(),
             listed: Arc::default(),
+            merger: Merger::default(),
         };
         for (path, opened) in [(&archive.home, archive.open_home()), (&archive.folder, archive.open_folder())] {
             match opened {
@@ -211,6 +214,16 @@ impl Archive {
     #[must_use]
     pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
         Archive { stop: stop.clone(), ..self.clone() }
+    }
+
+    /// Returns the same archive, whose states are joined by `merger` with what someone else changed.
+    pub fn merging_by(self, merger: Merger) -> Self {
+        Archive { merger, ..self }
+    }
+
+    /// Returns what joins two versions of a file here.
+    pub fn merger(&self) -> &Merger {
+        &self.merger
     }
 
     /// Returns the settings it was opened with.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::unit::{repository, whole};
 use super::{Archive, Error, Id, NotUndone, Sha, Version, sha256};
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus,
-    State, count_changed, is_in_repository, merge,
+    Counts, FileChange, ForeignChoice, LargeFile, Merger, Proposal, ProposalId, RestoreFate, RestorePreview,
+    RestoreStatus, State, count_changed, is_in_repository, merge,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -384,7 +384,7 @@ impl Archive {
             let fate = RestoreFate::of(&change.before, &change.after);
             return (RestoreStatus::Restore(fate, change.counts), Some(change));
         }
-        foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices)
+        foreign(path, last, now.stamp.map(|s| s.modified()), (now.state, old), choices, self.merger())
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
@@ -440,9 +440,9 @@ fn foreign(
     path: &str,
     last: Option<LastWritten>,
     at: Option<i64>,
-    now: State,
-    old: State,
+    (now, old): (State, State),
     choices: &Choices,
+    merger: &Merger,
 ) -> (RestoreStatus, Option<FileChange>) {
     let wrote = last.as_ref().and_then(|l| l.bytes.clone());
     let folders = last.map(|l| l.folders).unwrap_or_default();
@@ -450,7 +450,7 @@ fn foreign(
         Some(bytes) => count_changed(&State::File { bytes: bytes.clone(), mode: None }, &now),
         None => Counts::default(),
     };
-    let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now));
+    let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now, merger));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
     let rung = merged.as_ref().map(|m| m.rung);
     let merged = merged.map(|merged| FileChange::merged(path, now.clone(), merged, "undo"));

@@ -6,7 +6,7 @@
 //! definitions is changed by one side alone, so that none of it comes twice or is lost; before the first definition it is
 //! merged by lines, and imports as sets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::file::SourceFile;
 use super::lang::{NodeKind, SourceLanguage};
@@ -54,14 +54,36 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
     found.eq(merged.iter().map(|(key, _, text)| (key.as_str(), text.as_str()))).then_some(result.text)
 }
 
+/// Returns whether a text that another way of merging left is without syntax errors and has the definitions that both
+/// sides leave, none of them more often than one of the sides has it. True for a file of another language.
+pub fn has_definitions_of_both(path: &str, texts: [&str; 3], merged: &str) -> bool {
+    if SourceLanguage::of_path(path).is_none() {
+        return true;
+    }
+    let read = |text: &str| SourceFile::read(path, text.as_bytes()).ok();
+    let Some(result) = read(merged).filter(|file| file.errors.is_empty()) else { return false };
+    let [Some(base), Some(ours), Some(theirs)] = texts.map(read) else { return false };
+    let [base, ours, theirs, result] = [base, ours, theirs, result].map(|file| counts(&file));
+    let all: HashSet<&String> = [&base, &ours, &theirs, &result].into_iter().flat_map(HashMap::keys).collect();
+    all.into_iter().all(|name| {
+        let [before, ours, theirs, found] =
+            [&base, &ours, &theirs, &result].map(|of| of.get(name).copied().unwrap_or(0));
+        let stays = ours > 0 && theirs > 0 || before == 0 && ours + theirs > 0;
+        (found > 0) == stays && found <= ours.max(theirs)
+    })
+}
+
+/// Counts the definitions of a file by name.
+fn counts(file: &SourceFile) -> HashMap<String, usize> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    (0..file.nodes.len()).for_each(|at| *counts.entry(file.called(at)).or_default() += 1);
+    counts
+}
+
 /// Returns whether three versions have equally many definitions of each name that several share: else the numbers that
 /// tell them apart would mean another one each.
 fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
-    let counts = files.each_ref().map(|file| {
-        let mut counts: HashMap<String, usize> = HashMap::new();
-        (0..file.nodes.len()).for_each(|at| *counts.entry(file.called(at)).or_default() += 1);
-        counts
-    });
+    let counts = files.each_ref().map(counts);
     let mut shared = files
         .iter()
         .flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));

@@ -24,7 +24,7 @@ pub use earlier::{earlier, is_called, is_renamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};
-pub use merge::{LineMerge, merge};
+pub use merge::{LineMerge, has_definitions_of_both, merge};
 pub use refs::{Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, uses};
 pub use select::NodeSelector;
 pub use splice::{SplicedFile, remove, renamed, replace, respelled};

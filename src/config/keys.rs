@@ -178,15 +178,24 @@ pub(super) const KEYS: &[Key] = &[
     guarded("archiveMaxSize", Shape::Size).or("2 GiB"),
     guarded("archiveExclude", Shape::Texts),
     guarded("archiveDir", Shape::Text),
+    guarded("mergiraf", Shape::Flag).or("false"),
     open("language", Shape::Text),
     guarded("trusted", Shape::Texts),
     guarded("shell", Shape::Object(SHELL)),
     guarded("lsp", Shape::OffOrByName(SERVER)),
 ];
 
+/// The keys that no workspace's file sets, trusted or not.
+const OWN: &[&str] = &["trusted", "mergiraf"];
+
 /// Returns the values of the keys that nobody sets.
 pub(super) fn defaults() -> Map<String, Value> {
     KEYS.iter().filter_map(|key| Some((key.name.to_string(), key.shape.read(key.default?)))).collect()
+}
+
+/// Returns whether a workspace's file may set the top-level key of this name. `trusted`: its folder is.
+pub(super) fn is_allowed(name: &str, trusted: bool) -> bool {
+    !OWN.contains(&name) && (trusted || key(name).is_some_and(|key| key.open))
 }
 
 /// Returns the top-level key of this name.

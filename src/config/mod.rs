@@ -79,7 +79,7 @@ impl Config {
                 // The person's own `false` stands.
                 let no_servers = merged.get("lsp") == Some(&Value::Bool(false));
                 read.keys.retain(|name, _| {
-                    let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));
+                    let allowed = keys::is_allowed(name, whole);
                     if !allowed {
                         untrusted.push(name.clone());
                     }

@@ -68,6 +68,8 @@ pub struct Config {
     pub archive_exclude: Vec<String>,
     /// The archive's folder, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
     pub archive_dir: Option<String>,
+    /// Start `mergiraf` where two versions of a file cannot be merged otherwise.
+    pub mergiraf: bool,
     /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and
     /// that of the environment.
     pub language: Option<String>,
@@ -211,6 +213,7 @@ impl Config {
             archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
             archive_exclude: texts(&merged, "archiveExclude"),
             archive_dir: text(&merged, "archiveDir"),
+            mergiraf: merged.get("mergiraf").and_then(Value::as_bool).unwrap_or_default(),
             language: text(&merged, "language").filter(|language| language != "auto"),
             trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
             shell: ShellConfig::read(merged.get("shell")),

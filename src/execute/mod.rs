@@ -16,7 +16,7 @@ pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Recorded};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
-use crate::proposal::Decided;
+use crate::proposal::{Decided, DecidedFile};
 use crate::workspace::{ReadError, Workspace};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
@@ -62,9 +62,8 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
         if !matches!(executed.applied, Err(ApplyError::Conflict { .. })) {
             break;
         }
-        let Some(merged) = decided.merged_into(|file| Some(apply::present(file, stores.workspace).ok()?.state)) else {
-            break;
-        };
+        let present = |file: &DecidedFile| Some(apply::present(file, stores.workspace).ok()?.state);
+        let Some(merged) = decided.merged_into(present, stores.archive.merger()) else { break };
         let mut unrecorded = executed.unrecorded;
         executed = execute_exactly(&merged, cause.clone(), stores);
         unrecorded.append(&mut executed.unrecorded);

@@ -239,12 +239,14 @@ pub enum MergeRung {
     Lines,
     /// Definition by definition: changed lines lay side by side.
     Definitions,
+    /// By the program `mergiraf`: both changed one definition, or the language is another one.
+    Mergiraf,
 }
 
 impl MergeRung {
     /// Returns the rung with this [`MergeRung::word`].
     pub fn named(word: &str) -> Option<MergeRung> {
-        [MergeRung::Lines, MergeRung::Definitions].into_iter().find(|rung| rung.word() == word)
+        [MergeRung::Lines, MergeRung::Definitions, MergeRung::Mergiraf].into_iter().find(|rung| rung.word() == word)
     }
 
     /// Returns the word for it in memory and for programs.
@@ -252,6 +254,7 @@ impl MergeRung {
         match self {
             MergeRung::Lines => "lines",
             MergeRung::Definitions => "definitions",
+            MergeRung::Mergiraf => "mergiraf",
         }
     }
 
@@ -260,6 +263,7 @@ impl MergeRung {
         match self {
             MergeRung::Lines => "merged: lines",
             MergeRung::Definitions => "merged: definitions",
+            MergeRung::Mergiraf => "merged: mergiraf",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Three-way merge: what was decided of one state of a file goes into the file as it is now, by lines, or else, in a
-//! source file of a known language, by definitions.
+//! source file of a known language, by definitions, or else by the program that the person allows.
 //!
 //! Two ways lead from a common ground: ours, a decided change or a restore, and theirs, what someone else did to the
 //! file meanwhile. Changes with an unchanged line between them are joined. Where both touched the same lines, or lines
@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::hunks::{changes, lines};
-use super::{Decided, DecidedFile, FileChange, MergeRung, MergedFile, PlaceMatch, Placed, Rung, State};
+use super::{Decided, DecidedFile, FileChange, MergeRung, MergedFile, Merger, PlaceMatch, Placed, Rung, State};
 
 /// The detail of a hunk that was made of a conflict.
 pub const CONFLICT: &str = "conflict: someone else changed these lines";
@@ -27,19 +27,17 @@ pub struct Merged {
 }
 
 /// Merges the way from `base` to `ours` into `theirs`, three states of the file at `path`. `None` when one of the three is
-/// no UTF-8 text. Parses whole files: for blocking code alone.
-pub fn three_way(path: &str, base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
+/// no UTF-8 text. Parses whole files, and waits for the merger's program if it has one: for blocking code alone.
+pub fn three_way(path: &str, base: &[u8], ours: &State, theirs: &State, merger: &Merger) -> Option<Merged> {
     let merged = by_lines(base, ours, theirs)?;
     if merged.conflicts.is_empty() {
         return Some(merged);
     }
-    let after = by_definitions(path, [base, ours.bytes()?, theirs.bytes()?]);
-    let joined = |after| Merged {
-        after: State::file(String::into_bytes(after)),
-        rung: MergeRung::Definitions,
-        conflicts: Vec::new(),
-    };
-    Some(after.map_or(merged, joined))
+    let texts = [base, ours.bytes()?, theirs.bytes()?];
+    let joined = |after, rung| Merged { after: State::file(String::into_bytes(after)), rung, conflicts: Vec::new() };
+    let by_definitions = by_definitions(path, texts).map(|after| joined(after, MergeRung::Definitions));
+    let by_program = || merger.merged(path, texts).map(|after| joined(after, MergeRung::Mergiraf));
+    Some(by_definitions.or_else(by_program).unwrap_or(merged))
 }
 
 #[cfg(feature = "code")]
@@ -205,7 +203,7 @@ impl Decided {
     /// Returns the same decision for files that someone else changed since the proposal was made: the accepted hunks go
     /// into each file as `now` gives it, and everything else in it stays. What is there already is not written again.
     /// `None` where that cannot be told: a conflict, a file that is made, deleted, moved, no UTF-8 text or of another mode.
-    pub fn merged_into(&self, now: impl Fn(&DecidedFile) -> Option<State>) -> Option<Decided> {
+    pub fn merged_into(&self, now: impl Fn(&DecidedFile) -> Option<State>, merger: &Merger) -> Option<Decided> {
         let mut merged = Decided { files: Vec::new(), merged: Vec::new(), consent: self.consent };
         for file in &self.files {
             let now = now(file)?;
@@ -213,7 +211,7 @@ impl Decided {
                 merged.files.push(file.clone());
                 continue;
             }
-            let Merged { after, rung, .. } = merged_file(file, &now)?;
+            let Merged { after, rung, .. } = merged_file(file, &now, merger)?;
             let (path, alone) = (file.path.clone(), file.after.clone());
             merged.merged.push(MergedFile { path, rung, alone, after: after.clone() });
             if after.bytes() != now.bytes() {
@@ -224,18 +222,21 @@ impl Decided {
     }
 }
 
-fn merged_file(file: &DecidedFile, now: &State) -> Option<Merged> {
+fn merged_file(file: &DecidedFile, now: &State, merger: &Merger) -> Option<Merged> {
     let same_mode = |state: &State| state.mode().is_none() || state.mode() == now.mode();
     let is_text_alone = same_mode(&file.before) && same_mode(&file.after);
-    let merged = three_way(&file.path, file.before.bytes().filter(|_| is_text_alone)?, &file.after, now)?;
+    let before = file.before.bytes().filter(|_| is_text_alone)?;
+    let merged = three_way(&file.path, before, &file.after, now, merger)?;
     merged.conflicts.is_empty().then_some(merged)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
-    use super::super::{Choice, Consent, Decision, FileDecision, Proposal, ProposalId};
+    use super::super::{Choice, Consent, Decision, FileDecision, MergeProgram, Proposal, ProposalId};
     use super::*;
 
     fn state(text: &str) -> State {
@@ -243,13 +244,13 @@ mod tests {
     }
 
     fn merge(base: &str, ours: &str, theirs: &str) -> (String, usize) {
-        let merged = three_way("a", base.as_bytes(), &state(ours), &state(theirs)).expect("texts");
+        let merged = three_way("a", base.as_bytes(), &state(ours), &state(theirs), &Merger::default()).expect("texts");
         (merged.after.text().expect("text").to_string(), merged.conflicts.len())
     }
 
     /// Decides the change of one file, and merges it into the file as it is now: its states before and after.
     fn merged_into(before: State, after: State, now: State) -> Option<Vec<(State, State)>> {
-        decide(before, after).merged_into(|_| Some(now.clone())).map(states)
+        decide(before, after).merged_into(|_| Some(now.clone()), &Merger::default()).map(states)
     }
 
     fn decide(before: State, after: State) -> Decided {
@@ -317,19 +318,20 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_not_merged() {
         let three = |base: &[u8], ours: &[u8], theirs: &[u8]| {
-            three_way("a", base, &State::file(ours), &State::file(theirs)).is_some()
+            three_way("a", base, &State::file(ours), &State::file(theirs), &Merger::default()).is_some()
         };
         assert!(three(b"a\nb\nc\n", b"a\nb\nC\n", b"A\nb\nc\n"));
         assert!(!three(b"\xff\nb\nc\n", b"\xff\nb\nC\n", b"A\nb\nc\n"));
         assert!(!three(b"a\nb\nc\n", b"a\nb\n\0\n", b"A\nb\nc\n"));
-        assert_eq!(three_way("a", b"a", &State::Absent, &state("b")), None);
+        assert_eq!(three_way("a", b"a", &State::Absent, &state("b"), &Merger::default()), None);
     }
 
     #[cfg(feature = "code")]
     #[test]
     fn functions_that_two_add_at_one_place_are_joined_in_source_alone() {
         let [base, ours, theirs] = ["", "fn b() {}\n", "fn c() {}\n"].map(|more| format!("fn a() {{}}\n{more}"));
-        let merged = |path| three_way(path, base.as_bytes(), &state(&ours), &state(&theirs)).expect("texts");
+        let none = Merger::default();
+        let merged = |path| three_way(path, base.as_bytes(), &state(&ours), &state(&theirs), &none).expect("texts");
         let joined = merged("a.rs");
         assert_eq!((joined.rung, joined.conflicts.len()), (MergeRung::Definitions, 0));
         assert_eq!(joined.after, state("fn a() {}\nfn b() {}\nfn c() {}\n"));
@@ -354,9 +356,31 @@ mod tests {
         assert_eq!(after(of_mode(base, 0o644), state(ours), of_mode(base, 0o600)), Some(state(ours)));
         let mut restore = decide(state(base), state(ours));
         restore.files[0].restores = true;
-        let restored = restore.merged_into(|_| Some(state(theirs))).expect("merged");
+        let restored = restore.merged_into(|_| Some(state(theirs)), &Merger::default()).expect("merged");
         assert!(restored.files[0].restores);
         assert_eq!(states(restored), [(state(theirs), state("A\nb\nC\n"))]);
+    }
+
+    /// Joins any texts to one.
+    struct JoinsTo(&'static str);
+
+    impl MergeProgram for JoinsTo {
+        fn join(&self, _: &str, _: [&str; 3]) -> Option<String> {
+            Some(self.0.to_owned())
+        }
+    }
+
+    #[test]
+    fn a_program_joins_what_was_decided_with_a_change_of_the_same_line() {
+        let (decided, now) = (decide(state("[a]\n"), state("[a, b]\n")), state("[c, a]\n"));
+        let merged_by = |joined| {
+            let merger = Merger::by_program(Arc::new(JoinsTo(joined)));
+            decided.merged_into(|_| Some(now.clone()), &merger)
+        };
+        let merged = merged_by("[c, a, b]\n").expect("merged");
+        assert_eq!(merged.merge_rung(), Some(MergeRung::Mergiraf));
+        assert_eq!(states(merged), [(now.clone(), state("[c, a, b]\n"))]);
+        assert_eq!(merged_by("[c, a]\n"), None);
     }
 
     #[test]
@@ -370,7 +394,7 @@ mod tests {
         let hunks = vec![Choice::Reject, Choice::Accept, Choice::Reject];
         let decision = Decision::new(vec![FileDecision { hunks, edited: None }], Consent::Person);
         let decided = proposal.decide(&decision).expect("it fits").expect("accepted");
-        let merged = decided.merged_into(|_| Some(state(&theirs))).expect("merged");
+        let merged = decided.merged_into(|_| Some(state(&theirs)), &Merger::default()).expect("merged");
         let (alone, after) = (base.replace("\n15\n", "\nfifteen\n"), theirs.replace("\n15\n", "\nfifteen\n"));
         assert_eq!(merged.consent(), Consent::Person);
         let told = MergedFile { path: "a".into(), rung: MergeRung::Lines, alone: state(&alone), after: state(&after) };

@@ -13,6 +13,7 @@ mod hidden;
 mod hunks;
 mod later;
 pub mod merge;
+mod merger;
 mod restore_preview;
 mod undone;
 
@@ -27,6 +28,7 @@ pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDe
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
+pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{
     ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository, outermost_folder,
     unit_of, whole_folders,

@@ -91,7 +91,11 @@ pub fn place(edits: &[Edit], files: &Files) -> EditOutcome {
         Ok(Current { path, state, seen: true, read: None, instead, withheld: None })
     };
     let in_play = (files.len() == 1).then(|| files.keys().next().cloned()).flatten();
-    edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: false, questioned: None })
+    edit::apply(
+        edits,
+        &mut lookup,
+        &GroupRules { in_play, all_or_nothing: false, questioned: None, ..GroupRules::default() },
+    )
 }
 
 /// The files after the changes.

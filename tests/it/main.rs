@@ -32,6 +32,7 @@ mod live;
 mod memory;
 mod mentions;
 mod merge;
+mod mergiraf;
 mod picture;
 mod play;
 mod pty;

@@ -84,7 +84,9 @@ pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result
     for file in &changed.files {
         let now = services.workspace.read_whole(&file.path).map_err(|error| error.to_string())?.state;
         if now != file.after {
-            let merged = file.after.bytes().and_then(|shown| merge::three_way(&file.path, shown, &file.before, &now));
+            let merger = services.archive.merger();
+            let shown = file.after.bytes();
+            let merged = shown.and_then(|shown| merge::three_way(&file.path, shown, &file.before, &now, merger));
             let conflicts = merged.map_or(1, |merged| merged.conflicts.len());
             later.push((file.path.clone(), conflicts));
         }
@@ -104,7 +106,9 @@ pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<Fi
         let change = if now == displayed {
             FileChange::new(path, now, then, UNDO, &[])
         } else {
-            let merged = displayed.bytes().and_then(|displayed| merge::three_way(&path, displayed, &then, &now));
+            let merger = services.archive.merger();
+            let displayed = displayed.bytes();
+            let merged = displayed.and_then(|displayed| merge::three_way(&path, displayed, &then, &now, merger));
             let Some(merged) = merged else {
                 return Err(crate::messages::agent::review_cannot_merge(&path));
             };

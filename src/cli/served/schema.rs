@@ -232,7 +232,7 @@ fn restored_file() -> Value {
             "applied": flag("it was written"),
             "merged": {
                 "type": "string",
-                "enum": ["lines", "definitions"],
+                "enum": ["lines", "definitions", "mergiraf"],
                 "description": "it is, or would be, joined with what someone else has changed, so",
             },
         }),

@@ -7,7 +7,7 @@ use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
-use crate::proposal::{PlaceMatch, Placed, Rung, State};
+use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State};
 
 /// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
 /// be used.
@@ -32,7 +32,7 @@ pub struct Current {
 }
 
 /// The rules of a run of edits.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct GroupRules {
     /// The one file in play, for edits that name none.
     pub in_play: Option<String>,
@@ -41,6 +41,8 @@ pub struct GroupRules {
     /// Refuse a whole new text that leaves out most definitions of its file, as [`EditStatus::Doubted`], but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub questioned: Option<HashSet<(String, String)>>,
+    /// Joins edits of a file as it was read with the file as it is.
+    pub merger: Merger,
 }
 
 /// The state of a file in the middle of a run.

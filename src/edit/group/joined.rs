@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::file::{Current, GroupRules, Lookup};
 use crate::edit::{Edit, EditOutcome, EditResult, EditStatus};
-use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State, merge};
+use crate::proposal::{FileChange, Merger, PlaceMatch, Placed, Rung, State, merge};
 
 /// The files that are looked at as they were read, each with its state now.
 type Stale = BTreeMap<String, State>;
@@ -37,7 +37,7 @@ pub(super) fn retried(
             return outcome;
         }
         let before = wanted.len();
-        wanted.retain(|path| stale.get(path).is_some_and(|now| join(path, now, &mut again)));
+        wanted.retain(|path| stale.get(path).is_some_and(|now| join(path, now, &mut again, &rules.merger)));
         if wanted.len() == before {
             return again;
         }
@@ -52,7 +52,7 @@ fn as_it_was_read(current: Current, read: &Arc<str>, stale: &mut Stale) -> Curre
 }
 
 /// Merges the change of a file as it was read into the file as it is. False: it cannot be.
-fn join(path: &str, now: &State, outcome: &mut EditOutcome) -> bool {
+fn join(path: &str, now: &State, outcome: &mut EditOutcome, merger: &Merger) -> bool {
     let EditOutcome { changes, results } = outcome;
     let own: Vec<&EditResult> = results.iter().filter(|result| result.path == path).collect();
     if own.iter().any(|result| matches!(result.status, EditStatus::Doubted(_))) {
@@ -63,9 +63,8 @@ fn join(path: &str, now: &State, outcome: &mut EditOutcome) -> bool {
     let Some(found) = found(&own).filter(|found| found.rung != Rung::Inexact) else { return false };
     let is_text_alone = change.moved.is_none() && change.before.mode() == change.after.mode();
     let Some(read) = change.before.bytes().filter(|_| is_text_alone) else { return false };
-    let Some(merged) = merge::three_way(path, read, &change.after, now).filter(|m| m.conflicts.is_empty()) else {
-        return false;
-    };
+    let merged = merge::three_way(path, read, &change.after, now, merger);
+    let Some(merged) = merged.filter(|merged| merged.conflicts.is_empty()) else { return false };
     let edit = if let [one] = own.as_slice() { Some(one.index) } else { None };
     let len = merged.after.bytes().map_or(0, |bytes| bytes.len());
     let place = Placed { after: 0..len, found, edit };

@@ -2,7 +2,8 @@ use super::*;
 use crate::edit::Format;
 use crate::edit::SearchShape;
 use crate::edit::stream::{self, End, Piece};
-use crate::proposal::{HunkKind, MergeRung};
+use crate::proposal::{HunkKind, MergeProgram, MergeRung, Merger};
+use std::sync::Arc;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
     let op = Op::Replace { search: search.into(), replace: with.into(), shape: SearchShape::Inline, all: false };
@@ -14,7 +15,7 @@ fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutc
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None })
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None, ..GroupRules::default() })
 }
 
 #[test]
@@ -129,11 +130,15 @@ fn a_move_carries_the_edited_text() {
 
 /// Places edits in a file that is another one than the model read: its text after, and how it was merged.
 fn merged(edits: &[Edit], read: &str, now: &str) -> Option<(String, MergeRung)> {
+    merged_by(Merger::default(), edits, read, now)
+}
+
+fn merged_by(merger: Merger, edits: &[Edit], read: &str, now: &str) -> Option<(String, MergeRung)> {
     let mut lookup = |path: &str| {
         let (state, read) = (State::file(now.as_bytes()), Some(read.into()));
         Ok(Current { path: path.to_string(), state, seen: false, read, instead: Vec::new(), withheld: None })
     };
-    let outcome = apply(edits, &mut lookup, &GroupRules::default());
+    let outcome = apply(edits, &mut lookup, &GroupRules { merger, ..GroupRules::default() });
     assert_eq!(outcome.ok(), outcome.changes.len() == 1, "{}", outcome.text());
     let change = outcome.changes.into_iter().next()?;
     assert_eq!(change.before.text(), Some(now));
@@ -161,6 +166,26 @@ fn a_whole_text_is_merged_by_definitions() {
     let edits = [Edit::new("f.rs", whole, Format::TOOLS, "editFile")];
     let both = ("fn a() {}\nfn b() {}\nfn c() {}\n".to_string(), MergeRung::Definitions);
     assert_eq!(merged(&edits, read, "fn a() {}\nfn c() {}\n"), Some(both));
+}
+
+/// Joins any texts to this one.
+struct JoinsTo(&'static str);
+
+impl MergeProgram for JoinsTo {
+    fn join(&self, path: &str, texts: [&str; 3]) -> Option<String> {
+        assert_eq!((path, texts), ("f", ["{a: 1}\n", "{a: 1, b: 2}\n", "{c: 3, a: 1}\n"]));
+        Some(self.0.to_owned())
+    }
+}
+
+#[test]
+fn a_whole_text_is_merged_by_a_program_whose_result_is_sound() {
+    let whole = Op::Overwrite { content: "{a: 1, b: 2}\n".into() };
+    let edits = [Edit::new("f", whole, Format::TOOLS, "editFile")];
+    let by = |joined| merged_by(Merger::by_program(Arc::new(JoinsTo(joined))), &edits, "{a: 1}\n", "{c: 3, a: 1}\n");
+    let both = "{c: 3, a: 1, b: 2}\n";
+    assert_eq!(by(both), Some((both.to_owned(), MergeRung::Mergiraf)));
+    assert_eq!(by("{c: 3, a: 1}\n"), None);
 }
 
 #[test]

@@ -100,9 +100,17 @@ fn the_environment_is_read_in_named_places() {
 
 #[test]
 fn programs_are_started_in_named_places() {
-    // git; commands and the helpers that keep their states; what prints a key; language servers; the person's editor, twice.
-    const STARTERS: &[&str] =
-        &["git", "shell", "provider/transport/key_command.rs", "lsp", "tui/terminal/editor.rs", "cli/commit.rs"];
+    // git; commands and the helpers that keep their states; what prints a key; language servers; what merges; the person's
+    // editor, twice.
+    const STARTERS: &[&str] = &[
+        "git",
+        "shell",
+        "provider/transport/key_command.rs",
+        "lsp",
+        "mergiraf.rs",
+        "tui/terminal/editor.rs",
+        "cli/commit.rs",
+    ];
     only_in(STARTERS, |source| first_of(&[" Command::new(", "process::Command::new("], &source.code));
 }
 

@@ -14,6 +14,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("cli/hook.rs", "the log of hooks"),
     ("cli/files/past_to.rs", "the folder that a past state is written to"),
     ("cli/commit.rs", "the message that an editor opens"),
+    ("mergiraf.rs", "the texts that a program joins"),
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("workspace/write.rs", "files of the workspace, for `execute` alone"),
     ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),

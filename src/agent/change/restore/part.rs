@@ -139,7 +139,7 @@ fn file_without(
     if wrote == now {
         return Ok(Some(FileChange::new(path, now, before, UNDO, &[])));
     }
-    let merged = wrote.bytes().and_then(|wrote| merge::three_way(path, wrote, &before, &now));
+    let merged = wrote.bytes().and_then(|wrote| merge::three_way(path, wrote, &before, &now, archive.merger()));
     let clean = merged.filter(|merged| merged.conflicts.is_empty());
     Ok(clean.map(|merged| FileChange::merged(path, now, merged, UNDO)))
 }

@@ -218,7 +218,8 @@ async fn place(
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, read, instead, withheld })
         };
-        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned) };
+        let merger = context.services.archive.merger().clone();
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), merger };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
