@@ -193,9 +193,14 @@ pub(super) fn defaults() -> Map<String, Value> {
     KEYS.iter().filter_map(|key| Some((key.name.to_string(), key.shape.read(key.default?)))).collect()
 }
 
+/// Returns whether only the person's own file may set the top-level key of this name.
+pub(super) fn is_own(name: &str) -> bool {
+    OWN.contains(&name)
+}
+
 /// Returns whether a workspace's file may set the top-level key of this name. `trusted`: its folder is.
 pub(super) fn is_allowed(name: &str, trusted: bool) -> bool {
-    !OWN.contains(&name) && (trusted || key(name).is_some_and(|key| key.open))
+    !is_own(name) && (trusted || key(name).is_some_and(|key| key.open))
 }
 
 /// Returns the top-level key of this name.

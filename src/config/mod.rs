@@ -64,31 +64,17 @@ impl Config {
             overlay(&mut merged, &mut origins, read.keys, ValueSource::User);
         }
         let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
-        let (mut untrusted, mut redirects, mut workspace_rules) = (Vec::new(), false, Vec::new());
-        if let Some(root) = workspace {
-            let path = workspace_config(root);
-            if user_file.as_ref() != Some(&path) {
-                let mut read = file::read(&path, true);
-                warnings.extend(read.complaints);
-                is_unreadable |= read.is_unreadable;
-                untrusted.extend(shell::take_own(&mut read.keys));
-                let whole = trusted.iter().any(|folder| same_folder(folder, root));
-                let left_out;
-                (workspace_rules, left_out) = shell::take_rules(&mut read.keys, whole);
-                untrusted.extend(left_out);
-                // The person's own `false` stands.
-                let no_servers = merged.get("lsp") == Some(&Value::Bool(false));
-                read.keys.retain(|name, _| {
-                    let allowed = keys::is_allowed(name, whole);
-                    if !allowed {
-                        untrusted.push(name.clone());
-                    }
-                    allowed && !(no_servers && name == "lsp")
-                });
-                redirects = read.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
-                overlay(&mut merged, &mut origins, read.keys, ValueSource::Workspace);
-            }
-        }
+        let path = workspace.map(workspace_config).filter(|path| user_file.as_ref() != Some(path));
+        let layer = path.zip(workspace).map(|(path, root)| {
+            let whole = trusted.iter().any(|folder| same_folder(folder, root));
+            // The person's own `false` stands.
+            WorkspaceLayer::read(&path, whole, merged.get("lsp") == Some(&Value::Bool(false)))
+        });
+        let layer = layer.unwrap_or_default();
+        warnings.extend(layer.warnings);
+        is_unreadable |= layer.is_unreadable;
+        let redirects = layer.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
+        overlay(&mut merged, &mut origins, layer.keys, ValueSource::Workspace);
         take_found(&mut merged, &mut origins, &env);
         let own_provider = text(&merged, "provider").unwrap_or_default();
         overlay(&mut merged, &mut origins, environment(&env), ValueSource::Environment);
@@ -99,8 +85,8 @@ impl Config {
             origins.insert("baseUrl".into(), ValueSource::Environment);
         }
         let mut config = Self::from_keys(merged);
-        (config.own_provider, config.shell.workspace_rules) = (own_provider, workspace_rules);
-        (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
+        (config.own_provider, config.shell.workspace_rules) = (own_provider, layer.rules);
+        (config.warnings, config.untrusted, config.origins) = (warnings, layer.untrusted, origins);
         (config.is_unreadable, config.no_color) = (is_unreadable, env.get("NO_COLOR").is_some());
         (config.text_models, config.stored_keys) = (text_models::read(&paths), stored_keys::credentials::read(&paths));
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
@@ -305,6 +291,39 @@ pub fn check(key: &str, value: &str) -> Result<(), Error> {
     let mut wrong = None;
     shape.check(&mut shape.read(value), &parts, &mut |_, what| wrong = Some(what));
     wrong.map_or(Ok(()), |message| Err(Error { message, hint: "nebula config get shows every key.".into() }))
+}
+
+/// The keys of a workspace's file that count, and what is said of the others.
+#[derive(Default)]
+struct WorkspaceLayer {
+    keys: Map<String, Value>,
+    warnings: Vec<String>,
+    untrusted: Vec<String>,
+    rules: Vec<shell::RuleConfig>,
+    is_unreadable: bool,
+}
+
+impl WorkspaceLayer {
+    /// Reads a workspace's file. `trusted`: all of it counts but what only the person's own file sets.
+    fn read(path: &Path, trusted: bool, no_servers: bool) -> Self {
+        let mut read = file::read(path, true);
+        let mut own: Vec<String> = shell::take_own(&mut read.keys).into_iter().collect();
+        let (rules, left_out) = shell::take_rules(&mut read.keys, trusted);
+        let mut untrusted: Vec<String> = left_out.into_iter().collect();
+        read.keys.retain(|name, _| {
+            let allowed = keys::is_allowed(name, trusted);
+            if !allowed {
+                let left_out = if keys::is_own(name) { &mut own } else { &mut untrusted };
+                left_out.push(name.clone());
+            }
+            allowed && !(no_servers && name == "lsp")
+        });
+        let mut warnings = read.complaints;
+        if !own.is_empty() {
+            warnings.push(format!("{}: only your own configuration sets {}", path.display(), own.join(", ")));
+        }
+        WorkspaceLayer { keys: read.keys, warnings, untrusted, rules, is_unreadable: read.is_unreadable }
+    }
 }
 
 /// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.
