@@ -22,47 +22,50 @@ pub struct Cli {
     pub prompt: Vec<String>,
 }
 
+/// The heading over flags that matter where a session is opened.
+const SESSION: &str = "Options of a session";
+
 /// Flags that stand before or after a command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Global {
     /// Continue this project's newest session
-    #[arg(long = "continue", global = true, conflicts_with = "resume")]
+    #[arg(long = "continue", global = true, help_heading = SESSION, conflicts_with = "resume")]
     pub go_on: bool,
     /// Resume a session by the beginning of its id; without an id, choose from the list
-    #[arg(long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
     /// Start in this mode
-    #[arg(long, global = true, value_name = "plan|agent", value_parser = ["plan", "agent"])]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "plan|agent", value_parser = ["plan", "agent"])]
     pub mode: Option<String>,
     /// Model to use
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SESSION)]
     pub model: Option<String>,
     /// How the model writes its edits
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SESSION)]
     pub format: Option<String>,
     /// Provider to use
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SESSION)]
     pub provider: Option<String>,
     /// The folder the agent may touch; found from the current folder if left out
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Ask after this many steps of one turn; 0 never asks
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "N")]
     pub max_steps: Option<u32>,
     /// How much the model thinks: none, low, medium, high, xhigh or max
-    #[arg(long, global = true, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
     pub effort: Option<String>,
     /// Stop once the session has cost this many dollars: before the next request, or in the middle of an answer
-    #[arg(long, global = true, value_name = "DOLLARS")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "DOLLARS")]
     pub budget: Option<f64>,
     /// Record the model's answers to a file
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Talk line by line, as `nebula chat` does
     #[arg(long)]
     pub plain: bool,
     /// Replay a recording instead of asking a model
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "FILE")]
     pub replay: Option<PathBuf>,
 }
 
