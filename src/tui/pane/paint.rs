@@ -129,7 +129,8 @@ impl<'a> Pen<'a> {
     /// Draws the selection over whole rows: the bar in column 0, the tint up to the scroll thumb.
     pub fn select(&mut self, y: u16, rows: u16, look: Look<'_>) {
         let width = self.area.width.saturating_sub(1);
-        self.style(0, y, width, rows, look.theme.style(Role::Selection));
+        let part = self.part(0, y, width, rows).area;
+        crate::tui::text::paint::tint(self.buf, part, look.theme.style(Role::Selection));
         self.bar(y, rows, look);
     }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -75,6 +75,16 @@ pub fn clear(buf: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
+/// Gives what is drawn in `area` the tint of a selection. One that reverses takes its colours too: each would be a patch
+/// of ground.
+pub fn tint(buf: &mut Buffer, area: Rect, selection: Style) {
+    let style = match selection.add_modifier.contains(Modifier::REVERSED) {
+        true => selection.fg(selection.fg.unwrap_or(Color::Reset)),
+        false => selection,
+    };
+    buf.set_style(area.intersection(buf.area), style);
+}
+
 /// Draws a sentence in `area`, wrapped at words; a sentence that has no room ends in `mark`.
 pub fn prose(buf: &mut Buffer, area: Rect, sentence: &str, mark: &str, style: Style) {
     let (width, rows) = (usize::from(area.width), usize::from(area.height));
@@ -111,7 +121,6 @@ pub fn spans(buf: &mut Buffer, x: u16, y: u16, width: usize, spans: &[Span<'_>])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratatui::style::Color;
 
     #[test]
     fn wide_characters_take_two_cells_or_none() {
@@ -129,6 +138,16 @@ mod tests {
         assert_eq!((buf[(0, 0)].symbol(), buf[(1, 0)].symbol(), buf[(2, 0)].symbol()), (" ", " ", " "));
         let cell = &buf[(2, 0)];
         assert_eq!((cell.fg, cell.bg, cell.modifier), (Color::Blue, Color::Reset, Modifier::empty()));
+    }
+
+    #[test]
+    fn a_row_that_a_selection_reverses_has_one_colour() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));
+        text(&mut buf, 0, 0, 3, "aあ", Style::new().fg(Color::Red));
+        tint(&mut buf, Rect::new(0, 0, 9, 9), Style::new().bg(Color::Blue));
+        assert_eq!((buf[(0, 0)].fg, buf[(2, 0)].bg), (Color::Red, Color::Blue));
+        tint(&mut buf, Rect::new(0, 0, 9, 9), Style::new().add_modifier(Modifier::REVERSED));
+        assert!((0..3).all(|x| buf[(x, 0)].fg == Color::Reset));
     }
 
     #[test]

@@ -480,7 +480,7 @@ fn is_prose(paragraph: &str) -> bool {
 /// Shows that rows are selected: a bar in the first column, and the tint over all.
 fn select(rows: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let rows = rows.intersection(buf.area);
-    buf.set_style(rows, ctx.theme.style(Role::Selection));
+    paint::tint(buf, rows, ctx.theme.style(Role::Selection));
     for y in rows.top()..rows.bottom() {
         paint::text(buf, rows.x, y, 1, ctx.glyphs.selected, ctx.theme.on(Role::Focus, Role::Selection));
     }
