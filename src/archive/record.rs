@@ -217,7 +217,7 @@ impl Archive {
     ///
     /// # Errors
     /// Any error of the file system; the version then stays as it is.
-    pub fn unshare(&self, _lock: &mut Lock, paths: &[String]) -> Result<(), Error> {
+    pub fn unshare<'p>(&self, _lock: &mut Lock, paths: impl IntoIterator<Item = &'p String>) -> Result<(), Error> {
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         for path in paths {
             let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -263,13 +263,11 @@ impl Archive {
         }
         let mut lock = self.lock()?;
         let mut folders = BTreeSet::from([self.folder.clone(), self.home.clone()]);
-        for id in self.list()?.into_iter().take(CHANGESETS) {
-            let paths = self.paths(id).unwrap_or_default();
-            self.unshare(&mut lock, &paths)?;
-            for path in paths {
-                folders.extend(lexical(&self.root, Path::new(&path)).parent().map(Path::to_path_buf));
-            }
-        }
+        // The same files are often in several of them.
+        let ids = self.list()?.into_iter().take(CHANGESETS);
+        let paths: BTreeSet<String> = ids.flat_map(|id| self.paths(id).unwrap_or_default()).collect();
+        self.unshare(&mut lock, &paths)?;
+        folders.extend(paths.iter().filter_map(|path| Some(lexical(&self.root, Path::new(path)).parent()?.into())));
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let own = self.make_folder()?;
         // The repository of a linked worktree lies outside its root. One that is gone holds nothing.
