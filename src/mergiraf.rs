@@ -55,11 +55,6 @@ impl Mergiraf {
         Some(Mergiraf { program, search, limit: LIMIT, late: AtomicUsize::new(0) })
     }
 
-    /// Returns the same program with another limit of time.
-    pub fn limited_to(self, limit: Duration) -> Self {
-        Mergiraf { limit, ..self }
-    }
-
     fn start(&self, folder: &Path, path: &str, texts: [&str; 3]) -> Option<RunningMerge> {
         let name = Path::new(path).file_name()?.to_str()?;
         let extension = Path::new(name).extension().and_then(|end| end.to_str());
@@ -180,7 +175,7 @@ mod tests {
         while Command::new(&script).status().is_err_and(|error| error.kind() == ErrorKind::ExecutableFileBusy) {}
         let search = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap_or_default());
         let program = Mergiraf::find(&search, Path::new("/nowhere")).expect("found");
-        (dir, program.limited_to(Duration::from_secs(60)))
+        (dir, Mergiraf { limit: Duration::from_secs(60), ..program })
     }
 
     fn merged(program: Mergiraf, path: &str) -> (String, MergeRung, usize) {
@@ -256,7 +251,7 @@ mod tests {
     fn it_is_ended_when_its_time_is_over_and_not_started_again_after_a_few_times() {
         for hangs in ["exec sleep 600", "sleep 600 & exit 0", "exec >&-; exec sleep 600"] {
             let (_dir, program) = stand_in(hangs);
-            let program = program.limited_to(Duration::from_millis(20));
+            let program = Mergiraf { limit: Duration::from_millis(20), ..program };
             assert_eq!(program.join("a.rs", TEXTS), None, "{hangs}");
             assert_eq!(program.late.load(Ordering::Relaxed), 1, "{hangs}");
         }

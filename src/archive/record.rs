@@ -318,9 +318,8 @@ impl Writing<'_> {
         let temp = disk::temp_name();
         if let Some(equal) = equal.as_deref().and_then(Path::file_name) {
             if let Some(file) = self.share_blocks(folder, equal, &temp, mode) {
-                self.unflushed.add(file)?;
                 self.wait(temp, folder, name);
-                return Ok(());
+                return self.unflushed.add(file);
             }
             if folder.hard_link(equal, folder, name).is_ok() {
                 return Ok(());

@@ -204,7 +204,9 @@ impl Archive {
         }
         let mut unflushed = Unflushed::one_by_one();
         for (change, version) in changes.iter().zip(&named.versions) {
-            open_to_flush(version, &change.entry)?.map_or(Ok(()), |version| unflushed.add(version))?;
+            if let Some(version) = open_to_flush(version, &change.entry)? {
+                unflushed.add(version)?;
+            }
         }
         unflushed.add(changeset)?;
         named.folders.iter().chain([&self.folder]).try_for_each(|folder| unflushed.add(File::open(folder)?))?;

@@ -304,7 +304,8 @@ struct WorkspaceLayer {
 }
 
 impl WorkspaceLayer {
-    /// Reads a workspace's file. `trusted`: all of it counts but what only the person's own file sets.
+    /// Reads a workspace's file. `trusted`: all of it counts but what only the person's own file sets. `no_servers`: the
+    /// person wants no language servers.
     fn read(path: &Path, trusted: bool, no_servers: bool) -> Self {
         let mut read = file::read(path, true);
         let mut own: Vec<String> = shell::take_own(&mut read.keys).into_iter().collect();

@@ -101,8 +101,8 @@ fn sync_file_system(file: impl AsFd) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn sync_file_system(_file: impl AsFd) -> io::Result<()> {
-    rustix::fs::sync();
-    Ok(())
+    // None is flushed whole here.
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Does the same for each item, by several threads where there are many, and gives the first error.

@@ -452,7 +452,9 @@ impl<'a> Writing<'a, '_> {
             self.archive.probe_step("apply: stage").map_err(fail)?;
             let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
             staged.push(one);
-            temp.map_or(Ok(()), |temp| unflushed.add(temp)).map_err(fail)?;
+            if let Some(temp) = temp {
+                unflushed.add(temp).map_err(fail)?;
+            }
         }
         self.archive.probe_step("apply: flush").map_err(|e| (0, e))?;
         unflushed.flush().map_err(|e| (0, e))

@@ -236,7 +236,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Choice, Consent, Decision, FileDecision, MergeProgram, Proposal, ProposalId};
+    use super::super::{Choice, Consent, Decision, FileDecision, Proposal, ProposalId};
     use super::*;
 
     fn state(text: &str) -> State {
@@ -361,20 +361,11 @@ mod tests {
         assert_eq!(states(restored), [(state(theirs), state("A\nb\nC\n"))]);
     }
 
-    /// Joins any texts to one.
-    struct JoinsTo(&'static str);
-
-    impl MergeProgram for JoinsTo {
-        fn join(&self, _: &str, _: [&str; 3]) -> Option<String> {
-            Some(self.0.to_owned())
-        }
-    }
-
     #[test]
     fn a_program_joins_what_was_decided_with_a_change_of_the_same_line() {
         let (decided, now) = (decide(state("[a]\n"), state("[a, b]\n")), state("[c, a]\n"));
-        let merged_by = |joined| {
-            let merger = Merger::by_program(Arc::new(JoinsTo(joined)));
+        let merged_by = |joined: &'static str| {
+            let merger = Merger::by_program(Arc::new(move |_: &str, _: [&str; 3]| Some(joined.to_owned())));
             decided.merged_into(|_| Some(now.clone()), &merger)
         };
         let merged = merged_by("[c, a, b]\n").expect("merged");

@@ -220,6 +220,7 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
         status: RestoreStatus::Restore(RestoreFate::Content, f.counts),
     });
     stage.keys("<f3>");
+    stage.tell(EventBody::Proposal(ProposalEvent::Own(proposal.id)));
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), previews.collect())));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
     // No pause: the person asked for it, and the next key is meant.
@@ -230,6 +231,27 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     let sent = stage.sent();
     let Some(Command::Decide(id, decision)) = sent.last() else { panic!("{sent:?}") };
     assert_eq!((*id, decision.reason.as_deref(), decision.count().accepted), (proposal.id, None, 0));
+}
+
+/// What has no room in the input line is whole in the chat, also where another tab is shown.
+#[test]
+fn a_notice_that_is_too_long_for_the_input_line_goes_whole_to_the_chat() {
+    let mut stage = Stage::new(80, 30, "dark");
+    stage.tell(opened(status()));
+    let long = "nothing can be undone: the archive's folder 書庫/of/this/workspace cannot be read, and that is the end";
+    let told =
+        |stage: &Stage| stage.text().split_whitespace().collect::<Vec<_>>().join(" ").contains("that is the end");
+    stage.tell(EventBody::Notice(Notice::new(Level::Warning, "a short one", "")));
+    assert!(
+        stage.text().lines().any(|row| row.starts_with(" ready") && row.contains("a short one")),
+        "{}",
+        stage.text()
+    );
+    stage.keys("<f4>");
+    stage.tell(EventBody::Notice(Notice::new(Level::Warning, long, "")));
+    assert!(!told(&stage), "{}", stage.text());
+    stage.keys("<f5>");
+    assert!(told(&stage), "{}", stage.text());
 }
 
 /// While the model works, what it said last explains its own proposals alone.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{ResultRecord, read_calls, read_results};
-use crate::agent::session::transcript::PersonRestore;
+use crate::agent::session::transcript::{PersonRestore, SessionPart, in_order};
 use crate::memory::{self, ChangesetRecord, Memory, NewMessage, StoredMessage, StoredRole};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
@@ -36,31 +36,12 @@ pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Res
 pub fn document(memory: &Memory, id: &str, format: ExportFormat) -> Result<String, memory::Error> {
     let (session, messages) = (memory.get(id)?, memory.load(id)?);
     let restores = memory.restores_of_session(id)?;
-    let rows = in_order(&messages, &restores);
+    let rows = in_order(&messages, restores.iter());
     Ok(match format {
         ExportFormat::Markdown => markdown(&session, &rows),
         ExportFormat::Json => as_json(&session, &messages, &restores),
         ExportFormat::Html => html(&session, &rows),
     })
-}
-
-/// A part of a session.
-enum Row<'a> {
-    Message(&'a StoredMessage),
-    /// An undo, redo or restore by the person.
-    Restored(&'a ChangesetRecord),
-}
-
-/// Returns the messages with what the person restored between them.
-fn in_order<'a>(messages: &'a [StoredMessage], restores: &'a [ChangesetRecord]) -> Vec<Row<'a>> {
-    let mut rows = Vec::with_capacity(messages.len() + restores.len());
-    let mut restores = restores.iter().peekable();
-    for message in messages {
-        rows.extend(std::iter::from_fn(|| restores.next_if(|restore| restore.at < message.at)).map(Row::Restored));
-        rows.push(Row::Message(message));
-    }
-    rows.extend(restores.map(Row::Restored));
-    rows
 }
 
 /// Returns the ending of a file that holds it.
@@ -86,7 +67,7 @@ fn began(session: &memory::Session) -> String {
     session.started.map_or("at an unknown time".into(), utc)
 }
 
-fn markdown(session: &memory::Session, rows: &[Row<'_>]) -> String {
+fn markdown(session: &memory::Session, rows: &[SessionPart<'_>]) -> String {
     let mut out = format!(
         "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
         title(session),
@@ -97,8 +78,8 @@ fn markdown(session: &memory::Session, rows: &[Row<'_>]) -> String {
     );
     for row in rows {
         let row = match row {
-            Row::Message(row) => row,
-            Row::Restored(restore) => {
+            SessionPart::Message(row) => row,
+            SessionPart::Restored(restore) => {
                 let words = PersonRestore::of(restore).words();
                 out.push_str(&format!("\n## you, {}\n\n{words}\n", utc(restore.at)));
                 continue;
@@ -198,7 +179,7 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage], restores: &[Ch
     format!("{document:#}\n")
 }
 
-fn html(session: &memory::Session, rows: &[Row<'_>]) -> String {
+fn html(session: &memory::Session, rows: &[SessionPart<'_>]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>{STYLE}</style></head>\n<body><h1>{0}</h1>\n<p class=\"dim\">{1} · {2} · {3}</p>\n",
         escape(title(session)),
@@ -208,8 +189,8 @@ fn html(session: &memory::Session, rows: &[Row<'_>]) -> String {
     );
     for row in rows {
         let row = match row {
-            Row::Message(row) => row,
-            Row::Restored(restore) => {
+            SessionPart::Message(row) => row,
+            SessionPart::Restored(restore) => {
                 let (when, words) = (utc(restore.at), escape(&PersonRestore::of(restore).words()));
                 out.push_str(&format!(
                     "<section><h2 class=\"you\">you <time>{when}</time></h2><pre>{words}</pre></section>\n"

@@ -17,6 +17,7 @@ use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
+use crate::text::number::plural;
 use crate::tools::ToolSet;
 
 /// Returns the entries of these messages, oldest first, with what the person restored between them; `tools` are those of
@@ -28,12 +29,15 @@ pub fn items(
     summary: Option<&ConversationSummary>,
 ) -> Vec<Item> {
     let mut transcript = Transcript::default();
-    let mut restores =
-        restores.iter().filter(|restore| rows.first().is_some_and(|first| first.at <= restore.at)).peekable();
-    for row in rows {
-        while let Some(restore) = restores.next_if(|restore| restore.at < row.at) {
-            transcript.items.push(Item::Notice(PersonRestore::of(restore).notice()));
-        }
+    let restores = restores.iter().filter(|restore| rows.first().is_some_and(|first| first.at <= restore.at));
+    for part in in_order(rows, restores) {
+        let row = match part {
+            SessionPart::Message(row) => row,
+            SessionPart::Restored(restore) => {
+                transcript.items.push(Item::Notice(PersonRestore::of(restore).notice()));
+                continue;
+            }
+        };
         transcript.add(row, tools);
         if let Some(summary) = summary.filter(|summary| summary.upto == row.id) {
             transcript.items.push(Item::Answer { text: say::summary_of_conversation(&summary.text) });
@@ -41,8 +45,31 @@ pub fn items(
             transcript.items.push(Item::Notice(stands));
         }
     }
-    transcript.items.extend(restores.map(|restore| Item::Notice(PersonRestore::of(restore).notice())));
     transcript.items
+}
+
+/// A part of a session.
+pub enum SessionPart<'a> {
+    /// A message, of whomever.
+    Message(&'a memory::StoredMessage),
+    /// An undo, redo or restore by the person.
+    Restored(&'a ChangesetRecord),
+}
+
+/// Returns messages with what the person restored between them, both oldest first.
+pub fn in_order<'a>(
+    messages: &'a [memory::StoredMessage],
+    restores: impl Iterator<Item = &'a ChangesetRecord>,
+) -> Vec<SessionPart<'a>> {
+    let mut parts = Vec::with_capacity(messages.len());
+    let mut restores = restores.peekable();
+    for message in messages {
+        let before = std::iter::from_fn(|| restores.next_if(|restore| restore.at < message.at));
+        parts.extend(before.map(SessionPart::Restored));
+        parts.push(SessionPart::Message(message));
+    }
+    parts.extend(restores.map(SessionPart::Restored));
+    parts
 }
 
 /// Returns what the person restored since the last message of theirs: the model has not been told of it.
@@ -61,10 +88,17 @@ pub struct PersonRestore {
 }
 
 impl PersonRestore {
-    /// Creates it from its title, `undo of …`, and the files that were written.
+    /// Creates it from its title, `undo of …`, and the files that were written. Of many the first are named: the model
+    /// reads this, too.
     pub fn new(title: &str, mut paths: Vec<String>) -> Self {
+        const NAMED: usize = 20;
         paths.sort();
-        PersonRestore { title: title.into(), paths: paths.join(", ") }
+        let more = match paths.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {}", plural(more, "more file")),
+        };
+        paths.truncate(NAMED);
+        PersonRestore { title: title.into(), paths: paths.join(", ") + &more }
     }
 
     /// Creates it from what memory knows of it.
@@ -424,4 +458,19 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
         call_item.show(call);
     }
     call.change = result.change();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_restored_files_the_first_are_named() {
+        let words = |count: usize| PersonRestore::new("undo of x", (10..10 + count).map(|n| n.to_string()).collect());
+        let first = (10..30).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+        assert_eq!(words(20).words(), format!("restored {first} (undo of x)"));
+        assert_eq!(words(21).notice().title, format!("restored {first} and 1 more file"));
+        let note = words(20_020).note();
+        assert!(note.contains(" and 20,000 more files (undo of x)") && note.len() < 250, "{note}");
+    }
 }

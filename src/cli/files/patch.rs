@@ -159,11 +159,8 @@ impl ArchiveCommands<'_> {
             let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: true, read: None, instead, withheld: None })
         };
-        let outcome = edit::apply(
-            edits,
-            &mut lookup,
-            &GroupRules { in_play, all_or_nothing: true, questioned: None, ..GroupRules::default() },
-        );
+        let rules = GroupRules { in_play, all_or_nothing: true, ..GroupRules::default() };
+        let outcome = edit::apply(edits, &mut lookup, &rules);
         let failed: Vec<&EditResult> = outcome
             .results
             .iter()

@@ -2,7 +2,7 @@ use super::*;
 use crate::edit::Format;
 use crate::edit::SearchShape;
 use crate::edit::stream::{self, End, Piece};
-use crate::proposal::{HunkKind, MergeProgram, MergeRung, Merger};
+use crate::proposal::{HunkKind, MergeRung, Merger};
 use std::sync::Arc;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
@@ -15,7 +15,7 @@ fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutc
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None, ..GroupRules::default() })
+    apply(edits, &mut lookup, &GroupRules { all_or_nothing, ..GroupRules::default() })
 }
 
 #[test]
@@ -168,21 +168,17 @@ fn a_whole_text_is_merged_by_definitions() {
     assert_eq!(merged(&edits, read, "fn a() {}\nfn c() {}\n"), Some(both));
 }
 
-/// Joins any texts to this one.
-struct JoinsTo(&'static str);
-
-impl MergeProgram for JoinsTo {
-    fn join(&self, path: &str, texts: [&str; 3]) -> Option<String> {
-        assert_eq!((path, texts), ("f", ["{a: 1}\n", "{a: 1, b: 2}\n", "{c: 3, a: 1}\n"]));
-        Some(self.0.to_owned())
-    }
-}
-
 #[test]
 fn a_whole_text_is_merged_by_a_program_whose_result_is_sound() {
     let whole = Op::Overwrite { content: "{a: 1, b: 2}\n".into() };
     let edits = [Edit::new("f", whole, Format::TOOLS, "editFile")];
-    let by = |joined| merged_by(Merger::by_program(Arc::new(JoinsTo(joined))), &edits, "{a: 1}\n", "{c: 3, a: 1}\n");
+    let by = |joined: &'static str| {
+        let program = move |path: &str, texts: [&str; 3]| {
+            assert_eq!((path, texts), ("f", ["{a: 1}\n", "{a: 1, b: 2}\n", "{c: 3, a: 1}\n"]));
+            Some(joined.to_owned())
+        };
+        merged_by(Merger::by_program(Arc::new(program)), &edits, "{a: 1}\n", "{c: 3, a: 1}\n")
+    };
     let both = "{c: 3, a: 1, b: 2}\n";
     assert_eq!(by(both), Some((both.to_owned(), MergeRung::Mergiraf)));
     assert_eq!(by("{c: 3, a: 1}\n"), None);

@@ -116,6 +116,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the newest changeset", "最新のチェンジセット"),
     ("one changeset", "チェンジセット1件"),
     // Notices.
+    ("restored {paths} and {n} more files", "復元しました: {paths}、ほか{n}ファイル"),
+    ("restored {paths} and {n} more file", "復元しました: {paths}、ほか{n}ファイル"),
     ("restored {paths}", "復元しました: {paths}"),
     ("/redo undoes that", "/redoでやり直せます"),
     ("/undo undoes that", "/undoで元に戻せます"),

@@ -185,6 +185,7 @@ mod tests {
             ("38 lines", "38行"),
             ("1 of 2 hunks written", "2ハンク中1件を書き込み"),
             ("undo of sell gift cards", "「sell gift cards」を元に戻す"),
+            ("restored a, b and 1,181 more files", "復元しました: a, b、ほか1,181ファイル"),
             ("undo of everything since the last turn", "「前回のターン」以降をすべて元に戻す"),
             (
                 "memory is locked by another program; end the other program, or try again later",
@@ -239,6 +240,11 @@ mod tests {
         ] {
             assert_eq!(localized(message), want);
         }
+        let refused = "refused by the person: 2 writes, first AGENTS.md";
+        assert_eq!(
+            with(Language::Japanese, || localized(refused).into_owned()),
+            "あなたが拒否: 書き込み2件、最初はAGENTS.md"
+        );
         // No row says in other words what is still for the model.
         for (_, words) in calls::FOR_PERSON {
             for mark in ["the person", "send it again", "File", "InDirectory", "try another way"] {

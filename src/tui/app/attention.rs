@@ -51,9 +51,9 @@ impl App {
             }
     }
 
-    /// Returns whether the person asked for it: while no turn runs only their own restores come.
+    /// Returns whether the person asked for it.
     fn is_own(&self, what: Attention) -> bool {
-        what.proposal().is_some_and(|id| self.guard.own == Some(id) || !self.is_busy())
+        what.proposal().is_some_and(|id| self.guard.own == Some(id))
     }
 
     fn may_take_keys(&self, what: Attention) -> bool {

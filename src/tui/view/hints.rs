@@ -93,7 +93,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 Action::Help => 0,
                 // They work after a search alone.
                 Action::NextMatch => 1,
-                Action::Accept | Action::Reject if inner == Context::Diff => 1,
+                // What decides, and what leaves it undecided.
+                Action::Accept | Action::Reject | Action::AcceptSession | Action::Later if inner == Context::Diff => 1,
                 Action::Restore | Action::RestoreSince if inner == Context::Timeline => 1,
                 _ if group.context == inner => 2 + minor,
                 _ => 4 + minor,

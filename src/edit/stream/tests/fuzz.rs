@@ -214,11 +214,7 @@ fn place(edits: &[Edit], known: &[KnownFile]) {
         let state = found.map_or(FileState::Absent, |k| FileState::file(k.text.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
     };
-    apply(
-        edits,
-        &mut lookup,
-        &GroupRules { in_play: None, all_or_nothing: false, questioned: None, ..GroupRules::default() },
-    );
+    apply(edits, &mut lookup, &GroupRules::default());
 }
 
 fn setting(name: &str, usual: u64) -> u64 {
