@@ -252,6 +252,12 @@ fn a_notice_that_is_too_long_for_the_input_line_goes_whole_to_the_chat() {
     assert!(!told(&stage), "{}", stage.text());
     stage.keys("<f5>");
     assert!(told(&stage), "{}", stage.text());
+    // What went well has an entry of its own there.
+    let entries = stage.text().matches("cannot be read").count();
+    stage.tell(EventBody::Notice(Notice::new(Level::Info, long, "")));
+    let rows = stage.text();
+    let chat = rows.lines().take_while(|row| !row.contains("──── nothing can be undone")).collect::<String>();
+    assert_eq!(chat.matches("cannot be read").count(), entries, "{rows}");
 }
 
 /// While the model works, what it said last explains its own proposals alone.

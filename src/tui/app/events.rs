@@ -153,9 +153,9 @@ impl App {
 
     /// Shows something to know in passing.
     fn notice(&mut self, notice: Notice) {
-        let is_beside_chat = matches!(self.screen, Screen::Main);
+        let must_be_read = notice.level != Level::Info;
         // Where there is no chat it must stay readable too; the chat is told once it is there.
-        if !is_beside_chat && notice.level != Level::Info {
+        if must_be_read && !matches!(self.screen, Screen::Main) {
             self.early.push(notice);
             return;
         }
@@ -163,7 +163,7 @@ impl App {
             true => notice.title.clone(),
             false => format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail),
         };
-        if is_beside_chat && !self.fits_note(&words) {
+        if must_be_read && !self.fits_note(&words) {
             self.panes.chat.add_notice(notice);
             if self.rects.place(PaneId::Chat).is_some() {
                 return;

@@ -26,7 +26,7 @@ use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, 
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
 pub use reviewed::keep_reviewed;
-use tell::{tell, tell_written};
+use tell::{tell, tell_own, tell_written};
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -165,11 +165,6 @@ async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop
         UNDO => tell(context, &result, &title).await,
         _ => tell_written(context, &result).await,
     }
-}
-
-/// Tells that the person asked for a proposal.
-async fn tell_own(context: &SessionContext, proposal: &Proposal) {
-    context.events.send(EventBody::Proposal(ProposalEvent::Own(proposal.id))).await;
 }
 
 /// Plans to undo a part of what the session changed, on a thread that may block.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::tell::tell;
+use super::tell::{tell, tell_own};
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::lock;
@@ -84,7 +84,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
-    super::tell_own(context, &proposal).await;
+    tell_own(context, &proposal).await;
     let result = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
     if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&result.outcome, &result.decision) {
         let decided = proposal.files.iter().zip(decision.files());

@@ -5,7 +5,8 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::transcript::PersonRestore;
 use crate::messages::agent as say;
-use crate::protocol::{Item, Level, NoticeAction, Outcome};
+use crate::proposal::Proposal;
+use crate::protocol::{EventBody, Item, Level, NoticeAction, Outcome, ProposalEvent};
 
 /// Says how the restore of this title ended: in the chat where there is one, and in a note for the model.
 pub(super) async fn tell(context: &SessionContext, result: &ProposalResult, title: &str) {
@@ -44,4 +45,9 @@ async fn tell_unwritten(context: &SessionContext, result: &ProposalResult) {
         Outcome::Failed(why) => context.say(Level::Error, why.clone(), "").await,
         Outcome::Applied { .. } | Outcome::Refused | Outcome::Withdrawn => {}
     }
+}
+
+/// Tells that the person asked for a proposal.
+pub(super) async fn tell_own(context: &SessionContext, proposal: &Proposal) {
+    context.events.send(EventBody::Proposal(ProposalEvent::Own(proposal.id))).await;
 }
