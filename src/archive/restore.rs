@@ -387,6 +387,14 @@ impl Archive {
         foreign(path, last, now.stamp.map(|s| s.modified()), (now.state, old), choices, self.merger())
     }
 
+    /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
+    /// read is not.
+    pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
+        let archived = self.version_in(path, changeset).ok().flatten().and_then(|version| self.show(&version).ok());
+        let now = workspace.read_to_restore(path).ok();
+        archived.zip(now).is_some_and(|(old, now)| with_set_id_bits(old, &now.state) == now.state)
+    }
+
     /// Returns whether a state is what nebula wrote, or is archived anyway.
     pub fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
         let sha = state_sha(now);

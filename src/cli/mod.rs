@@ -125,6 +125,7 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         archive: &archive,
         memory: &memory,
         folder: context.folder.clone(),
+        commands: context.config.paths.own("commands"),
         max_size: context.config.archive_max_size,
         format: context.global.format.clone(),
         session: context.global.resume.clone().filter(|id| !id.is_empty()),

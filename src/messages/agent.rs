@@ -240,6 +240,8 @@ messages! {
     cut_off(files, id): "a command was cut off: what it changed ({files}) is changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_earlier(id): "what it changed before someone else did is changeset {id}: `nebula at {id} --restore` goes back to before that", "ほかの人が変更する前の変更はチェンジセット{id}です。その前へは`nebula at {id} --restore`で戻せます";
     command_runs_yet: "a command still runs here: what it changed so far is not archived yet, and not undone", "コマンドがまだ実行中です。これまでの変更はまだアーカイブされておらず、元に戻りません";
+    cut_off_unwritten(title): "{title}: cut off before any file was written", "{title}: どのファイルも書き込む前に中断されました";
+    cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
     cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";

@@ -21,9 +21,9 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
             services.say(Level::Warning, e.to_string(), "");
         }
         adopt_and_say(&services, PATIENCE);
-        let reconciled = reconcile(services.stores().memory, &services.project(), &services.archive);
         // A changeset that cannot be read stays so: it is told where changesets are looked at.
-        services.record_error(reconciled);
+        let reconciled = services.record_error(reconcile(services.stores())).unwrap_or_default();
+        reconciled.lines.into_iter().for_each(|line| services.say(Level::Warning, line, ""));
         if review::count(&services) {
             services.report(ServiceReport::Status);
         }

@@ -4,15 +4,20 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::agent::services::StoreError;
-use crate::archive::{self, Archive, Id};
-use crate::memory::{ChangesetRecord, Memory};
+use crate::archive::{self, Id};
+use crate::execute::Stores;
+use crate::memory::{ChangesetRecord, StoredFile};
+use crate::messages::{agent as say, count};
 use crate::past::files_of;
+use crate::text::clean::clean_line;
 
 /// The intents that were joined with their changesets, and those that were not.
 #[derive(Debug, Default)]
 pub struct Reconciled {
     /// The count of those that were joined.
     pub count: usize,
+    /// Lines to tell the person: of changes that were cut off before all of their files were written.
+    pub lines: Vec<String>,
     /// The errors of changesets that cannot be read: their intents stay as they are.
     pub unread: Vec<archive::Error>,
 }
@@ -20,90 +25,151 @@ pub struct Reconciled {
 /// Records in memory the changesets of intents without an outcome. Intents without a changeset stay as they are: either
 /// nothing was written, or their process is still writing.
 ///
+/// A changeset of which nothing was written counts as failed, so that `undo` passes over it.
+///
 /// # Errors
 /// When memory cannot be read or written, or the archive cannot be listed.
-pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<Reconciled, StoreError> {
-    let pending = memory.pending(project)?;
-    if pending.is_empty() {
+pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
+    let Stores { archive, memory, .. } = stores;
+    let project = stores.project();
+    if memory.pending(&project)?.is_empty() {
         return Ok(Reconciled::default());
     }
-    let known: HashSet<String> = memory.changesets(project)?.into_iter().filter_map(|c| c.id).collect();
     let mut unknown: Vec<Id> = archive.list()?;
+    // Whoever writes holds the lock: under it, an intent that has no outcome yet is that of a dead process, or all its
+    // files are written.
+    let lock = match archive.lock() {
+        Ok(lock) => lock,
+        Err(error) => return Ok(Reconciled { unread: vec![error], ..Reconciled::default() }),
+    };
+    let pending = memory.pending(&project)?;
+    let known: HashSet<String> = memory.changesets(&project)?.into_iter().filter_map(|c| c.id).collect();
     unknown.retain(|id| !known.contains(&id.to_string()));
     unknown.sort_unstable();
     let mut reconciled = Reconciled::default();
     for record in pending {
-        let found = unknown.iter().position(|id| fits(archive, &record, *id));
+        let found = unknown.iter().position(|id| fits(stores, &record, *id));
         if let Some(at) = found {
             let id = unknown.remove(at);
             match files_of(id, None, &mut HashMap::new(), archive) {
                 Ok(files) => {
-                    memory.applied(record.pending, &id.to_string(), &files)?;
+                    let (written, all) = (written(stores, id, &files), files.len());
+                    let id = id.to_string();
+                    match written {
+                        0 => memory.failed(record.pending, Some(&id), &files)?,
+                        _ => memory.applied(record.pending, &id, &files)?,
+                    }
+                    reconciled.lines.extend(cut_off_words(&record.cause.title, written, all));
                     reconciled.count += 1;
                 }
                 Err(error) => reconciled.unread.push(error),
             }
         }
     }
+    drop(lock);
     Ok(reconciled)
 }
 
+/// Counts the files of a changeset that are not in the state it archived any more.
+fn written(stores: Stores<'_>, id: Id, files: &[StoredFile]) -> usize {
+    files.iter().filter(|file| !stores.archive.is_as_before(stores.workspace, id, &file.path)).count()
+}
+
+/// Returns what is said of a change that was cut off; none where all of its files were written.
+fn cut_off_words(title: &str, written: usize, all: usize) -> Option<String> {
+    let title = clean_line(title);
+    match written {
+        0 => Some(say::cut_off_unwritten(&title)),
+        some if some < all => Some(say::cut_off_partly(&title, &some, &count::files(all))),
+        _ => None,
+    }
+}
+
 /// Returns whether a changeset can be the one of an intent: made after it, of its files and no others.
-fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
+fn fits(stores: Stores<'_>, record: &ChangesetRecord, id: Id) -> bool {
     if id.at() < record.at {
         return false;
     }
     let intended: BTreeSet<&str> = record.files.iter().map(|f| f.path.as_str()).collect();
-    archive.paths(id).is_ok_and(|paths| {
-        let archived = intended.iter().filter(|p| archive.excluded_by(p).is_none()).count();
+    stores.archive.paths(id).is_ok_and(|paths| {
+        let archived = intended.iter().filter(|p| stores.archive.excluded_by(p).is_none()).count();
         paths.len() == archived && paths.iter().all(|p| intended.contains(p.as_str()))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::archive::ArchiveSettings;
-    use crate::memory::{ChangesetCause, ChangesetState, Options, WriteIntent};
-    use crate::workspace::Workspace;
+    use std::fs;
 
-    #[test]
-    fn a_changeset_whose_process_died_gets_its_cause() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
-        let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
+    use super::*;
+    use crate::execute::testing::World;
+    use crate::memory::{ChangesetCause, ChangesetState, WriteIntent};
+
+    /// Does what a write does before it writes: the intent, and the changeset. Returns the changeset's id.
+    fn cut_off(w: &World, paths: &[&str]) -> String {
         let cause = ChangesetCause { kind: "undo".into(), title: "undo of x".into(), ..ChangesetCause::default() };
-        let will = |path: &str| WriteIntent {
-            path: path.into(),
+        w.memory.write_intent(&w.stores().project(), &cause, &intended(paths)).expect("recorded");
+        let states: Vec<_> = paths.iter().map(|path| w.workspace.read(path).expect("read").state).collect();
+        let before: Vec<_> = paths.iter().copied().zip(&states).map(Into::into).collect();
+        let recorded = w.archive.record(&mut w.archive.lock().expect("locked"), &before, None).expect("recorded");
+        recorded.changeset.expect("archived").to_string()
+    }
+
+    fn intended(paths: &[&str]) -> Vec<WriteIntent> {
+        let intent = |path: &&str| WriteIntent {
+            path: (*path).into(),
             sha256: None,
             replaces: None,
             bytes: None,
             added: None,
             removed: None,
         };
-        memory.write_intent("/p", &cause, &[will("a")]).expect("recorded");
-        memory.write_intent("/p", &cause, &[will("never")]).expect("recorded");
-        let state = workspace.read("a").expect("read").state;
-        let recorded =
-            archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
-        let versions = archive.versions("a").expect("listed");
+        paths.iter().map(intent).collect()
+    }
+
+    fn state(w: &World, id: &str) -> ChangesetState {
+        w.memory.changeset(&w.stores().project(), id).expect("read").expect("known").state
+    }
+
+    #[test]
+    fn a_changeset_whose_process_died_gets_its_cause() {
+        let w = World::with("old");
+        let project = w.stores().project();
+        w.memory.write_intent(&project, &ChangesetCause::default(), &intended(&["never"])).expect("recorded");
+        let id = cut_off(&w, &["a"]);
+        fs::write(w.workspace.root().join("a"), "new").expect("written");
+        let versions = w.archive.versions("a").expect("listed");
         let folder = versions[0].file.parent().expect("its folder");
-        std::fs::rename(folder, archive.folder().join("aside")).expect("moved");
-        std::fs::write(folder, "in its place").expect("written");
-        let reconciled = reconcile(&memory, "/p", &archive).expect("the rest goes on");
+        fs::rename(folder, w.archive.folder().join("aside")).expect("moved");
+        fs::write(folder, "in its place").expect("written");
+        let reconciled = reconcile(w.stores()).expect("the rest goes on");
         assert_eq!((reconciled.count, reconciled.unread.len()), (0, 1), "{reconciled:?}");
-        std::fs::remove_file(folder).expect("removed");
-        std::fs::rename(archive.folder().join("aside"), folder).expect("moved back");
-        assert_eq!(reconcile(&memory, "/p", &archive).expect("reconciled").count, 1);
-        let id = recorded.changeset.expect("archived").to_string();
-        let record = memory.changeset("/p", &id).expect("read").expect("known");
+        fs::remove_file(folder).expect("removed");
+        fs::rename(w.archive.folder().join("aside"), folder).expect("moved back");
+        let reconciled = reconcile(w.stores()).expect("reconciled");
+        assert_eq!((reconciled.count, reconciled.lines.len()), (1, 0), "{reconciled:?}");
+        let record = w.memory.changeset(&project, &id).expect("read").expect("known");
         assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));
-        assert_eq!(record.files[0].version, Some(recorded.files[0].version.to_string()));
-        assert_eq!(reconcile(&memory, "/p", &archive).expect("nothing left").count, 0);
-        std::fs::remove_dir_all(archive.folder()).expect("removed");
-        std::fs::write(archive.folder(), "in its place").expect("written");
-        let unread = reconcile(&memory, "/p", &archive);
+        assert_eq!(record.files[0].version, Some(versions[0].id.to_string()));
+        assert_eq!(reconcile(w.stores()).expect("nothing left").count, 0);
+        fs::remove_dir_all(w.archive.folder()).expect("removed");
+        fs::write(w.archive.folder(), "in its place").expect("written");
+        let unread = reconcile(w.stores());
         assert!(matches!(unread, Err(StoreError::Archive(_))), "an archive that cannot be read is no empty one");
+    }
+
+    #[test]
+    fn a_change_that_was_cut_off_before_it_wrote_is_passed_over() {
+        let w = World::with("old");
+        fs::write(w.workspace.root().join("b"), "old").expect("written");
+        let id = cut_off(&w, &["a", "b", "new"]);
+        let reconciled = reconcile(w.stores()).expect("reconciled");
+        assert_eq!(state(&w, &id), ChangesetState::Failed);
+        assert_eq!(reconciled.lines, ["undo of x: cut off before any file was written"]);
+        let id = cut_off(&w, &["a", "b", "new"]);
+        fs::remove_file(w.workspace.root().join("b")).expect("removed");
+        let reconciled = reconcile(w.stores()).expect("reconciled");
+        assert_eq!(state(&w, &id), ChangesetState::Applied);
+        assert_eq!(reconciled.lines, ["undo of x: cut off when 1 of 3 files were written; an undo takes these back"]);
     }
 }

@@ -101,6 +101,7 @@ fn with_archive(
         archive: &archive,
         memory: &memory,
         folder: context.folder.clone(),
+        commands: context.config.paths.own("commands"),
         max_size: context.config.archive_max_size,
         format: None,
         session: None,

@@ -104,6 +104,7 @@ impl CodeTools {
             archive: &archive,
             memory: &memory,
             folder: self.context.workspace.root().to_path_buf(),
+            commands: self.context.config.paths.own("commands"),
             max_size: self.context.config.archive_max_size,
             format: None,
             session: None,

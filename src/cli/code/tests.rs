@@ -44,6 +44,7 @@ fn run(words: &[&str], answer: &str, meanwhile: impl Fn(&Path)) -> (Result<Value
         archive: &archive,
         memory: &memory,
         folder: root.clone(),
+        commands: None,
         max_size: 1 << 31,
         format: None,
         session: None,

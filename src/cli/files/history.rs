@@ -12,6 +12,7 @@ use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
 use crate::archive::{Id, Sha};
 use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
 use crate::past::{cause, files_of};
+use crate::shell::output::record::{self, CommandRecord};
 use crate::text::number::plural;
 use crate::text::{size, time};
 
@@ -25,11 +26,51 @@ const BUFFER: usize = 1 << 16;
 struct Row<'a> {
     id: String,
     time: String,
-    cause: Option<&'a str>,
+    #[serde(flatten)]
+    cause: CauseRow<'a>,
     approved: Option<Cow<'a, str>>,
     merged: Option<&'a str>,
     files: Vec<FileRow<'a>>,
 }
+
+/// The cause of a changeset, in `--json`.
+#[derive(Serialize)]
+struct CauseRow<'a> {
+    cause: Option<&'a str>,
+    kind: Option<&'a str>,
+    #[serde(flatten)]
+    command: Option<CommandRow<'a>>,
+    /// True if nothing was written, or everything was put back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
+}
+
+impl<'a> CauseRow<'a> {
+    fn of(record: Option<&'a ChangesetRecord>, commands: &'a CommandsByChangeset) -> Self {
+        let kind = record.map(|record| record.cause.kind.as_str());
+        let command = record.filter(|record| record.cause.kind == "command").map(|record| {
+            let known = record.id.as_ref().and_then(|id| commands.get(id));
+            CommandRow {
+                command: known.map_or(&record.cause.title, |known| &known.command),
+                exit: known.and_then(|known| known.exit),
+            }
+        });
+        let failed = record.is_some_and(|record| record.state == ChangesetState::Failed);
+        CauseRow { cause: cause(record), kind, command, failed }
+    }
+}
+
+/// The command that made a changeset, in `--json`.
+#[derive(Serialize)]
+struct CommandRow<'a> {
+    /// Its text, of one whose log is gone in one line and cut off.
+    command: &'a str,
+    /// Its exit code; none: a signal ended it, or its log is gone.
+    exit: Option<i32>,
+}
+
+/// The commands whose logs are still there, by the changeset of each.
+type CommandsByChangeset = HashMap<String, CommandRecord>;
 
 /// A file of it.
 #[derive(Serialize)]
@@ -61,6 +102,7 @@ impl ArchiveCommands<'_> {
             (ids.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), known)
         });
         let (ids, known) = (ids?, self.memory.or_report(known));
+        let commands = if json { self.commands_by_changeset() } else { HashMap::new() };
         let mut folders = HashMap::new();
         let mut out = Vec::with_capacity(BUFFER);
         if json {
@@ -84,7 +126,7 @@ impl ArchiveCommands<'_> {
             if json {
                 out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
                 let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
-                let (cause, approved) = (cause(record), self.approved(*id, record)?);
+                let (cause, approved) = (CauseRow::of(record, &commands), self.approved(*id, record)?);
                 let row = Row { id: name, time, cause, approved, merged: merged(record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
@@ -105,6 +147,12 @@ impl ArchiveCommands<'_> {
         }
         self.tell_size(ids.len())?;
         Ok(DONE)
+    }
+
+    fn commands_by_changeset(&self) -> CommandsByChangeset {
+        let Some(logs) = &self.commands else { return HashMap::new() };
+        let commands = record::list(logs, self.workspace.root()).into_iter();
+        commands.filter_map(|(command, _)| Some((command.changeset.clone()?, command))).collect()
     }
 
     /// Returns who approved a changeset: as memory knows it, else as the archive does.
@@ -148,10 +196,11 @@ impl ArchiveCommands<'_> {
             let cause = of.and_then(|(changeset, _)| cause(Some(changeset)));
             let approved = of.and_then(|(changeset, _)| changeset.cause.approved.as_deref());
             let merged = of.and_then(|(changeset, _)| merged(Some(changeset)));
+            let kind = of.map(|(changeset, _)| changeset.cause.kind.as_str());
             if json {
                 rows.push(json!({
                     "version": id, "time": time::utc_millis(version.id.at()), "size": version.size(), "absent": version.absent,
-                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "approved": approved, "merged": merged,
+                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "kind": kind, "approved": approved, "merged": merged,
                 }));
             } else {
                 let size = if version.absent { "absent".into() } else { size::words(version.size()) };
@@ -222,7 +271,7 @@ fn line<'a>(
         sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
     }
     let state = match record.map(|r| r.state) {
-        Some(ChangesetState::Failed) => " (failed, put back)",
+        Some(ChangesetState::Failed) => " (failed: no file is changed by it)",
         _ => "",
     };
     let (size, cause) = (plural(number, "file"), cause(record).unwrap_or(""));

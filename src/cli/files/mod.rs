@@ -247,8 +247,9 @@ pub(in crate::cli) fn reconcile_killed(
     let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
     let Adopted { mut lines, in_use } = crate::agent::adopt(&shell, stores, PATIENCE)?;
     lines.extend((in_use > 0).then(|| say::command_runs_yet().into()));
-    match reconcile(stores.memory, &stores.project(), stores.archive) {
+    match reconcile(stores) {
         Ok(reconciled) => {
+            lines.extend(reconciled.lines);
             lines.extend(reconciled.unread.iter().map(archive::Error::to_string));
             Ok((lines, Ok(reconciled.count)))
         }
@@ -279,6 +280,8 @@ pub struct ArchiveCommands<'a> {
     pub memory: &'a Memory,
     /// The folder that paths are relative to: the shell's current one.
     pub folder: PathBuf,
+    /// The folder of the records of commands, if there is one.
+    pub commands: Option<PathBuf>,
     /// `archiveMaxSize` in bytes.
     pub max_size: u64,
     /// The global `--format`.

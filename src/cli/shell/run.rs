@@ -365,7 +365,7 @@ pub fn output(context: &Context, id: &str) -> Result<i32> {
 }
 
 fn records(context: &Context) -> Vec<(CommandRecord, std::path::PathBuf)> {
-    let logs = context.config.paths.folder().map(|own| own.join("commands"));
+    let logs = context.config.paths.own("commands");
     logs.map(|logs| record::list(&logs, context.workspace.root())).unwrap_or_default()
 }
 

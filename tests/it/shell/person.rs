@@ -34,6 +34,13 @@ fn json_tells_what_became_of_each_file() {
     assert_eq!(changed, ["\"changed\" \"README.md\"", "\"made\" \"made\"", "\"removed\" \"empty.txt\""]);
     let history = text(&tree.nebula(&["history"]).stdout);
     assert!(history.contains("echo one >> README.md"), "{history}");
+    let long = format!("echo {} > long; exit 3", "x".repeat(100));
+    tree.nebula(&["run", "--", &long]);
+    let history = text(&tree.nebula(&["history", "--json"]).stdout);
+    let history: serde_json::Value = serde_json::from_str(&history).expect("JSON");
+    let newest = &history[0];
+    assert_eq!((&newest["kind"], &newest["exit"]), (&"command".into(), &3.into()), "{newest}");
+    assert_eq!(newest["command"], long.as_str(), "the cause is cut off, the command is not");
 }
 
 #[test]
