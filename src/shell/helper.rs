@@ -180,7 +180,7 @@ fn lock(staging: &Path) -> io::Result<File> {
 
 fn spawn(start: &Start, left: &File, events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     let failed = |error: io::Error| HelperReport::NotStarted(error.to_string());
-    let start = Start { text: left::script(start, left.as_raw_fd()), ..start.clone() };
+    let start = Start { text: left::script(&start.text, left.as_raw_fd()), ..start.clone() };
     let inherited = |flags| rustix::io::fcntl_setfd(left, flags).map_err(|error| failed(error.into()));
     // The shell writes what it leaves into it; nothing else does any harm there.
     inherited(rustix::io::FdFlags::empty())?;

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use super::message::{ShellState, Start};
+use super::message::ShellState;
 
 /// The longest that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -29,10 +29,19 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
+/// The beginning of the trap that writes what is left.
+const TRAP: &str = "trap 'printf \"%s\\0\" \"$PWD\" >&";
+/// The end of the trap.
+const TRAP_END: &str = "' EXIT; ";
+
 /// Returns the text that the shell runs: the command's, after the trap that writes what is left into `descriptor`.
-pub fn script(start: &Start, descriptor: i32) -> String {
-    let trap = format!("trap 'printf \"%s\\0\" \"$PWD\" >&{descriptor}; export -p >&{descriptor}' EXIT");
-    format!("{trap}; {}", start.text)
+pub fn script(text: &str, descriptor: i32) -> String {
+    format!("{TRAP}{descriptor}; export -p >&{descriptor}{TRAP_END}{text}")
+}
+
+/// Returns the command's text of what a shell runs; a text without the trap is itself.
+pub fn text_of(script: &str) -> &str {
+    script.strip_prefix(TRAP).and_then(|rest| rest.split_once(TRAP_END)).map_or(script, |(_, text)| text)
 }
 
 /// Returns what the shell wrote; none where it wrote nothing whole.
@@ -106,6 +115,12 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_tells_the_text_of_its_command() {
+        let text = "trap 'x' EXIT; ls";
+        assert_eq!([text_of(&script(text, 6)), text_of(text)], [text, text]);
+    }
 
     #[test]
     fn exported_variables_are_read_as_both_shells_write_them() {

@@ -233,6 +233,30 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     assert_eq!((*id, decision.reason.as_deref(), decision.count().accepted), (proposal.id, None, 0));
 }
 
+#[test]
+fn what_is_typed_after_a_cancelled_restore_is_sent() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let proposal = Arc::new(proposal());
+    let preview = |file: &nebula::proposal::FileChange| RestorePreview {
+        path: file.path.clone(),
+        status: RestoreStatus::Restore(RestoreFate::Content, file.counts),
+    };
+    let previews = proposal.files.iter().map(preview).collect();
+    stage.tell(EventBody::Proposal(ProposalEvent::Own(proposal.id)));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), previews)));
+    assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
+    stage.wait(500);
+    stage.keys("<esc>");
+    stage.wait(100);
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Refused)));
+    stage.wait(100);
+    stage.keys("next<enter>");
+    let sent = stage.sent();
+    let submitted = sent.iter().any(|command| matches!(command, Command::Submit(prompt) if prompt.text == "next"));
+    assert!(submitted, "{}", stage.text());
+}
+
 /// What has no room in the input line is whole in the chat, also where another tab is shown.
 #[test]
 fn a_notice_that_is_too_long_for_the_input_line_goes_whole_to_the_chat() {

@@ -338,7 +338,7 @@ pub fn list(context: &Context, as_json: bool) -> Result<i32> {
         let took = record.took.map(|took| format!("{:.1} s", took as f64 / 1e3)).unwrap_or_default();
         io::Write::write_fmt(
             &mut out,
-            format_args!("{name:<16} {}  {end:<11} {took:>8}  {text}\n", crate::text::time::utc(record.started)),
+            format_args!("{name:<16} {}  {end:<11} {took:>8}  {text}\n", crate::text::time::local(record.started)),
         )?;
     }
     Ok(0)

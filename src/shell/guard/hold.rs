@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::call::{CallReply, Notification};
 use super::sys;
 use crate::proposal::acts_later;
+use crate::shell::left;
 use crate::shell::message::{Hold, HoldAnswer, HoldReason, HoldSettings};
 use crate::text::clean::clean_line;
 
@@ -187,11 +188,13 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the line of words that a process was started with, as far as it can be shown.
+/// Returns the line of words that a process was started with, as far as it can be shown; of the shell, the command's
+/// text without nebula's own.
 fn program(process: i32) -> String {
-    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let line: String = String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ");
-    clean_line(&line).chars().take(LONGEST).collect()
+    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    let words: Vec<&str> = line.trim_end_matches('\0').split('\0').map(left::text_of).collect();
+    clean_line(&words.join(" ")).chars().take(LONGEST).collect()
 }
 
 /// Returns the name of a call that may wait, and for what a file is opened.

@@ -430,11 +430,11 @@ impl Archive {
     /// Returns, of the restore that waits here, the number of files for which the person must choose, and of all its
     /// files.
     pub fn restoring(&self) -> Option<(usize, usize)> {
-        self.restore.as_ref().filter(|f| !f.seen).map(RestoreList::count)
+        self.restore.as_ref().filter(|f| !f.left).map(RestoreList::count)
     }
 
     /// Returns the restore whose files wait here for the person.
     pub fn waiting(&self) -> Option<ProposalId> {
-        self.restore.as_ref().filter(|f| !f.seen).map(|f| f.proposal.id)
+        self.restore.as_ref().filter(|f| !f.left).map(|f| f.proposal.id)
     }
 }

@@ -21,8 +21,8 @@ use crate::tui::theme::Role;
 pub(super) struct RestoreList {
     pub proposal: Arc<Proposal>,
     previews: Vec<RestorePreview>,
-    /// The person went on to the proposal.
-    pub seen: bool,
+    /// The person went on to the proposal, or cancelled it: the list waits for nothing more.
+    pub left: bool,
     top: usize,
     /// A file that someone else changed and that the person went to, to choose for it, maybe once more.
     gone_to: Option<usize>,
@@ -65,7 +65,7 @@ fn undecided(preview: &RestorePreview) -> bool {
 
 impl RestoreList {
     pub fn new(proposal: Arc<Proposal>, previews: Vec<RestorePreview>) -> Self {
-        RestoreList { proposal, previews, seen: false, top: 0, gone_to: None }
+        RestoreList { proposal, previews, left: false, top: 0, gone_to: None }
     }
 
     /// Returns the file that is asked about: the one gone to, else the first that someone else changed and nothing was
@@ -127,10 +127,12 @@ impl RestoreList {
             Action::Merge => ForeignChoice::Merge,
             Action::RestoreVersion => ForeignChoice::RestoreVersion,
             Action::Open | Action::Write => {
-                self.seen = true;
+                self.left = true;
                 return vec![PaneEffect::Focus(PaneId::Diff)];
             }
             Action::Escape | Action::Later | Action::Close => {
+                // The keys go back at once: what is typed next is meant for what had them before.
+                self.left = true;
                 let refused = crate::proposal::Decision::refuse(&self.proposal);
                 let say = say::nothing_restored().to_string();
                 return vec![PaneEffect::send(Command::Decide(self.proposal.id, refused)), PaneEffect::Say(say)];
