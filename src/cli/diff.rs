@@ -63,10 +63,28 @@ impl Diff {
         self.line(HEAD, text.as_bytes());
     }
 
+    /// Writes one line of a folder that is made, removed or gets another mode. `git` keeps no folders: it passes over
+    /// lines between the files.
+    fn folder(&mut self, change: &FileChange) {
+        let (path, mode) =
+            (&change.path, |state: &State| matches!(state, State::Folder { .. }).then(|| state.mode()).flatten());
+        match (mode(&change.before), mode(&change.after)) {
+            (None, None) => {}
+            (None, Some(then)) => self.head(&format!("folder {path} made, mode {then:o}")),
+            (Some(_), None) => self.head(&format!("folder {path} removed")),
+            (Some(now), Some(then)) => self.head(&format!("folder {path} mode {now:o} → {then:o}")),
+        }
+    }
+
     fn file(&mut self, change: &FileChange) {
+        self.folder(change);
+        let (before, after) = (without_folder(&change.before), without_folder(&change.after));
+        if before.is_absent() && after.is_absent() {
+            return;
+        }
         let (a, b) = (quoted("a", &change.path), quoted("b", &change.path));
         self.head(&format!("diff --git {a} {b}"));
-        match (&change.before, &change.after) {
+        match (before, after) {
             (State::Absent, after) => self.head(&format!("new file mode {}", mode(after, &State::Absent))),
             (before, State::Absent) => self.head(&format!("deleted file mode {}", mode(before, before))),
             (before, after) => {
@@ -77,18 +95,18 @@ impl Diff {
                 }
             }
         }
-        let (old, new) = (content(&change.before), content(&change.after));
+        let (old, new) = (content(before), content(after));
         if old == new {
             return;
         }
-        let (Some(before), Some(after)) = (text_lines(&old), text_lines(&new)) else {
+        let (Some(old_lines), Some(new_lines)) = (text_lines(&old), text_lines(&new)) else {
             return self.line("", format!("Binary files {a} and {b} differ").as_bytes());
         };
         let name = |state: &State, name: String| if state.is_absent() { "/dev/null".into() } else { name };
-        self.head(&format!("--- {}", name(&change.before, a)));
-        self.head(&format!("+++ {}", name(&change.after, b)));
-        for group in groups(change, before.len(), after.len()) {
-            self.group(&group, &before, &after);
+        self.head(&format!("--- {}", name(before, a)));
+        self.head(&format!("+++ {}", name(after, b)));
+        for group in groups(change, old_lines.len(), new_lines.len()) {
+            self.group(&group, &old_lines, &new_lines);
         }
     }
 
@@ -146,6 +164,11 @@ fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<us
     groups
 }
 
+/// Returns a state as `git` sees it: a folder is nothing.
+fn without_folder(state: &State) -> &State {
+    if matches!(state, State::Folder { .. }) { &State::Absent } else { state }
+}
+
 /// Returns a state's bytes; a link's are its text.
 fn content(state: &State) -> Vec<u8> {
     match state {
@@ -167,7 +190,6 @@ fn mode(state: &State, before: &State) -> &'static str {
     let bits = State::mode;
     match state {
         State::Link { .. } => "120000",
-        State::Folder { .. } => "040000",
         _ if bits(state).or(bits(before)).unwrap_or(0) & 0o100 != 0 => "100755",
         _ => "100644",
     }
@@ -224,6 +246,15 @@ mod tests {
             "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
         );
         assert!(text(file(b"\0", None), file(b"\x01\0", None)).ends_with("Binary files a/f and b/f differ\n"));
+    }
+
+    #[test]
+    fn a_folder_is_one_line_that_git_passes_over() {
+        let folder = |mode| State::Folder { mode };
+        let text = |b, a| String::from_utf8(unified(&FileChange::new("f/", b, a, "", &[]), false)).expect("text");
+        assert_eq!(text(State::Absent, folder(0o755)), "folder f/ made, mode 755\n");
+        assert_eq!(text(folder(0o755), folder(0o700)), "folder f/ mode 755 → 700\n");
+        assert_eq!(text(folder(0o755), State::Absent), "folder f/ removed\n");
     }
 
     #[test]
