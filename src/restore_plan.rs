@@ -178,17 +178,19 @@ fn undo(request: RestoreTarget, title: String) -> RestorePlan {
     RestorePlan { request, kind: "undo", title }
 }
 
-/// Returns the undo of a changeset; that of an undo is a redo. `unknown` stands for a cause that memory does not have.
+/// Returns the undo of a changeset; that of an undo is a redo, and that of a redo the undo again. `unknown` stands for a
+/// cause that memory does not have.
 fn of_changeset(request: RestoreTarget, id: Option<Id>, unknown: &str, stores: Stores<'_>) -> RestorePlan {
-    let cause = id.and_then(|id| cause_of(id, stores));
-    let undone = cause.as_ref().filter(|cause| cause.kind == "undo").and_then(|c| c.title.strip_prefix("undo of "));
-    match undone {
-        Some(undone) => RestorePlan { request, kind: "redo", title: format!("redo of {undone}") },
-        None => {
-            let title = cause.as_ref().map(|cause| cause.title.as_str()).filter(|title| !title.is_empty());
-            undo(request, format!("undo of {}", title.unwrap_or(unknown)))
-        }
+    let cause = id.and_then(|id| cause_of(id, stores)).unwrap_or_default();
+    let restored = |kind: &str| {
+        let title = Some(&cause.title).filter(|_| cause.kind == kind)?;
+        title.strip_prefix(kind)?.strip_prefix(" of ")
+    };
+    if let Some(undone) = restored("undo") {
+        return RestorePlan { request, kind: "redo", title: format!("redo of {undone}") };
     }
+    let title = restored("redo").or(Some(cause.title.as_str()).filter(|title| !title.is_empty()));
+    undo(request, format!("undo of {}", title.unwrap_or(unknown)))
 }
 
 fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {

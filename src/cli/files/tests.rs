@@ -144,7 +144,14 @@ fn undo_and_redo_alternate() {
     let ran = w.run(&["redo", "--yes"], None);
     assert_eq!((ran.code, w.read("a").as_str()), (FAILED, "two\n"));
     assert!(ran.err.contains("not made by an undo"), "{}", ran.err);
-    assert_eq!(w.run(&["undo", "3", "a", "--yes"], None).code, DONE);
+    for undoing in ["undo", "redo", "undo", "redo"] {
+        assert_eq!(w.run(&[undoing, "--yes"], None).code, DONE);
+    }
+    let causes: Vec<_> =
+        w.json(&["history", "--json"]).as_array().expect("changesets").iter().map(|c| c["cause"].clone()).collect();
+    assert!(causes[0] == causes[2] && causes[2] == causes[4], "{causes:?}");
+    assert!(causes[1] == causes[3] && causes[3] == causes[5], "{causes:?}");
+    assert_eq!(w.run(&["undo", "7", "a", "--yes"], None).code, DONE);
     assert_eq!(w.read("a"), "one\n");
     let ran = w.run(&["undo", "9", "a", "--yes"], None);
     assert_eq!((ran.code, ran.err.lines().count()), (FAILED, 1), "{ran:?}");
