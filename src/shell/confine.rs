@@ -8,7 +8,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -17,7 +17,7 @@ use rustix::net::{
 use rustix::process::Signal;
 
 use super::message::{Start, receive, send};
-use super::{guard, sandbox, view};
+use super::{guard, sandbox, terminal, view};
 
 /// The hidden name under which the program is the second stage.
 pub const NAME: &str = "__stage";
@@ -88,7 +88,11 @@ fn become_shell(control: &UnixStream) -> Failure {
         Err(failure) => return failure,
     };
     let mut command = Command::new(&start.shell);
-    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null());
+    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder);
+    match terminal::input(&start) {
+        Ok(input) => command.stdin(input),
+        Err(error) => return Failure::Guard(error),
+    };
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
     Failure::Guard(command.exec())
 }
@@ -96,6 +100,7 @@ fn become_shell(control: &UnixStream) -> Failure {
 fn prepare(control: &UnixStream) -> Result<Start, Failure> {
     let mut start: Start =
         receive(&mut BufReader::new(control))?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+    terminal::lead(&start)?;
     if let Some(view) = &start.view {
         let real = view::enter(view).map_err(Failure::View)?;
         // What the view does not cover must not be changed.

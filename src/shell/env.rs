@@ -90,17 +90,19 @@ impl Environment {
         mask::masked(&self.secrets, text.to_string())
     }
 
-    /// Returns the variables of command `id`, with those that commands before it left.
+    /// Returns the variables of command `id`, with those that commands before it left. In a `terminal` they are the
+    /// person's own: it can show what programs do there, and answer them.
     pub fn of(
         &self,
         id: &str,
         left: &BTreeMap<String, String>,
         grant: Grant,
         temporary: Option<&Path>,
+        terminal: bool,
     ) -> Vec<(String, String)> {
         let mut all = self.passed.clone();
         let mut set = |name: &str, value: &str| all.insert(name.to_string(), value.to_string());
-        SET.iter().for_each(|(name, value)| drop(set(name, value)));
+        SET.iter().filter(|_| !terminal).for_each(|(name, value)| drop(set(name, value)));
         temporary.and_then(Path::to_str).map(|folder| set("TMPDIR", folder));
         left.iter().for_each(|(name, value)| drop(set(name, value)));
         match (grant, self.all.get(AGENT)) {
@@ -209,7 +211,7 @@ mod tests {
             pair("LD_PRELOAD", "/tmp/x.so"),
         ];
         let env = Environment::new(own, &["MINE".into()], &["KEPT_*".into()]);
-        let given = env.of("c1", &BTreeMap::new(), Grant::Workspace, Some(Path::new("/tmp/own")));
+        let given = env.of("c1", &BTreeMap::new(), Grant::Workspace, Some(Path::new("/tmp/own")), false);
         let has = |name: &str| given.iter().any(|(n, _)| n == name);
         assert!(given.contains(&pair("TMPDIR", "/tmp/own")));
         assert!(has("PATH") && has("KEPT_KEY") && has("NEBULA_COMMAND") && has("GIT_EDITOR"));
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(env.secrets(), [pair("MINE", "named-by-nebula"), pair("github_token", "ghp_0123456789")]);
         let mark = |given: &[(String, String)]| given.iter().find(|(name, _)| name == SESSION).cloned();
         let other = Environment::new([pair(SESSION, "that of a program above")], &[], &[]);
-        let other = other.of("c1", &BTreeMap::new(), Grant::Workspace, None);
+        let other = other.of("c1", &BTreeMap::new(), Grant::Workspace, None, false);
         assert!(mark(&given).is_some() && mark(&other).is_some() && mark(&given) != mark(&other));
         assert!(!other.contains(&pair(SESSION, "that of a program above")));
         let mut exported = given.clone();

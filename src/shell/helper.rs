@@ -184,10 +184,12 @@ fn spawn(start: &Start, left: &File, events: &Sender<Event>) -> Result<Spawned, 
     let inherited = |flags| rustix::io::fcntl_setfd(left, flags).map_err(|error| failed(error.into()));
     // The shell writes what it leaves into it; nothing else does any harm there.
     inherited(rustix::io::FdFlags::empty())?;
-    let spawned = match start.guard.is_some() || start.bounds.is_some() || start.view.is_some() {
+    let spawned = match start.guard.is_some() || start.bounds.is_some() || start.view.is_some() || start.terminal {
         true => staged(&start, events),
         false => plain(&start)
-            .and_then(|child| Ok(Spawned { shell: pid(&child)?, serving: None, control: None, sandbox: String::new() }))
+            .and_then(|child| {
+                Ok(Spawned { shell: tree::pid_of(&child)?, serving: None, control: None, sandbox: String::new() })
+            })
             .map_err(failed),
     };
     inherited(rustix::io::FdFlags::CLOEXEC)?;
@@ -200,11 +202,6 @@ fn spawn(start: &Start, left: &File, events: &Sender<Event>) -> Result<Spawned, 
     };
     quiet().map_err(failed)?;
     Ok(spawned)
-}
-
-fn pid(child: &Child) -> io::Result<Pid> {
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    id.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// Returns the shell itself.
@@ -229,11 +226,13 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         let serving = serving(start, events)?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
+        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
+        // Who leads a group already can lead no session.
+        (!start.terminal).then(|| command.process_group(0));
         let mut child = command.spawn()?;
         drop(command);
         let staged = confine::take_over(&ours, start).map_err(|failure| failure.of(&ours, &mut child))?;
-        Ok((pid(&child)?, serving, ours, staged))
+        Ok((tree::pid_of(&child)?, serving, ours, staged))
     };
     let (shell, serving, control, staged) = begin().map_err(error_of)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {

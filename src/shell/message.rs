@@ -45,6 +45,9 @@ pub struct Start {
     /// The calls that wait for the person; none: nobody is asked, and what would be asked is refused.
     #[serde(default)]
     pub holds: Option<HoldSettings>,
+    /// Its output is a terminal, on which it leads a session of its own and from which it reads.
+    #[serde(default)]
+    pub terminal: bool,
 }
 
 /// The calls of a command that wait for the person.

@@ -24,6 +24,7 @@ mod request;
 mod run;
 mod sandbox;
 mod scan;
+mod terminal;
 mod tree;
 mod view;
 
@@ -39,6 +40,7 @@ pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
+pub use terminal::Terminal;
 pub use view::{TooMuch, View, ViewChanges, sweep as sweep_views};
 
 use std::time::Duration;

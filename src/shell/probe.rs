@@ -247,7 +247,7 @@ impl Place {
 /// Returns the start of a command in a sandbox that has no keeper yet.
 fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing> {
     let (grant, root) = (Grant::Workspace, place.workspace.root());
-    let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root));
+    let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root), false);
     let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| untried(&e))?;
     let around = Surroundings { root, temporary: root, since: 0, own: trial.own, variables: trial.environment.all() };
     Ok(Start {
@@ -262,13 +262,14 @@ fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing>
         view: None,
         only_read: Vec::new(),
         holds: None,
+        terminal: false,
     })
 }
 
 /// Runs a command to its end.
 fn run(trial: &Trial<'_>, start: Start) -> Result<CommandProgress, Missing> {
     let output = Output::new(None, Vec::new());
-    let launch = launch(Launch { program: trial.program.to_path_buf(), start, output, passes: None });
+    let launch = launch(Launch { program: trial.program.to_path_buf(), start, output, passes: None, terminal: None });
     let running = launch.map_err(|e| untried(&e))?;
     if !running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
         running.stop();

@@ -6,6 +6,7 @@ use super::message::HoldSettings;
 use super::run::RunningCommand;
 use super::sandbox::Grant;
 use super::scan::ScanError;
+use super::terminal::Terminal;
 use super::view::View;
 use crate::proposal::Consent;
 
@@ -27,6 +28,8 @@ pub struct CommandRequest {
     pub view: Option<Arc<View>>,
     /// The calls that wait for the person; none: nobody is asked.
     pub holds: Option<HoldSettings>,
+    /// The terminal that it reads from and prints to; none: it reads nothing and prints into a pipe.
+    pub terminal: Option<Arc<Terminal>>,
 }
 
 /// The reason why a command was not started. Nothing was run.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::env::SESSION;
 use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
+use super::terminal::Terminal;
 use super::tree;
 
 /// The time limit for a helper until the shell runs.
@@ -32,6 +33,8 @@ pub struct Launch {
     pub output: Output,
     /// Receives what is printed too, as it comes.
     pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
+    /// The terminal that it reads from and prints to; none: it reads nothing and prints into a pipe.
+    pub terminal: Option<Arc<Terminal>>,
 }
 
 /// The progress of a command.
@@ -157,7 +160,10 @@ impl std::fmt::Debug for RunningCommand {
 /// When the helper cannot be started.
 pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     let (ours, theirs) = UnixStream::pair()?;
-    let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    let (reads, writes) = match &launch.terminal {
+        Some(terminal) => terminal.ends()?,
+        None => rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?,
+    };
     let mut command = Command::new(&launch.program);
     command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
     command.stdout(Stdio::from(writes.try_clone()?)).stderr(Stdio::from(writes));

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,15 @@ pub fn of_session(above: Option<Pid>) -> Vec<Pid> {
 fn is_helper(pid: i32) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.split(|b| *b == 0).nth(1) == Some(HELPER.as_bytes())
+}
+
+/// Returns the process of a child.
+///
+/// # Errors
+/// When its number is none of a process.
+pub fn pid_of(child: &Child) -> io::Result<Pid> {
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// Returns whether a process is stopped by a signal.

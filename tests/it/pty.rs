@@ -364,3 +364,29 @@ fn a_storm_of_sizes_ends_in_a_whole_screen() {
     terminal.wait_for("4 of 4 hunks undecided");
     assert_eq!(terminal.leave(), 0);
 }
+
+/// `nebula run` in a terminal: the command has one of its own, of the same size, with keys, and Ctrl-C is its own.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_of_the_person_has_a_terminal() {
+    let home = tempfile::tempdir().expect("a folder");
+    let text = "test -t 0 && test -t 2 && echo \"$TERM ${NO_COLOR-coloured}\"; stty size; read line; echo \"got $line\"; \
+                echo here > \"$(tty)\"; echo made > file; trap 'stty size' WINCH; echo waits; while sleep 0.05; do :; done";
+    let path = std::env::var("PATH").expect("a path");
+    let program = env!("CARGO_BIN_EXE_nebula");
+    let mut terminal = Terminal::start_on(program, &["run", "--", text], home.path(), "C.UTF-8", Some(path));
+    terminal.wait_for("xterm-256color coloured");
+    terminal.wait_for("40 140");
+    terminal.keys("hello\r");
+    terminal.wait_for("got hello");
+    terminal.wait_for("waits");
+    terminal.resize(30, 100);
+    terminal.wait_for("30 100");
+    terminal.keys("\u{3}");
+    terminal.wait_for("changed 1 file");
+    let text = terminal.screen().contents();
+    assert!(text.contains("\nhere\n") && !text.contains("refused"), "{text}");
+    assert!(text.contains("^C\n"), "what nebula says begins a line: {text}");
+    assert_eq!(terminal.exit(), 130);
+    assert_eq!(std::fs::read_to_string(home.path().join("file")).expect("it stays"), "made\n");
+}

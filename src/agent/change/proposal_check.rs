@@ -175,7 +175,8 @@ async fn begin(
     let (commands, progress) = (Arc::clone(&context.commands), Arc::clone(&running.0));
     let folder = Some(".".to_string());
     let (grant, consent) = (Grant::Workspace, Consent::Policy("test"));
-    let request = CommandRequest { text, folder, grant, consent, view: Some(Arc::new(view)), holds: None };
+    let request =
+        CommandRequest { text, folder, grant, consent, view: Some(Arc::new(view)), holds: None, terminal: None };
     let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
     let begun = tokio::task::spawn_blocking(move || {
         let command = commands.begin(&request, Keeper::View, info, None)?;

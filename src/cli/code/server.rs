@@ -76,7 +76,7 @@ impl Chosen<'_> {
         // Keys stay out of it, as they do of commands.
         let archive = context.archive().map_err(|error| LspFault::NotStarted(error.to_string()))?;
         let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
-        let environment = shell.environment.of(&self.server.name, &BTreeMap::new(), Grant::Workspace, None);
+        let environment = shell.environment.of(&self.server.name, &BTreeMap::new(), Grant::Workspace, None, false);
         let mut seen = BTreeSet::from([target.file.path.clone()]);
         let mut open: Vec<Rc<SourceFile>> = vec![target.file.clone()];
         open.extend(found.iter().map(|one| &one.file).filter(|file| seen.insert(file.path.clone())).cloned());

@@ -4,6 +4,7 @@ mod events;
 mod preview;
 mod rules;
 mod run;
+mod terminal;
 
 pub use events::line as event_line;
 pub use preview::run as preview;

@@ -13,6 +13,7 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, UsageError};
 use super::events::line as event_line;
+use super::terminal::PersonTerminal;
 use crate::agent::{adopt, command_end};
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
@@ -30,6 +31,8 @@ pub(super) const SESSION: &str = "run";
 const LOGS: usize = 200;
 /// Bytes of output that wait at most to be printed on, in pieces.
 const WAITING: usize = 16;
+/// The time after which what may begin a secret is printed in a terminal, where it may be what the person typed.
+const QUIET: Duration = Duration::from_millis(50);
 /// The command could not be started.
 pub(super) const NOT_STARTED: i32 = 126;
 /// Its helper failed.
@@ -86,7 +89,7 @@ pub(super) fn request(context: &Context, args: &RunArgs) -> Result<CommandReques
         (false, true) => Grant::Read,
         (false, false) => Grant::Workspace,
     };
-    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None, holds: None })
+    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None, holds: None, terminal: None })
 }
 
 /// Runs a command to its end and prints what it prints. Returns it, and whether it was interrupted; none: it was not
@@ -105,6 +108,9 @@ pub(super) fn run_through(
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     // Once it runs, what it makes is there.
     let class = class_of(commands, request);
+    let terminal = if as_json { None } else { PersonTerminal::open()? };
+    let in_terminal = terminal.as_ref().map(PersonTerminal::of_command);
+    let request = &CommandRequest { terminal: in_terminal, ..request.clone() };
     let unprotected = commands.shell().own_unprotected(keeper).filter(|_| class != Class::Read);
     unprotected.iter().for_each(out::complain);
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
@@ -123,8 +129,18 @@ pub(super) fn run_through(
     if as_json {
         Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request))))?;
     }
-    let masker = Masker::new(commands.shell().environment.secrets().to_vec());
-    let stopped = context.block_on(follow(&command, received, masker, as_json))?;
+    let printer = OutputPrinter {
+        id: &command.id,
+        as_json,
+        in_terminal: terminal.is_some(),
+        masker: Masker::new(commands.shell().environment.secrets().to_vec()),
+        is_line_over: true,
+        held: Vec::new(),
+    };
+    let stopped = context.block_on(async {
+        terminal.as_ref().map_or(Ok(()), PersonTerminal::begin)?;
+        follow(&command, received, printer).await
+    })?;
     commands.end_all();
     Ok(Some((command, stopped)))
 }
@@ -190,12 +206,10 @@ fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>
 async fn follow(
     command: &ShellCommand,
     mut received: mpsc::Receiver<RunEvent>,
-    masker: Masker,
-    as_json: bool,
+    mut printer: OutputPrinter<'_>,
 ) -> Result<bool> {
     let mut stopped = false;
     let mut told = 0;
-    let mut printer = OutputPrinter { id: &command.id, as_json, masker, held: Vec::new() };
     // One listener for all rounds: a signal that comes between them counts too.
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
@@ -211,6 +225,7 @@ async fn follow(
                 Some(RunEvent::Changed) => {}
                 None => break,
             },
+            () = tokio::time::sleep(QUIET), if printer.waits_for_more() => printer.show_all()?,
             _ = &mut interrupted, if !stopped => {
                 stopped = true;
                 command.running.stop();
@@ -230,7 +245,11 @@ async fn follow(
 struct OutputPrinter<'a> {
     id: &'a str,
     as_json: bool,
+    /// It prints to a terminal of its own: byte for byte, since programs there draw.
+    in_terminal: bool,
     masker: Masker,
+    /// The line that was printed last has ended.
+    is_line_over: bool,
     /// The beginning of a character whose end has not come yet.
     held: Vec<u8>,
 }
@@ -243,8 +262,13 @@ impl OutputPrinter<'_> {
 
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut out = Out::stdout();
+        self.is_line_over = bytes.last().map_or(self.is_line_over, |last| *last == b'\n');
         if !self.as_json {
-            out.document(bytes)?;
+            if self.in_terminal {
+                out.styled(bytes)?
+            } else {
+                out.document(bytes)?
+            }
             return io::Write::flush(&mut out);
         }
         self.held.extend_from_slice(bytes);
@@ -253,9 +277,23 @@ impl OutputPrinter<'_> {
         self.event(&whole)
     }
 
+    /// Returns whether the beginning of a secret is held back from a person who may have typed it.
+    fn waits_for_more(&self) -> bool {
+        self.in_terminal && self.masker.is_holding()
+    }
+
+    /// Prints what is held back: nothing came that made it a secret.
+    fn show_all(&mut self) -> io::Result<()> {
+        let rest = self.masker.finish();
+        self.pass(&rest)
+    }
+
     fn finish(&mut self) -> io::Result<()> {
         let rest = self.masker.finish();
         self.pass(&rest)?;
+        if self.in_terminal && !self.is_line_over {
+            Out::stdout().styled(b"\r\n")?;
+        }
         let held = std::mem::take(&mut self.held);
         if self.as_json { self.event(&held) } else { Ok(()) }
     }

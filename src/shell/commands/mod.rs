@@ -97,7 +97,7 @@ impl Commands {
         let (id, left) = self.reserve();
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
-        let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
+        let given = self.shell.environment.of(&id, &left, request.grant, self.temporary(), request.terminal.is_some());
         let (shell, arguments) = self.find_shell()?;
         let info = CommandInfo {
             // Files and memory see no secret, in the command's own text neither.
@@ -123,9 +123,16 @@ impl Commands {
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),
+            terminal: request.terminal.is_some(),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
-        let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
+        let launched = launch(Launch {
+            program: self.shell.program.clone(),
+            start,
+            output,
+            passes,
+            terminal: request.terminal.clone(),
+        });
         let running = launched.map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging)?;
         let command = Arc::new(ShellCommand {

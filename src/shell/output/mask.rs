@@ -32,6 +32,11 @@ impl Masker {
         self.mask(true)
     }
 
+    /// Returns whether the beginning of a secret waits.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Returns what waited, once nothing more comes.
     pub fn finish(&mut self) -> Vec<u8> {
         self.mask(false)

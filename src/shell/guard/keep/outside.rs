@@ -14,6 +14,9 @@ use crate::shell::sandbox::TEMPORARY;
 /// The terminals, each a file.
 const TERMINALS: &str = "/dev/pts";
 
+/// The kernel's clock for files stands still for as long, in nanoseconds: what the session opened may seem older than it.
+const TICK: i128 = 10_000_000;
+
 /// Returns whether something was made since the session began. Where the file system does not say, it counts as older.
 fn is_newer(meta: &Metadata, since: u64) -> bool {
     let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -22,7 +25,7 @@ fn is_newer(meta: &Metadata, since: u64) -> bool {
 
 /// Returns whether a terminal was there before the session began.
 fn is_older(meta: &Metadata, since: u64) -> bool {
-    i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
+    i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) + TICK < i128::from(since)
 }
 
 /// Returns whether a path is a terminal that was there before the session began: it is another program's.

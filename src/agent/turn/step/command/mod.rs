@@ -177,7 +177,7 @@ fn request(call: &CommandCall, allowed: &Allowed) -> CommandRequest {
     // What is thrown away asks nobody.
     let holds = (allowed.preview != Some(Purpose::ThrowAway)).then(|| holds.clone());
     let (text, folder) = (call.text.clone(), call.folder.clone());
-    CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds }
+    CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds, terminal: None }
 }
 
 /// A command that may run.
@@ -312,6 +312,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
             view: None,
             // Their own words name what it changes.
             holds: Some(HoldSettings::default()),
+            terminal: None,
         };
         // It is not judged to be refused: its class is told with it.
         let class = judge_command(&context, &call).await.map_or("unknown", |judged| judged.found.class.word());

@@ -1,0 +1,84 @@
+//! The pseudo-terminal of a person's own command: what is typed goes to it, and what it prints comes from it.
+//!
+//! The second stage leads a session of its own on it, so that Ctrl-C there reaches the command alone, and the helper,
+//! which has to outlive it, is not hung up with it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::Winsize;
+
+use super::message::Start;
+
+/// The controlling end of a pseudo-terminal.
+#[derive(Debug)]
+pub struct Terminal(File);
+
+impl Terminal {
+    /// Opens one of this size, in columns and rows.
+    ///
+    /// # Errors
+    /// When the system has none to give.
+    pub fn open(size: (u16, u16)) -> io::Result<Self> {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&controller)?;
+        unlockpt(&controller)?;
+        let terminal = Terminal(controller.into());
+        terminal.resize(size)?;
+        Ok(terminal)
+    }
+
+    /// Sets its size, in columns and rows. The command is told with SIGWINCH.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn resize(&self, (columns, rows): (u16, u16)) -> io::Result<()> {
+        let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+        Ok(rustix::termios::tcsetwinsize(&self.0, size)?)
+    }
+
+    /// Types into it.
+    ///
+    /// # Errors
+    /// When nothing of the command is left that could read it.
+    pub fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.0).write_all(bytes)
+    }
+
+    /// Returns the end to read from what is printed, and the one that the command gets.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn ends(&self) -> io::Result<(OwnedFd, OwnedFd)> {
+        let name = ptsname(&self.0, Vec::new())?;
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok((self.0.try_clone()?.into(), rustix::fs::openat(CWD, name, flags, Mode::empty())?))
+    }
+}
+
+/// Makes this process the leader of a session whose terminal is its output, where the command has one.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn lead(start: &Start) -> io::Result<()> {
+    if start.terminal {
+        rustix::process::setsid()?;
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdout())?;
+    }
+    Ok(())
+}
+
+/// Returns what a command reads: its terminal, or nothing.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn input(start: &Start) -> io::Result<Stdio> {
+    match start.terminal {
+        true => Ok(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?.into()),
+        false => Ok(Stdio::null()),
+    }
+}
