@@ -169,6 +169,7 @@ fn history(folder: &Path) {
                 archive: &archive,
                 memory: &memory,
                 folder: root.clone(),
+                commands: None,
                 max_size: 0,
                 format: None,
                 session: None,
