@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::Graph;
 use super::node::Node;
 use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::lazy::Line;
 use crate::strand::one_or_many::OneOrMany;
 use crate::strand::op::{Kind, Op};
 
@@ -19,10 +20,12 @@ pub struct Lattice {
     pub heads: OneOrMany<OpId>,
     /// True if some of the ops were made without knowing each other; never false for such.
     pub forked: bool,
+    /// What the first of the ops come to, if the source says so.
+    pub(super) line: Option<Box<Line>>,
 }
 
 /// The combined effect of the non-void ops on a definition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// True if some op that keeps it was unknown to every remove.
     pub live: bool,
@@ -36,6 +39,8 @@ pub struct Summary {
     pub epoch: OpId,
     /// Edits made on that body.
     pub edits: Vec<OpId>,
+    /// Those of the edits that make the body; of the others it is known that later ones set all they set.
+    pub counting: Vec<OpId>,
     /// Edits of other bodies, and other bodies.
     pub inactive: Vec<OpId>,
     /// Definitions it is linked to.
@@ -54,6 +59,7 @@ impl Summary {
             claimed_by_add: true,
             epoch: op.id,
             edits: Vec::new(),
+            counting: Vec::new(),
             inactive: Vec::new(),
             links: Vec::new(),
             settled: None,
@@ -63,13 +69,13 @@ impl Summary {
 
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
-        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false }
+        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false, line: None }
     }
 
     /// Creates the lattice of a single op.
     pub(super) fn of(op: &Op) -> Lattice {
         let (ops, heads) = (OneOrMany::One(op.id), OneOrMany::One(op.id));
-        Lattice { layer: op.layer, ops, heads, forked: false }
+        Lattice { layer: op.layer, ops, heads, forked: false, line: None }
     }
 
     pub(super) fn take(&mut self, op: &Op) {
@@ -89,6 +95,16 @@ impl Graph {
             return Some(node).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
         }
         let lattice = self.lattice(def)?;
+        if lattice.line.is_some()
+            && let Some(line) = self.line(lattice)
+        {
+            return Some(Summary::of_line(line, &lattice.ops));
+        }
+        self.summary_from_scratch(lattice)
+    }
+
+    /// Returns what ops come to, from all of them.
+    pub(super) fn summary_from_scratch(&self, lattice: &Lattice) -> Option<Summary> {
         if let [only] = *lattice.ops {
             return self.light(only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
         }
@@ -108,6 +124,7 @@ impl Graph {
         let (edits, other_edits): (Vec<&Node>, Vec<&Node>) =
             of(&[Kind::Edit]).partition(|node| node.op.base == Some(epoch.op.id));
         let other_bodies = of(&[Kind::Add, Kind::Replace]).filter(|node| node.op.id != epoch.op.id);
+        let edits: Vec<OpId> = edits.iter().map(|node| node.op.id).collect();
         Some(Summary {
             live: of(keeps).any(|node| !killed.contains(&node.op.id)),
             name: match claim.op.kind {
@@ -117,7 +134,8 @@ impl Graph {
             claim: claim.op.id,
             claimed_by_add: claim.op.kind == Kind::Add,
             epoch: epoch.op.id,
-            edits: edits.iter().map(|node| node.op.id).collect(),
+            counting: edits.clone(),
+            edits,
             inactive: other_edits.into_iter().chain(other_bodies.copied()).map(|node| node.op.id).collect(),
             links: self.live_links(&nodes),
             settled: settling.and_then(|node| node.op.to_def()),

@@ -4,6 +4,7 @@
 //! here depends on the order of arrival.
 
 mod lattice;
+mod line;
 mod node;
 mod void;
 
@@ -118,7 +119,7 @@ impl Graph {
         for target in targets {
             let in_line = self.is_line(target);
             if let Some(lattice) = self.lattices.get_mut(target) {
-                lattice.forked = !in_line;
+                (lattice.forked, lattice.line) = (!in_line, None);
             }
         }
     }
@@ -227,6 +228,7 @@ impl Graph {
                     ops: found.ops.into(),
                     heads: found.heads.into_iter().collect(),
                     forked: found.forked,
+                    line: found.line.map(Box::new),
                 }
             }
             None => Lattice::of(&self.alone(def)?.op),

@@ -10,6 +10,7 @@
 
 mod append_only_map;
 mod ids;
+mod line;
 mod names;
 mod row;
 mod sets;
@@ -17,6 +18,7 @@ mod source;
 
 pub use append_only_map::AppendOnlyMap;
 pub use ids::{IdHasher, IdMap, IdSet, Ids};
+pub use line::{Line, Role};
 pub use names::{NameId, Names, name_hash};
 pub use row::{At, CheckpointDefinition, Head, Mention, Name, Relation, StoredOp, StoredOps, Visibility, Watch};
 pub use sets::Sets;

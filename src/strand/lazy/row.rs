@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Line;
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place;
@@ -120,6 +121,8 @@ pub struct StoredOps {
     pub heads: Vec<OpId>,
     /// True if some were made without knowing each other.
     pub forked: bool,
+    /// What they come to, if they are a line.
+    pub line: Option<Line>,
 }
 
 /// A definition without its body.

@@ -112,7 +112,7 @@ impl<'g> Edits<'g> {
         let mut edits =
             Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
         let mut last: Last = BTreeMap::new();
-        for node in summary.edits.iter().filter_map(|id| graph.light(*id)) {
+        for node in summary.counting.iter().filter_map(|id| graph.light(*id)) {
             let (ts, id) = node.op.key();
             for change in &node.op.changes {
                 match change {

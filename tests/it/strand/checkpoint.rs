@@ -5,7 +5,8 @@ use std::path::Path;
 
 use nebula::strand::check::{Checks, render};
 use nebula::strand::findings::findings;
-use nebula::strand::id::QName;
+use nebula::strand::graph::Summary;
+use nebula::strand::id::{OpClock, QName};
 use nebula::strand::issue::{Draft, Issuer, references};
 use nebula::strand::state::State;
 use nebula::strand::store::{Policy, Store};
@@ -145,6 +146,92 @@ fn a_checkpoint_and_the_tail_say_what_the_log_says() {
     for seed in [1297].into_iter().chain(0..cases) {
         check_history(seed);
     }
+}
+
+/// Checks that what a store makes of its ops, from what its checkpoint says of the earlier ones, is what all of them make.
+fn compare_summaries(lazy: &Store, seed: u64) {
+    let whole = Store::open_from_log(lazy.root()).unwrap();
+    let mut ids: Vec<_> = whole.state().views().map(|view| view.id).collect();
+    ids.sort();
+    for id in ids {
+        let [part, all] = [lazy, &whole].map(|store| store.state().graph().summary(id));
+        // Which edits make the body may be known to one only: the bodies themselves are compared.
+        let [part, all] = [part, all].map(|found| found.map(|found| Summary { counting: Vec::new(), ..found }));
+        assert_eq!(part, all, "{id}, history {seed}");
+        let [part, all] = [lazy, &whole].map(|store| {
+            let view = store.state().view(id).unwrap();
+            let writers: Vec<_> =
+                view.edges.iter().map(|edge| (edge.place, edge.writer, edge.bound, edge.to)).collect();
+            (view.text().to_owned(), view.hash, view.units.clone(), view.status, view.doc.clone(), writers)
+        });
+        assert_eq!(part, all, "{id}, history {seed}");
+    }
+    assert_eq!(lazy.state().state_hash(), whole.state().state_hash(), "history {seed}");
+}
+
+/// Long lines of ops on few definitions, and now and then ops of another that knew only the earlier ones.
+fn check_lines(seed: u64) {
+    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut chance = Chance(seed ^ 0x11AE);
+    let mut store = Store::init(dir.path()).unwrap();
+    let mut other = Store::init(other_dir.path()).unwrap();
+    let me = Issuer { clock: OpClock::fixed(1_700_000_000_000, seed), ..Issuer::new("user:me") };
+    let them = Issuer { clock: OpClock::fixed(1_700_000_000_500, !seed), ..Issuer::new("user:them") };
+    for _ in 0..60 {
+        let draft = random_draft(&mut chance, store.state());
+        // Most adds and all removes would cut the lines short.
+        let short = matches!(draft, Draft::Remove { .. } | Draft::Unlink(..)) && chance.below(6) > 0;
+        if !short && !(matches!(draft, Draft::Add { .. }) && store.state().graph().len() > 12) {
+            let _ = store.issue(&[draft], &me, true);
+        }
+        match chance.below(12) {
+            0 => {
+                store.checkpoint();
+                store = Store::open(dir.path()).unwrap();
+            }
+            1 => {
+                store.checkpoint();
+                store = Store::open(dir.path()).unwrap();
+                compare_summaries(&store, seed);
+            }
+            2 => drop(other.accept(store.ops()).unwrap()),
+            3 if seed % 3 == 0 => {
+                let draft = random_draft(&mut chance, other.state());
+                let _ = other.issue(&[draft], &them, true);
+                store.accept(other.ops()).unwrap();
+            }
+            _ => {}
+        }
+    }
+    compare_summaries(&store, seed);
+    compare(dir.path(), seed);
+}
+
+#[test]
+fn a_line_of_ops_goes_on_from_what_the_checkpoint_says_of_it() {
+    let cases = std::env::var("STRAND_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60);
+    (0..cases).for_each(check_lines);
+}
+
+#[test]
+fn ops_that_others_cover_are_not_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let (me, qname) = (Issuer::new("user:me"), QName::parse("slot.a").unwrap());
+    store
+        .issue(&[Draft::Add { qname: qname.clone(), body: "Int = 0".into(), doc: None, def: None }], &me, false)
+        .unwrap();
+    for n in 1..20 {
+        let patch = serde_json::json!({"init": format!("set {n}")});
+        store.issue(&[Draft::Edit { qname: qname.clone(), patch }], &me, false).unwrap();
+        store.checkpoint();
+        store = Store::open(dir.path()).unwrap();
+    }
+    let view = store.state().named(&qname).unwrap();
+    assert_eq!(view.text(), "slot a = Int = 19\n");
+    let held = store.state().graph().held();
+    assert_eq!(store.state().graph().summary(view.id).unwrap().edits.len(), 19);
+    assert!(held <= 2, "{held}");
 }
 
 #[test]

@@ -141,6 +141,15 @@ fn at(value: &Value) -> Option<At> {
     Some(At { archive: small(archive)?, piece: piece.as_u64()?, start: small(start)?, length: small(length)? })
 }
 
+/// Reads the text of an op as a log has it: see [`read_op`].
+pub fn read_line(line: &[u8]) -> Result<(Op, Option<At>), String> {
+    if let Ok(op) = Op::from_line(line) {
+        return Ok((op, None));
+    }
+    let value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    read_op(&value)
+}
+
 /// Reads an op as a log has it: a line of its own, or an entry of the base. Of a stub, returns the place of its text.
 pub fn read_op(value: &Value) -> Result<(Op, Option<At>), String> {
     let Some(kind) = value.get("stub") else {

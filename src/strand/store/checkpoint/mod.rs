@@ -20,7 +20,7 @@ use super::Log;
 use super::position::{Chain, LogPosition};
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
-use crate::strand::lazy::IdSet;
+use crate::strand::lazy::{IdSet, Line};
 use crate::strand::op::Kind;
 use crate::strand::state::{State, View, Visibility, Watch};
 pub use diagnostics::{keep as keep_diagnostics, read as diagnostics};
@@ -283,12 +283,12 @@ fn put_definitions(
     // A definition with the same name keeps its place in the indexes.
     let mut update = tx.prepare(
         "UPDATE defs SET state = ?5, claim = ?6, by_add = ?7, epoch = ?8, absorber = ?9, settled = ?10, hash = ?11,
-            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, sum = ?19
+            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, roles = ?19, sum = ?20
             WHERE def = ?1 AND layer = ?2 AND label IS ?3 AND name IS ?4",
     )?;
     let mut insert = tx.prepare(
         "INSERT OR REPLACE INTO defs
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
     )?;
     for id in ids {
         let key = id.to_bytes();
@@ -310,7 +310,7 @@ fn put_definitions(
             continue;
         };
         let (ops, heads) = (pack::ids(lattice.ops.iter().copied()), pack::ids(lattice.heads.iter().copied()));
-        let mut cells = vec![Value::Null; column::HIDDEN + 1];
+        let mut cells = vec![Value::Null; column::ROLES + 1];
         cells[column::DEF] = key.to_vec().into();
         cells[column::LAYER] = (lattice.layer as i64).into();
         cells[column::STATE] = VOID.into();
@@ -319,6 +319,8 @@ fn put_definitions(
         cells[column::FORKED] = i64::from(lattice.forked).into();
         if let Some(row) = row {
             put_view(&mut cells, row);
+            let line = state.graph().line_to_store(*id).filter(|line| is_of(line, row));
+            cells[column::ROLES] = line.map_or(Value::Null, |line| pack::line(&line).into());
         }
         cells.push(sum::of_row(&cells).into());
         if !is_there || update.execute(params_from_iter(&cells))? == 0 {
@@ -326,6 +328,12 @@ fn put_definitions(
         }
     }
     Ok(())
+}
+
+/// Returns whether a view is what a line of ops comes to: its other columns then say the rest of the line.
+fn is_of(line: &Line, row: &View) -> bool {
+    let by = (line.claim, line.claimed_by_add, line.epoch) == (row.claim, row.claimed_by_add, row.epoch);
+    by && line.name == row.name && line.links == row.links
 }
 
 fn put_view(cells: &mut [Value], row: &View) {

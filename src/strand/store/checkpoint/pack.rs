@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::strand::id::{Layer, OpId};
+use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::{HEADERS, Place};
-use crate::strand::lazy::Name;
+use crate::strand::lazy::{Line, Name, Role};
 use crate::strand::state::Watch;
 
 /// Identities one after the other.
@@ -38,6 +38,21 @@ pub fn read_name(bytes: &[u8]) -> Option<Name> {
 fn put_ids(out: &mut Vec<u8>, list: impl ExactSizeIterator<Item = OpId>) {
     out.extend_from_slice(&(list.len() as u32).to_le_bytes());
     list.for_each(|id| out.extend_from_slice(&id.to_bytes()));
+}
+
+/// Returns the links of a line and the roles of its ops.
+pub fn line(line: &Line) -> Vec<u8> {
+    let mut out = Vec::with_capacity(4 + 16 * line.links.len() + line.roles.len());
+    put_ids(&mut out, line.links.iter().copied());
+    out.extend(line.roles.iter().map(|role| *role as u8));
+    out
+}
+
+/// Returns the links and the roles of [`line`].
+pub fn read_line(mut bytes: &[u8]) -> Option<(Vec<DefId>, Vec<Role>)> {
+    let links = read_ids(take(&mut bytes, 16)?);
+    let roles = bytes.iter().map(|byte| Role::ALL.get(usize::from(*byte)).copied()).collect::<Option<_>>()?;
+    Some((links, roles))
 }
 
 /// Places, a number each.

@@ -14,7 +14,9 @@ use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place as Unit;
-use crate::strand::lazy::{At, CheckpointDefinition, Head, LazySource, Mention, Name, Relation, StoredOp, StoredOps};
+use crate::strand::lazy::{
+    At, CheckpointDefinition, Head, LazySource, Line, Mention, Name, Relation, StoredOp, StoredOps,
+};
 use crate::strand::op::Op;
 use crate::strand::state::Visibility;
 use crate::strand::store::archive::base;
@@ -201,8 +203,7 @@ impl Source {
             let same = sum::of_bytes(&line) == place.sum;
             if same { Ok(()) } else { Err(format!("the log holds another line at byte {}", place.offset)) }
         });
-        let value = read.and_then(|()| serde_json::from_slice(&line).map_err(|error| error.to_string()));
-        let op = value.and_then(|value| base::read_op(&value));
+        let op = read.and_then(|()| base::read_line(&line));
         op.map_err(|message| *self.failure.borrow_mut() = Some(message)).ok()
     }
 }
@@ -251,6 +252,16 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<CheckpointDefinition>> {
     Ok(Some(CheckpointDefinition { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
 }
 
+/// Returns what the ops of a definition come to, if they are a line.
+fn line(row: &SqlRow, ops: usize) -> rusqlite::Result<Option<Line>> {
+    let Some((links, roles)) = pack::read_line(blob(row, column::ROLES)).filter(|(_, roles)| roles.len() == ops) else {
+        return Ok(None);
+    };
+    let (name, claimed_by_add) = (row.get(column::NAME)?, row.get(column::BY_ADD)?);
+    let (claim, epoch) = (id(row, column::CLAIM), id(row, column::EPOCH));
+    Ok(Some(Line { name, claim, claimed_by_add, epoch, links, roles }))
+}
+
 /// Returns definitions by a number of their state.
 fn if_visible(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
     if row.get::<_, i64>(column::STATE)? > most {
@@ -289,7 +300,8 @@ impl LazySource for Source {
     fn ops_on(&self, of: DefId) -> Option<StoredOps> {
         self.one("SELECT * FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
             let (ops, heads) = (pack::read_ids(blob(row, column::OPS)), pack::read_ids(blob(row, column::HEADS)));
-            Ok(StoredOps { layer: layer(row, column::LAYER)?, ops, heads, forked: row.get(column::FORKED)? })
+            let (layer, line) = (layer(row, column::LAYER)?, line(row, ops.len())?);
+            Ok(StoredOps { layer, ops, heads, forked: row.get(column::FORKED)?, line })
         })
     }
 
