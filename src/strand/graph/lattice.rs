@@ -20,7 +20,7 @@ pub struct Lattice {
     pub heads: OneOrMany<OpId>,
     /// True if some of the ops were made without knowing each other; never false for such.
     pub forked: bool,
-    /// What the first of the ops come to, if the source says so.
+    /// The combined effect of the first of the ops, if the source has it.
     pub(super) line: Option<Box<Line>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Summary {
     pub epoch: OpId,
     /// Edits made on that body.
     pub edits: Vec<OpId>,
-    /// Those of the edits that make the body; of the others it is known that later ones set all they set.
+    /// The edits that make the body: all, or all but those of which later ones are known to set everything they set.
     pub counting: Vec<OpId>,
     /// Edits of other bodies, and other bodies.
     pub inactive: Vec<OpId>,

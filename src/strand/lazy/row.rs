@@ -121,7 +121,7 @@ pub struct StoredOps {
     pub heads: Vec<OpId>,
     /// True if some were made without knowing each other.
     pub forked: bool,
-    /// What they come to, if they are a line.
+    /// Their combined effect, if they are a line.
     pub line: Option<Line>,
 }
 

@@ -117,7 +117,10 @@ impl Store {
         // Each checkpoint writes most definitions of a large store anew, so those of a large store are further apart.
         let (bytes, ops) = (from / 10, self.state.graph().len() / 10);
         let behind = self.offset.saturating_sub(from);
-        if behind > bytes.max(CHECKPOINT_AFTER_BYTES) || self.placed.len() > ops.max(CHECKPOINT_AFTER_OPS) {
+        let count = self.placed.len();
+        // They are no further apart than memory allows.
+        let heavy = count > CHECKPOINT_AFTER_OPS && self.state.weight() > checkpoint::MOST_HELD;
+        if behind > bytes.max(CHECKPOINT_AFTER_BYTES) || count > ops.max(CHECKPOINT_AFTER_OPS) || heavy {
             self.checkpoint();
             self.let_go();
         }

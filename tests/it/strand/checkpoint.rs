@@ -180,8 +180,12 @@ fn check_lines(seed: u64) {
     for _ in 0..60 {
         let draft = random_draft(&mut chance, store.state());
         // Most adds and all removes would cut the lines short.
-        let short = matches!(draft, Draft::Remove { .. } | Draft::Unlink(..)) && chance.below(6) > 0;
-        if !short && !(matches!(draft, Draft::Add { .. }) && store.state().graph().len() > 12) {
+        let is_kept = match draft {
+            Draft::Add { .. } => store.state().graph().len() <= 12,
+            Draft::Remove { .. } | Draft::Unlink(..) => chance.below(6) == 0,
+            _ => true,
+        };
+        if is_kept {
             let _ = store.issue(&[draft], &me, true);
         }
         match chance.below(12) {
@@ -195,7 +199,7 @@ fn check_lines(seed: u64) {
                 compare_summaries(&store, seed);
             }
             2 => drop(other.accept(store.ops()).unwrap()),
-            3 if seed % 3 == 0 => {
+            3 if seed.is_multiple_of(3) => {
                 let draft = random_draft(&mut chance, other.state());
                 let _ = other.issue(&[draft], &them, true);
                 store.accept(other.ops()).unwrap();

@@ -28,11 +28,13 @@ use schema::{
     ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, open_database, path, put_row,
 };
 pub use source::{Opened, Source};
-#[cfg(test)]
 pub(in crate::strand::store) use stand::MOST_HELD;
 
 /// The greatest length of the write-ahead log, in bytes.
 const LONG_WAL: u64 = 512 << 10;
+
+/// The most memory for pages while a checkpoint is written, in KiB: with less, pages go out and come back.
+const WRITER_CACHE: i64 = 16 << 10;
 
 /// The position that a checkpoint is brought up to.
 pub struct Progress<'p> {
@@ -159,6 +161,7 @@ fn is_damage(code: ErrorCode) -> bool {
 fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
     let mut db = open_database(&path(root), OpenFlags::default())?;
     configure(&db)?;
+    schema::set_cache(&db, WRITER_CACHE)?;
     make_tables(&db).or_else(|_| {
         db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
         make_tables(&db)

@@ -100,6 +100,11 @@ pub fn path(root: &Path) -> PathBuf {
     root.join(".strand/store.crdt")
 }
 
+/// Sets the most memory for pages of a database, in KiB. It is used as far as pages are read.
+pub fn set_cache(db: &Connection, kibibytes: i64) -> rusqlite::Result<()> {
+    db.pragma_update(None, "cache_size", -kibibytes)
+}
+
 /// Settles how a checkpoint is written.
 pub fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(5))?;

@@ -23,6 +23,9 @@ use crate::strand::store::archive::base;
 use crate::strand::store::position::{Chain, LogPosition};
 use crate::strand::store::{Log, disk, log};
 
+/// The most memory for pages of an open checkpoint, in KiB.
+const CACHE: i64 = 32 << 10;
+
 /// An open checkpoint. Its answers stay those of the moment it was opened, whatever others write.
 #[derive(Debug)]
 pub struct Source {
@@ -137,6 +140,7 @@ impl Source {
         let db = open_database(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         db.set_prepared_statement_cache_capacity(32);
+        schema::set_cache(&db, CACHE)?;
         // Everything read from here on is of one state, whatever others write.
         db.execute_batch("BEGIN")?;
         let Some(stands) = stands_at(&db)? else { return Ok(None) };
