@@ -56,6 +56,29 @@ pub fn share_blocks(_from: &File, _to: &File) -> bool {
     false
 }
 
+/// Returns whether files in a folder can share blocks: a copy costs no room then until one of them changes.
+pub fn can_share_blocks(folder: &Path) -> bool {
+    let share = || {
+        let (mut from, to) = (tempfile::tempfile_in(folder)?, tempfile::tempfile_in(folder)?);
+        io::Write::write_all(&mut from, &[1; BLOCK])?;
+        io::Result::Ok(share_blocks(&from, &to))
+    };
+    share().unwrap_or(false)
+}
+
+/// Creates a new file that shares the blocks of an open one. Returns false, and leaves nothing, where the file system
+/// cannot.
+///
+/// # Errors
+/// When the name is taken or the disk refuses.
+pub fn share_new(from: &File, to: &Path, mode: u32) -> io::Result<bool> {
+    let new = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
+    if share_blocks(from, &new) && new.set_permissions(Permissions::from_mode(mode)).is_ok() {
+        return Ok(true);
+    }
+    fs::remove_file(to).map(|()| false)
+}
+
 /// Creates a new file with the bytes of an open one, its blocks shared where the file system can. Not flushed.
 ///
 /// # Errors

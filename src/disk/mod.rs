@@ -24,7 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
-pub use copy::{copy_new, copy_pieces, read_pieces, share_blocks};
+pub use copy::{can_share_blocks, copy_new, copy_pieces, read_pieces, share_blocks, share_new};
 pub use editor_file::{EditorFile, private_folder};
 pub use flush::{Unflushed, each};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};

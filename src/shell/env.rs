@@ -26,6 +26,11 @@ const AGENT: &str = "SSH_AUTH_SOCK";
 pub const SESSION: &str = "NEBULA_COMMANDS";
 /// The variable that holds a command's id.
 const COMMAND: &str = "NEBULA_COMMAND";
+/// Returns a command's id among its variables.
+pub fn command_id(variables: &[(String, String)]) -> &str {
+    variables.iter().find(|(name, _)| name == COMMAND).map_or("", |(_, id)| id)
+}
+
 /// The answer in place of an editor.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 

@@ -10,29 +10,21 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 #[cfg(target_os = "linux")]
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::left;
-#[cfg(target_os = "linux")]
-use super::message::GuardStart;
 use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, Start, receive, send};
-#[cfg(target_os = "linux")]
-use super::places::PathClasses;
 use super::tree;
 #[cfg(target_os = "linux")]
 use super::{confine, guard};
 #[cfg(target_os = "linux")]
 use crate::archive::staging::CommandStaging;
-#[cfg(target_os = "linux")]
-use crate::archive::{Archive, ArchiveSettings};
-#[cfg(target_os = "linux")]
-use crate::workspace::Workspace;
 
 /// The state that the guard's thread and the helper share.
 #[cfg(target_os = "linux")]
@@ -87,6 +79,8 @@ enum Event {
     Held(Hold),
     /// It does not wait any more.
     HoldOver(u64),
+    /// The person is told something.
+    Notice(String),
     /// Nebula is gone.
     Alone,
 }
@@ -223,7 +217,10 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         confine::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
     let begin = || -> Result<_, confine::Failure> {
-        let serving = serving(start, events)?;
+        let (held, told) = (events.clone(), events.clone());
+        // The helper waits for its events to its end.
+        let hold = move |hold| drop(held.send(Event::Held(hold)));
+        let serving = guard::answering(start, hold, move |text| drop(told.send(Event::Notice(text))))?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -245,36 +242,6 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
 #[cfg(not(target_os = "linux"))]
 fn staged(_start: &Start, _events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     Err(HelperReport::NoGuard("it needs Linux".into()))
-}
-
-/// Returns the setup of the guard; none: nobody waits for it.
-#[cfg(target_os = "linux")]
-fn serving(start: &Start, events: &Sender<Event>) -> io::Result<Option<Serving>> {
-    if start.guard.is_none() && start.view.is_none() {
-        return Ok(None);
-    }
-    let consents = Arc::new(Mutex::new(guard::Consents::new(start.holds.clone())));
-    let keeping = start.guard.as_ref().map(|with| keeping(start, with, &consents)).transpose()?;
-    let above = rustix::process::getppid();
-    let network =
-        start.bounds.clone().map(|bounds| Arc::new(guard::ConnectionPolicy::new(bounds, above, Arc::clone(&consents))));
-    let home = start.view.as_ref().map(|view| view.home.clone());
-    let events = events.clone();
-    // The helper waits for its events to its end.
-    let held = Arc::new(guard::HeldCalls::new(consents, move |hold| drop(events.send(Event::Held(hold)))));
-    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network, home, held }))
-}
-
-/// Returns the keeper of states before.
-#[cfg(target_os = "linux")]
-fn keeping(start: &Start, with: &GuardStart, consents: &Arc<Mutex<guard::Consents>>) -> io::Result<guard::Keeping> {
-    let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
-    let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
-    let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
-    let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
-    let places = PathClasses::new(&workspace, &archive, &with.places);
-    let staging = CommandStaging::open(staging)?;
-    Ok(guard::Keeping::new(places, with.limits, start.bounds.clone(), staging, Arc::clone(consents)))
 }
 
 /// Waits for processes until there is none left.
@@ -311,6 +278,7 @@ impl Helper {
                 Ok(Event::Order(Order::Switch(folder))) => self.switch(&folder),
                 Ok(Event::Order(Order::Answer(id, answer))) => self.decide(id, answer),
                 Ok(Event::Held(_)) if self.ending.is_some() => self.refuse_held(),
+                Ok(Event::Notice(text)) => self.tell(&HelperReport::Notice(text)),
                 Ok(Event::HoldOver(id)) => self.tell(&HelperReport::HoldOver(id)),
                 Ok(Event::Held(hold)) => self.tell(&HelperReport::Held(Box::new(hold))),
                 Ok(Event::None) => {

@@ -10,9 +10,12 @@ use std::process::Stdio;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::Winsize;
+use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
 use super::message::Start;
+
+/// The size of a terminal that does not tell its own, in columns and rows.
+const USUAL: (u16, u16) = (80, 24);
 
 /// The controlling end of a pseudo-terminal.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ impl Terminal {
     /// Whatever the system says.
     pub fn resize(&self, (columns, rows): (u16, u16)) -> io::Result<()> {
         let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
-        Ok(rustix::termios::tcsetwinsize(&self.0, size)?)
+        Ok(tcsetwinsize(&self.0, size)?)
     }
 
     /// Types into it.
@@ -58,6 +61,37 @@ impl Terminal {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok((self.0.try_clone()?.into(), rustix::fs::openat(CWD, name, flags, Mode::empty())?))
     }
+}
+
+/// A terminal of the person's without echo and line editing, until this is dropped: each key comes as it is typed.
+#[derive(Debug)]
+pub struct RawMode(Termios);
+
+impl RawMode {
+    /// Sets it for the terminal that is standard input.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn begin() -> io::Result<Self> {
+        let before = tcgetattr(rustix::stdio::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &raw)?;
+        Ok(RawMode(before))
+    }
+}
+
+impl Drop for RawMode {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no mode.
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+/// Returns the size of the terminal that is standard input, in columns and rows; a usual one where it tells none.
+pub fn person_size() -> (u16, u16) {
+    let size = tcgetwinsize(rustix::stdio::stdin()).ok().map(|size| (size.ws_col, size.ws_row));
+    size.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL)
 }
 
 /// Makes this process the leader of a session whose terminal is its output, where the command has one.

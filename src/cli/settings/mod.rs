@@ -17,6 +17,7 @@ use super::out::{self, Out};
 use super::print;
 use crate::agent::{check_rules, learnt_windows, list_or_stored};
 use crate::config::{self, last_request, size, workspace_config};
+use crate::disk;
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
@@ -300,7 +301,10 @@ const COPIES: &str = "files in the workspace's root are replaced by exchange; .s
 fn file_system(context: &Context) -> DoctorCheck {
     let (ok, says) = match can_exchange(&context.workspace) {
         Ok(true) if archive_lies_elsewhere(context) => (true, COPIES.into()),
-        Ok(true) => (true, "files in the workspace's root are replaced by exchange".into()),
+        Ok(true) => {
+            let reflink = if disk::can_share_blocks(context.workspace.root()) { "yes" } else { "no" };
+            (true, format!("files in the workspace's root are replaced by exchange · reflink {reflink}"))
+        }
         Ok(false) => (true, UNGUARDED.into()),
         Err(error) => (false, format!("{} cannot be written: {error}", context.workspace.root().display())),
     };

@@ -13,7 +13,7 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, UsageError};
 use super::events::line as event_line;
-use super::terminal::PersonTerminal;
+use super::terminal;
 use crate::agent::{adopt, command_end};
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
@@ -108,9 +108,8 @@ pub(super) fn run_through(
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     // Once it runs, what it makes is there.
     let class = class_of(commands, request);
-    let terminal = if as_json { None } else { PersonTerminal::open()? };
-    let in_terminal = terminal.as_ref().map(PersonTerminal::of_command);
-    let request = &CommandRequest { terminal: in_terminal, ..request.clone() };
+    let terminal = if as_json { None } else { terminal::open()? };
+    let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
     let unprotected = commands.shell().own_unprotected(keeper).filter(|_| class != Class::Read);
     unprotected.iter().for_each(out::complain);
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
@@ -138,7 +137,7 @@ pub(super) fn run_through(
         held: Vec::new(),
     };
     let stopped = context.block_on(async {
-        terminal.as_ref().map_or(Ok(()), PersonTerminal::begin)?;
+        let _mode = terminal.as_ref().map(terminal::follow).transpose()?;
         follow(&command, received, printer).await
     })?;
     commands.end_all();

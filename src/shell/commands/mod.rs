@@ -99,14 +99,7 @@ impl Commands {
         let bounds = self.bounds_of(request)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary(), request.terminal.is_some());
         let (shell, arguments) = self.find_shell()?;
-        let info = CommandInfo {
-            // Files and memory see no secret, in the command's own text neither.
-            command: self.shell.environment.masked(&request.text),
-            cwd: folder.clone(),
-            keeper: keeper.word().into(),
-            approved: Some(request.consent.to_string()),
-            ..info
-        };
+        let info = self.info_of(request, &folder, keeper, info);
         let (staging, scan) = self.keep(keeper, &info)?;
         let log = self.shell.logs().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
         let grant = bounds.as_ref().map(|bounds| bounds.grant);
@@ -126,13 +119,8 @@ impl Commands {
             terminal: request.terminal.is_some(),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
-        let launched = launch(Launch {
-            program: self.shell.program.clone(),
-            start,
-            output,
-            passes,
-            terminal: request.terminal.clone(),
-        });
+        let (program, terminal) = (self.shell.program.clone(), request.terminal.clone());
+        let launched = launch(Launch { program, start, output, passes, terminal });
         let running = launched.map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging)?;
         let command = Arc::new(ShellCommand {
@@ -152,6 +140,18 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Returns what is noted of a command beside what is known of its caller.
+    fn info_of(&self, request: &CommandRequest, folder: &Path, keeper: Keeper, info: CommandInfo) -> CommandInfo {
+        CommandInfo {
+            // Files and memory see no secret, in the command's own text neither.
+            command: self.shell.environment.masked(&request.text),
+            cwd: folder.to_path_buf(),
+            keeper: keeper.word().into(),
+            approved: Some(request.consent.to_string()),
+            ..info
+        }
     }
 
     /// Returns the id of the next command, which no other gets, and the variables that it begins with.

@@ -38,6 +38,10 @@ pub struct ConnectionPolicy {
     own: Mutex<HashSet<u64>>,
     /// The decisions of the person about connections that waited for them.
     consents: Arc<Mutex<Consents>>,
+    /// The addresses of which the person was told that it listens there.
+    listens_on: Mutex<HashSet<SocketAddr>>,
+    /// Tells the person something about the command.
+    tell: Box<dyn Fn(String) + Send + Sync>,
 }
 
 #[derive(Default)]
@@ -56,9 +60,16 @@ enum ConnectTarget {
 }
 
 impl ConnectionPolicy {
-    /// Creates the bounds of a command whose helper was started by `above`.
-    pub fn new(bounds: Bounds, above: Option<Pid>, consents: Arc<Mutex<Consents>>) -> Self {
-        ConnectionPolicy { bounds, above, refused: Mutex::default(), own: Mutex::default(), consents }
+    /// Creates the bounds of a command whose helper was started by `above`. `tell` is called with what the person is told
+    /// of it.
+    pub fn new(
+        bounds: Bounds,
+        above: Option<Pid>,
+        consents: Arc<Mutex<Consents>>,
+        tell: impl Fn(String) + Send + Sync + 'static,
+    ) -> Self {
+        let (refused, own, listens_on) = Default::default();
+        ConnectionPolicy { bounds, above, refused, own, consents, listens_on, tell: Box::new(tell) }
     }
 
     /// Returns when the session began, in nanoseconds since 1970.
@@ -91,6 +102,22 @@ impl ConnectionPolicy {
             // What only looks at the machine's own addresses asks no one.
             false => CallReply::Fail(libc::EACCES),
         }
+    }
+
+    /// Tells where a socket is about to listen, if other machines may reach it there.
+    pub fn listen(&self, call: &Notification) -> CallReply {
+        let address = socket_of(call.process, descriptor(call.arguments[0])).and_then(|socket| {
+            let any = rustix::net::getsockname(&socket)?;
+            Ok(SocketAddr::try_from(any)?)
+        });
+        // A socket of another kind is no other machine's to reach.
+        if let Ok(address) = address
+            && !address.ip().to_canonical().is_loopback()
+            && lock(&self.listens_on).insert(address)
+        {
+            (self.tell)(format!("listens on {address}"));
+        }
+        CallReply::GoOn
     }
 
     /// Answers a connection, where its caller waits for it on a thread of its own.

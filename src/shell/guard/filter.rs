@@ -250,6 +250,10 @@ pub fn program(watched: Watched) -> Vec<sock_filter> {
     if watched.connections != Connections::Free {
         all.extend(each(&[libc::SYS_connect], else_answer));
     }
+    // That others may reach it is told.
+    if watched.connections == Connections::Wait {
+        all.extend(each(&[libc::SYS_listen], NOTIFY));
+    }
     if watched.sockets != Sockets::All {
         all.extend(sockets(watched.sockets, else_answer));
     }

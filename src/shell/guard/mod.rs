@@ -8,6 +8,7 @@ mod keep;
 mod names;
 mod others;
 mod path;
+mod setup;
 mod sys;
 
 use std::io;
@@ -25,6 +26,7 @@ pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
+pub use setup::answering;
 pub use sys::{own_namespaces, release_code, trim_memory};
 
 use super::message::HoldAnswer;
@@ -114,6 +116,7 @@ fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) {
     let network = answering.network.as_deref();
     let answered = match network {
         Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
+        Some(network) if call.number == libc::SYS_listen => GuardAnswer::Reply(network.listen(&call)),
         Some(network) if call.number == libc::SYS_socket => GuardAnswer::Reply(network.socket(&call)),
         _ => answer_of(&call, answering),
     };

@@ -153,6 +153,11 @@ impl Review {
         }
     }
 
+    /// Returns whether the keys go to hunks.
+    pub fn is_in_diff(&self) -> bool {
+        self.in_diff
+    }
+
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let any = !self.turns.is_empty();

@@ -146,6 +146,9 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Graph, [Action::Search]) if matches!(&app.screen, Screen::Graph(graph) if graph.is_in_detail()) => {
             say::search().into()
         }
+        (Context::Review, [Action::Open]) if matches!(&app.screen, Screen::Review(review) if review.is_in_diff()) => {
+            say::carry_out().into()
+        }
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => say::cancel().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => say::preview().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => say::list().into(),

@@ -481,3 +481,17 @@ fn a_commit_in_a_linked_worktree_is_undone_and_done_again() {
         both(&nebula(&["history", "--check"]))
     );
 }
+
+/// What other machines may reach is told, each address once; what only this one reaches is not.
+#[test]
+fn a_command_that_others_may_reach_is_told() {
+    if !works() || !has_python() {
+        return;
+    }
+    let tree = Tree::new();
+    let code = "import socket; s = socket.socket(); s.bind(('0.0.0.0', 0)); s.listen(); s.listen(); \
+                t = socket.socket(); t.bind(('127.0.0.1', 0)); t.listen(); print(s.getsockname()[1])";
+    let ran = tree.nebula(&["run", "--", "python3", "-c", code]);
+    let (port, told) = (text(&ran.stdout), text(&ran.stderr));
+    assert_eq!(told.trim(), format!("nebula: c1 listens on 0.0.0.0:{}", port.trim()));
+}

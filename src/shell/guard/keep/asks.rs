@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::super::hold::{CallConsent, HoldQuestion, lock};
+use super::copies::share_file;
 use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{HoldAnswer, HoldReason};
@@ -80,6 +81,10 @@ impl Keeping {
         may_go_unkept: bool,
     ) -> Result<bool, Refusal> {
         let unasked = self.is_within_limits(meta);
+        // What shares its blocks takes no room, however large it is.
+        if !unasked && share_file(from, to, meta) {
+            return Ok(true);
+        }
         if !unasked {
             let question =
                 HoldQuestion { bytes: Some(meta.len()), may_go_unkept, ..self.about(HoldReason::TooLarge, path) };

@@ -73,6 +73,13 @@ pub(super) fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<(
     disk::copy_new(&file, to, meta.mode() & 0o1777).map(drop)
 }
 
+/// Copies a file with its mode where that copies no byte. Returns false where the file system cannot, or the file cannot
+/// be read.
+pub(super) fn share_file(from: &Path, to: &Path, meta: &Metadata) -> bool {
+    let share = |file| disk::share_new(&file, to, meta.mode() & 0o1777);
+    disk::open_file(from, disk::Links::Refuse).and_then(share).unwrap_or(false)
+}
+
 /// Returns whether a file is as it was.
 fn is_same(was: &Metadata, is: &Metadata) -> bool {
     let times = |meta: &Metadata| (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
