@@ -74,6 +74,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     // What a command changed is not someone else's change.
     lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
     let result = seal_result(sealed);
+    let told = command.running.progress().notices.len();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
     report.notes.extend(note);
     let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
@@ -86,7 +87,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
     match is_over {
         true => command.mark_reported(),
-        false => watch_job(context, &command),
+        false => watch_job(context, &command, told),
     }
     context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
@@ -99,9 +100,10 @@ fn seal_result(sealed: SealedCommand) -> SealResult {
     SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread }
 }
 
-/// Seals what jobs changed every half minute while this one runs, and tells what it prints. When it has ended and all of
+/// Seals what jobs changed every half minute while this one runs, and tells what it prints and what is noticed of it
+/// beside the notices that were `told`. When it has ended and all of
 /// that is told, its end is told and recorded, and the count of jobs renewed.
-fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
+fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: usize) {
     let (services, events) = (Arc::clone(&context.services), context.events.clone());
     let (commands, job) = (Arc::clone(&context.commands), Arc::clone(job));
     tokio::spawn(async move {
@@ -110,10 +112,12 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         job.running.on_change(move || tell.notify_one());
         let mut due = tokio::time::Instant::now() + SEAL_EACH;
         // What changed before the listener stood was told to nobody.
+        tell_noticed(&events, &job, &mut told).await;
         while !job.running.progress().is_read() {
             tokio::select! {
                 () = changed.notified() => {
                     tell_printed(&events, &job, false).await;
+                    tell_noticed(&events, &job, &mut told).await;
                     tokio::time::sleep(PACE).await;
                 }
                 () = tokio::time::sleep_until(due) => {
@@ -133,6 +137,16 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         let _ = tokio::task::spawn_blocking(move || job.keep_record(changeset)).await;
         events.refresh_status();
     });
+}
+
+/// Tells what was noticed of a job since the first notices, which were told.
+async fn tell_noticed(events: &Events, job: &ShellCommand, told: &mut usize) {
+    let new: Vec<String> = job.running.progress().notices.iter().skip(*told).cloned().collect();
+    *told += new.len();
+    for notice in new {
+        let named = notice.split(' ').next() == Some(job.id.as_str());
+        events.say(Level::Info, if named { notice } else { format!("{}: {notice}", job.id) }, "").await;
+    }
 }
 
 /// Lets the commands of the model's calls run on as jobs, so that the calls are answered; where there are none, those of
