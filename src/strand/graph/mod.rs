@@ -290,7 +290,9 @@ impl Graph {
         let mut waits: IdMap<usize> = IdMap::default();
         let mut barred: Vec<OpId> = Vec::new();
         for (id, node) in ids.iter().filter_map(|id| Some((*id, self.pending.get(id)?))) {
-            for parent in node.op.parents.iter().filter(|parent| !self.has(**parent)) {
+            // What a source says of a definition says where most of the parents are.
+            node.op.def.filter(|_| self.lazy.is_some()).and_then(|def| self.lattice(def));
+            for parent in node.op.parents.iter().filter(|parent| self.light(**parent).is_none()) {
                 *waits.entry(id).or_default() += 1;
                 if self.pending.contains_key(parent) {
                     children.entry(*parent).or_default().push(id);

@@ -6,7 +6,7 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use super::ids::{IdHasher, Ids};
-use super::row::Name;
+use super::row::{CheckpointDefinition, Name, Visibility};
 use super::source::LazySource;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::one_or_many::OneOrMany;
@@ -226,6 +226,20 @@ impl Names {
     /// Puts a definition under a label.
     pub fn hold(&mut self, id: NameId, def: DefId) {
         self.entry(id).holder = Some(Some(def));
+    }
+
+    /// Takes in what the source says of a definition about names that it was not asked for yet.
+    pub fn meet(&self, row: &CheckpointDefinition) {
+        let head = &row.head;
+        if head.status == Visibility::Visible {
+            let id = self.id(head.layer, &head.label);
+            self.table(id.layer).borrow_mut().entries[id.at as usize].holder.get_or_insert(Some(head.id));
+        }
+        if row.alone {
+            let id = self.id(head.layer, &head.name);
+            let claims = &mut self.table(id.layer).borrow_mut().entries[id.at as usize].claims;
+            claims.get_or_insert(OneOrMany::One(head.id));
+        }
     }
 
     /// Takes a label away, if it is this definition's.

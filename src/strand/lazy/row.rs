@@ -165,4 +165,6 @@ pub struct CheckpointDefinition {
     pub forked: bool,
     /// True if its text means something else than its body: a slot is read where a binder has its name.
     pub hidden: bool,
+    /// True if it is live and no other live definition claims its name.
+    pub alone: bool,
 }

@@ -72,10 +72,13 @@ impl State {
                 (head, text, encoded, watch)
             }
             None => {
-                let row = self.row(id)?.clone();
+                self.row(id)?;
+                let row = *self.rows.remove(id)?;
                 (row.head, OnceCell::from(row.text), Encoded::default(), row.watch)
             }
         };
+        // The view takes its place.
+        self.rows.remove(id);
         let name = self.names.id(head.layer, &head.name);
         self.names.unclaim(name, id);
         names.push(name);
@@ -113,6 +116,31 @@ impl State {
         Some((layer, summary, merged))
     }
 
+    /// Returns these definitions with all claimants of these names and of those that some claimant did not get, sorted.
+    /// The latter join the names, which are then sorted.
+    fn claimants_of(&mut self, dirty: &[DefId], names: &mut Vec<NameId>) -> Vec<DefId> {
+        names.sort_unstable();
+        names.dedup();
+        let mut open: Vec<DefId> = Vec::with_capacity(2 * dirty.len());
+        for name in &*names {
+            self.names.each_claimant(*name, |id| open.push(id));
+        }
+        // The checkpoint says of a definition whether it has rivals, which these may have gained or lost.
+        open.retain(|id| dirty.binary_search(id).is_err());
+        self.touched.extend(open.iter().copied().filter(|id| self.views.contains(*id)));
+        open.extend(dirty);
+        let contested = self.contested.iter().map(|(layer, name)| self.names.id(*layer, name));
+        let others: Vec<NameId> = contested.filter(|name| names.binary_search(name).is_err()).collect();
+        for name in &others {
+            self.names.each_claimant(*name, |id| open.push(id));
+        }
+        names.extend(others);
+        names.sort_unstable();
+        open.sort_unstable();
+        open.dedup();
+        open
+    }
+
     /// Decides again who holds these names. `before` has the label and status of each dirty
     /// definition that was there. Returns whose label or status changed, with what they were.
     pub(super) fn relabel(
@@ -121,15 +149,7 @@ impl State {
         mut names: Vec<NameId>,
         mut before: IdMap<(String, Visibility)>,
     ) -> Relabelled {
-        names.extend(self.contested.iter().map(|(layer, name)| self.names.id(*layer, name)));
-        names.sort_unstable();
-        names.dedup();
-        let mut open = dirty.to_vec();
-        for name in &names {
-            self.names.each_claimant(*name, |id| open.push(id));
-        }
-        open.sort_unstable();
-        open.dedup();
+        let open = self.claimants_of(dirty, &mut names);
         // Whoever may get another label first gives up the one it shows.
         for id in &open {
             let Some(view) = self.views.get_mut(*id) else { continue };

@@ -304,6 +304,12 @@ impl State {
         let rehashed = self.rehash(&resolve, &mut changed);
         let others = changed.iter().copied().filter(|id| dirty.binary_search(id).is_err());
         self.touched.extend(dirty.iter().copied().chain(others));
+        for id in &changed {
+            // No row is asked for where there is a view.
+            if self.views.contains(*id) {
+                self.rows.remove(*id);
+            }
+        }
         Changed { definitions: changed.into_iter().collect(), rehashed }
     }
 
@@ -394,6 +400,11 @@ impl State {
     /// Returns definitions that look a name up.
     pub fn late_watchers(&self, layer: Layer, name: &str) -> Vec<DefId> {
         self.names.late(layer, name)
+    }
+
+    /// Returns whether a definition is live and no other live one claims its name.
+    pub fn is_only_claimant(&self, view: &View) -> bool {
+        view.live() && self.names.only_claimant(self.names.id(view.layer, &view.name)) == Some(view.id)
     }
 
     /// Returns the definitions absorbed by one.

@@ -28,6 +28,7 @@ impl State {
             return Some(row);
         }
         let row = self.lazy.as_ref()?.row(id)?;
+        self.names.meet(&row);
         Some(self.rows.put(id, Box::new(row)))
     }
 

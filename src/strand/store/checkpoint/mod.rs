@@ -6,6 +6,7 @@ mod diagnostics;
 mod pack;
 mod schema;
 mod source;
+mod spots;
 mod stand;
 pub(super) mod sum;
 mod trust;
@@ -28,6 +29,7 @@ use schema::{
     ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, open_database, path, put_row,
 };
 pub use source::{Opened, Source};
+use spots::Spot;
 pub(in crate::strand::store) use stand::MOST_HELD;
 
 /// The greatest length of the write-ahead log, in bytes.
@@ -249,7 +251,7 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
     }
     let mut ids: Vec<DefId> = touched.iter().copied().collect();
     ids.sort_unstable();
-    put_definitions(tx, state, &ids, &mut edges)?;
+    put_definitions(tx, state, (&ids, placed), &mut edges)?;
     let mut add = tx.prepare("INSERT OR REPLACE INTO edges VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for ((kind, key, src), places) in edges {
         put_row(&mut add, vec![i64::from(kind).into(), key.into(), src.to_bytes().to_vec().into(), places.into()])?;
@@ -269,35 +271,37 @@ fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
         Kind::Rename => node.op.name_new(),
         _ => None,
     };
+    let Some(name) = name else { return Vec::new() };
     let first = graph.light(node.op.target()).map(|add| &*add.op.name);
-    name.into_iter().flat_map(|name| first.into_iter().chain([name])).map(|n| pack::name(node.op.layer, n)).collect()
+    first.into_iter().chain([name]).map(|name| pack::name(node.op.layer, name)).collect()
 }
 
 /// Writes the rows of definitions, takes out edges they have no more, and collects those that are new or changed.
 fn put_definitions(
     tx: &Transaction,
     state: &State,
-    ids: &[DefId],
+    (ids, placed): (&[DefId], &BTreeMap<OpId, LogPosition>),
     edges: &mut BTreeMap<EdgeRow, Option<Vec<u8>>>,
 ) -> rusqlite::Result<()> {
-    let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
+    let mut find = tx.prepare("SELECT * FROM defs WHERE def = ?1")?;
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
     let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
     // A definition with the same name keeps its place in the indexes.
     let mut update = tx.prepare(
         "UPDATE defs SET state = ?5, claim = ?6, by_add = ?7, epoch = ?8, absorber = ?9, settled = ?10, hash = ?11,
-            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, roles = ?19, sum = ?20
+            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, roles = ?19,
+            alone = ?20, sum = ?21
             WHERE def = ?1 AND layer = ?2 AND label IS ?3 AND name IS ?4",
     )?;
     let mut insert = tx.prepare(
         "INSERT OR REPLACE INTO defs
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
     )?;
     for id in ids {
         let key = id.to_bytes();
-        let old: Option<Option<Vec<u8>>> = find.query_row([&key[..]], |row| row.get(0)).optional()?;
+        let old = find.query_row([&key[..]], source::stored).optional()?;
         let is_there = old.is_some();
-        let old = old.flatten().and_then(|bytes| pack::read_watch(&bytes)).unwrap_or_default();
+        let (old, spots) = old.unwrap_or_default();
         let row = state.held(*id);
         let none = Watch::default();
         let now = row.map_or(&none, View::watch);
@@ -313,7 +317,7 @@ fn put_definitions(
             continue;
         };
         let (ops, heads) = (pack::ids(lattice.ops.iter().copied()), pack::ids(lattice.heads.iter().copied()));
-        let mut cells = vec![Value::Null; column::ROLES + 1];
+        let mut cells = vec![Value::Null; column::ALONE + 1];
         cells[column::DEF] = key.to_vec().into();
         cells[column::LAYER] = (lattice.layer as i64).into();
         cells[column::STATE] = VOID.into();
@@ -322,8 +326,8 @@ fn put_definitions(
         cells[column::FORKED] = i64::from(lattice.forked).into();
         if let Some(row) = row {
             put_view(&mut cells, row);
-            let line = state.graph().line_to_store(*id).filter(|line| is_of(line, row));
-            cells[column::ROLES] = line.map_or(Value::Null, |line| pack::line(&line).into());
+            cells[column::ALONE] = i64::from(state.is_only_claimant(row)).into();
+            cells[column::ROLES] = packed_line(state.graph(), row, (&spots, placed)).into();
         }
         cells.push(sum::of_row(&cells).into());
         if !is_there || update.execute(params_from_iter(&cells))? == 0 {
@@ -331,6 +335,21 @@ fn put_definitions(
         }
     }
     Ok(())
+}
+
+/// Returns the packed line of a definition, if its ops are one, from the spots of its ops before and the places of new
+/// ones.
+fn packed_line(
+    graph: &Graph,
+    row: &View,
+    (spots, placed): (&[(OpId, Spot)], &BTreeMap<OpId, LogPosition>),
+) -> Option<Vec<u8>> {
+    let line = graph.line_to_store(row.id).filter(|line| is_of(line, row))?;
+    let spot = |op: OpId| match placed.get(&op) {
+        Some(place) => Some(Spot { place: *place, max_ts: graph.light(op)?.max_ts }),
+        None => spots.binary_search_by_key(&op, |(id, _)| *id).ok().map(|at| spots[at].1),
+    };
+    Some(pack::line(&line, &spots::pack(&graph.lattice(row.id)?.ops, &line.roles, spot)))
 }
 
 /// Returns whether a view is what a line of ops comes to: its other columns then say the rest of the line.

@@ -9,7 +9,10 @@ use crate::strand::state::Watch;
 
 /// Identities one after the other.
 pub fn ids(ids: impl IntoIterator<Item = OpId>) -> Vec<u8> {
-    ids.into_iter().flat_map(OpId::to_bytes).collect()
+    let ids = ids.into_iter();
+    let mut out = Vec::with_capacity(16 * ids.size_hint().0);
+    ids.for_each(|id| out.extend_from_slice(&id.to_bytes()));
+    out
 }
 
 /// Returns one identity; none if the bytes are not sixteen.
@@ -40,19 +43,28 @@ fn put_ids(out: &mut Vec<u8>, list: impl ExactSizeIterator<Item = OpId>) {
     list.for_each(|id| out.extend_from_slice(&id.to_bytes()));
 }
 
-/// Returns the links of a line and the roles of its ops.
-pub fn line(line: &Line) -> Vec<u8> {
-    let mut out = Vec::with_capacity(4 + 16 * line.links.len() + line.roles.len());
+/// Returns the links of a line, the roles of its ops, and the packed spots of some of them.
+pub fn line(line: &Line, spots: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(8 + 16 * line.links.len() + line.roles.len() + spots.len());
     put_ids(&mut out, line.links.iter().copied());
+    out.extend_from_slice(&(line.roles.len() as u32).to_le_bytes());
     out.extend(line.roles.iter().map(|role| *role as u8));
+    out.extend_from_slice(spots);
     out
 }
 
-/// Returns the links and the roles of [`line`].
-pub fn read_line(mut bytes: &[u8]) -> Option<(Vec<DefId>, Vec<Role>)> {
+/// The parts of a packed line.
+pub struct PackedLine<'b> {
+    pub links: Vec<DefId>,
+    pub roles: Vec<Role>,
+    pub spots: &'b [u8],
+}
+
+/// Returns the parts of [`line`].
+pub fn read_line(mut bytes: &[u8]) -> Option<PackedLine<'_>> {
     let links = read_ids(take(&mut bytes, 16)?);
-    let roles = bytes.iter().map(|byte| Role::ALL.get(usize::from(*byte)).copied()).collect::<Option<_>>()?;
-    Some((links, roles))
+    let roles = take(&mut bytes, 1)?.iter().map(|byte| Role::ALL.get(usize::from(*byte)).copied());
+    Some(PackedLine { links, roles: roles.collect::<Option<_>>()?, spots: bytes })
 }
 
 /// Places, a number each.

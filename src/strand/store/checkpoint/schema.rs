@@ -25,7 +25,7 @@ pub fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connecti
 }
 
 /// Another shape of the tables means another number, and a rebuild.
-pub const SCHEMA: i64 = 6;
+pub const SCHEMA: i64 = 7;
 
 /// States of a definition. Those up to 2 are live; one without a row of its own has the last.
 pub const VISIBLE: i64 = 1;
@@ -54,7 +54,7 @@ const TABLES: &str = "
         def BLOB PRIMARY KEY, layer INTEGER NOT NULL, label TEXT, name TEXT, state INTEGER NOT NULL, claim BLOB,
         by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
         ops BLOB NOT NULL, heads BLOB NOT NULL, forked INTEGER NOT NULL, hidden INTEGER, roles BLOB,
-        sum INTEGER NOT NULL
+        alone INTEGER, sum INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS void_ops ON ops (op) WHERE void IS NOT NULL;
     CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE name IS NOT NULL;
@@ -85,8 +85,9 @@ pub mod column {
     pub const HEADS: usize = 15;
     pub const FORKED: usize = 16;
     pub const HIDDEN: usize = 17;
-    /// The links and the role of each op, where the ops are a line.
+    /// The links, the role of each op, and the places of those that make the body, where the ops are a line.
     pub const ROLES: usize = 18;
+    pub const ALONE: usize = 19;
 }
 
 /// One row for each checked definition; an empty text where it has no fault.

@@ -1,6 +1,6 @@
 //! Reads a checkpoint as of the moment it was opened.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,21 +10,25 @@ use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
 use super::schema::{self, SCHEMA, column, kind, open_database, path};
+use super::spots::{self, Spot};
 use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place as Unit;
 use crate::strand::lazy::{
-    At, CheckpointDefinition, Head, LazySource, Line, Mention, Name, Relation, StoredOp, StoredOps,
+    At, CheckpointDefinition, Head, IdMap, LazySource, Line, Mention, Name, Relation, StoredOp, StoredOps,
 };
 use crate::strand::op::Op;
-use crate::strand::state::Visibility;
+use crate::strand::state::{Visibility, Watch};
 use crate::strand::store::archive::base;
 use crate::strand::store::position::{Chain, LogPosition};
 use crate::strand::store::{Log, disk, log};
 
 /// The most memory for pages of an open checkpoint, in KiB.
 const CACHE: i64 = 32 << 10;
+
+/// The most definitions that are kept for who asks next.
+const MOST_MET: usize = 4096;
 
 /// An open checkpoint. Its answers stay those of the moment it was opened, whatever others write.
 #[derive(Debug)]
@@ -42,6 +46,12 @@ pub struct Source {
     /// Ops withdrawn and not accepted again.
     pub withdrawn: Vec<OpId>,
     count: usize,
+    /// The greatest identity of an op; none where there are no ops.
+    greatest: OnceCell<Option<OpId>>,
+    /// The places of ops in rows that were read, until the op is.
+    pub(super) spots: RefCell<IdMap<Spot>>,
+    /// Definitions whose rows were read for their ops: what else these say is wanted next, as a rule.
+    met: RefCell<IdMap<CheckpointDefinition>>,
     contested: Vec<Name>,
     failure: RefCell<Option<String>>,
 }
@@ -162,6 +172,9 @@ impl Source {
             is_restamped: false,
             withdrawn: pack::read_ids(&withdrawn),
             count: usize::try_from(count).unwrap_or(0),
+            greatest: OnceCell::new(),
+            spots: RefCell::default(),
+            met: RefCell::default(),
             contested,
             failure: RefCell::default(),
         };
@@ -193,6 +206,21 @@ impl Source {
 
     fn sources(&self, kind: u8, key: &[u8]) -> Vec<DefId> {
         self.rows("SELECT * FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 2)))
+    }
+
+    /// Returns whether an identity is greater than that of any op: those of most new ops are.
+    fn is_beyond(&self, id: OpId) -> bool {
+        let find = || self.one("SELECT * FROM ops ORDER BY op DESC LIMIT 1", [], |row| Ok(self::id(row, 0)));
+        self.greatest.get_or_init(find).is_none_or(|greatest| id > greatest)
+    }
+
+    /// Keeps what a row says that was read for its ops, for those who ask next. Many are never asked for.
+    fn keep_met(&self, definition: CheckpointDefinition) {
+        let mut met = self.met.borrow_mut();
+        if met.len() >= MOST_MET {
+            met.clear();
+        }
+        met.insert(definition.head.id, definition);
     }
 
     /// Returns where an admitted op stands in the log.
@@ -252,15 +280,26 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<CheckpointDefinition>> {
         hash: Hash(hash),
     };
     let deps = pack::read_ids(blob(row, column::DEPS));
-    let (forked, hidden) = (row.get(column::FORKED)?, row.get(column::HIDDEN)?);
-    Ok(Some(CheckpointDefinition { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
+    let (forked, hidden, alone) = (row.get(column::FORKED)?, row.get(column::HIDDEN)?, row.get(column::ALONE)?);
+    Ok(Some(CheckpointDefinition { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden, alone }))
+}
+
+/// Returns what the references of a definition depended on, and the places of the ops that made it, by identity.
+pub fn stored(row: &SqlRow) -> rusqlite::Result<(Watch, Vec<(OpId, Spot)>)> {
+    sum::holds(row)?;
+    let ops = pack::read_ids(blob(row, column::OPS));
+    let watch = pack::read_watch(blob(row, column::WATCH)).unwrap_or_default();
+    let mut spots = spots::read(&ops, blob(row, column::ROLES));
+    spots.sort_unstable_by_key(|(id, _)| *id);
+    Ok((watch, spots))
 }
 
 /// Returns what the ops of a definition come to, if they are a line.
 fn line(row: &SqlRow, ops: usize) -> rusqlite::Result<Option<Line>> {
-    let Some((links, roles)) = pack::read_line(blob(row, column::ROLES)).filter(|(_, roles)| roles.len() == ops) else {
+    let Some(packed) = pack::read_line(blob(row, column::ROLES)).filter(|packed| packed.roles.len() == ops) else {
         return Ok(None);
     };
+    let (links, roles) = (packed.links, packed.roles);
     let (name, claimed_by_add) = (row.get(column::NAME)?, row.get(column::BY_ADD)?);
     let (claim, epoch) = (id(row, column::CLAIM), id(row, column::EPOCH));
     Ok(Some(Line { name, claim, claimed_by_add, epoch, links, roles }))
@@ -280,10 +319,18 @@ impl LazySource for Source {
     }
 
     fn has_op(&self, id: OpId) -> bool {
-        self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |_| Ok(())).is_some()
+        !self.is_beyond(id) && self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |_| Ok(())).is_some()
     }
 
     fn op(&self, id: OpId) -> Option<StoredOp> {
+        let spot = self.spots.borrow_mut().remove(&id);
+        if let Some(Spot { place, max_ts }) = spot {
+            let (op, archived) = self.op_at(place)?;
+            return Some(StoredOp { op, void: None, max_ts, anchored: true, archived });
+        }
+        if self.is_beyond(id) {
+            return None;
+        }
         let (place, max_ts, anchored, void) =
             self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |row| {
                 Ok((place(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
@@ -297,6 +344,9 @@ impl LazySource for Source {
     }
 
     fn row(&self, of: DefId) -> Option<CheckpointDefinition> {
+        if let Some(met) = self.met.borrow_mut().remove(&of) {
+            return Some(met);
+        }
         let sql = "SELECT * FROM defs WHERE def = ?1 AND label IS NOT NULL";
         self.one(sql, [&of.to_bytes()[..]], definition).flatten()
     }
@@ -305,6 +355,10 @@ impl LazySource for Source {
         self.one("SELECT * FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
             let (ops, heads) = (pack::read_ids(blob(row, column::OPS)), pack::read_ids(blob(row, column::HEADS)));
             let (layer, line) = (layer(row, column::LAYER)?, line(row, ops.len())?);
+            self.spots.borrow_mut().extend(spots::read(&ops, blob(row, column::ROLES)));
+            if let Some(definition) = definition(row)? {
+                self.keep_met(definition);
+            }
             Ok(StoredOps { layer, ops, heads, forked: row.get(column::FORKED)?, line })
         })
     }
