@@ -7,9 +7,9 @@ use crate::strand::op::Op;
 use crate::strand::state::State;
 use crate::strand::store::{Error, Store};
 
-/// The ops and definitions in memory from which on those in the checkpoint are dropped: about 300 MiB.
+/// The ops and definitions in memory from which on those in the checkpoint are dropped: about 450 MiB.
 #[cfg(not(test))]
-pub(in crate::strand::store) const MOST_HELD: usize = 200_000;
+pub(in crate::strand::store) const MOST_HELD: usize = 350_000;
 /// In tests, so few that small stores get there.
 #[cfg(test)]
 pub(in crate::strand::store) const MOST_HELD: usize = 50;
