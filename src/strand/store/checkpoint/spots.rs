@@ -69,7 +69,7 @@ mod tests {
 
     fn draft(chance: &mut impl FnMut(u64) -> u64, n: u64) -> Draft {
         let name = |at: u64| QName::parse(&format!("reducer.r{at}")).unwrap();
-        let qname = name(chance(6));
+        let qname = name(chance(9));
         match chance(9) {
             0..=2 => Draft::Add { qname, body: "do= s := 1".into(), doc: None, def: None },
             3 | 4 => Draft::Edit { qname, patch: serde_json::json!({"body:1": format!("set s := {n}")}) },
@@ -81,7 +81,8 @@ mod tests {
     }
 
     /// Compares what the rows of definitions say of ops and names with what the rows of ops, and all rows, say.
-    fn compare(root: &Path, seed: u64) -> usize {
+    /// Returns how many ops and how many rivals it met.
+    fn compare(root: &Path, seed: u64) -> (usize, usize) {
         let Opened::Ready(source) = Source::open(root, &Log::new(root.join(".strand/op-log.jsonl"))) else {
             panic!("no checkpoint, history {seed}")
         };
@@ -101,13 +102,14 @@ mod tests {
             assert_eq!(format!("{by_spot:?}"), format!("{by_row:?}"), "history {seed}");
         }
         assert_eq!(source.failure(), None);
-        spots.len()
+        let rivals = rows.iter().filter(|row| live(row.head.status) && !row.alone);
+        (spots.len(), rivals.count())
     }
 
     #[test]
     fn rows_of_definitions_say_the_same_of_ops_and_names_as_all_rows() {
-        let mut found = 0;
-        for seed in 0..12 {
+        let mut found = (0, 0);
+        for seed in 0..16 {
             let mut last: u64 = seed * 7_919 + 1;
             let mut chance = |below: u64| {
                 last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -121,7 +123,9 @@ mod tests {
                 let _ = store.issue(&[draft(&mut chance, n)], &Issuer::new("user:me"), false);
                 match chance(8) {
                     0 => {
-                        let _ = other.issue(&[draft(&mut chance, n)], &Issuer::new("user:them"), false);
+                        for _ in 0..4 {
+                            let _ = other.issue(&[draft(&mut chance, n)], &Issuer::new("user:them"), false);
+                        }
                         store.accept(other.ops()).unwrap();
                     }
                     1 => drop(other.accept(store.ops()).unwrap()),
@@ -129,12 +133,13 @@ mod tests {
                     3 => {
                         store.checkpoint();
                         store = Store::open(dir.path()).unwrap();
-                        found += compare(dir.path(), seed);
+                        let (spots, rivals) = compare(dir.path(), seed);
+                        found = (found.0 + spots, found.1 + rivals);
                     }
                     _ => {}
                 }
             }
         }
-        assert!(found > 100, "{found}");
+        assert!(found.0 > 100 && found.1 > 20, "{found:?}");
     }
 }
