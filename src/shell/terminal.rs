@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize};
 
 use super::message::Start;
 
@@ -86,6 +86,12 @@ impl Drop for RawMode {
         // A terminal that is gone needs no mode.
         let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.0);
     }
+}
+
+/// Returns whether keys typed into the terminal that is standard input come to this process: a shell's job in the
+/// background would be stopped for reading them.
+pub fn has_keys() -> bool {
+    tcgetpgrp(rustix::stdio::stdin()).is_ok_and(|group| group == rustix::process::getpgrp())
 }
 
 /// Returns the size of the terminal that is standard input, in columns and rows; a usual one where it tells none.

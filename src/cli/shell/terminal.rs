@@ -7,17 +7,18 @@ use anyhow::Result;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::out::{self, Out};
-use crate::shell::{RawMode, Terminal, person_size};
+use crate::shell::{RawMode, Terminal, has_keys, person_size};
 
 /// The size of one read of what is typed, in bytes.
 const PIECE: usize = 4 << 10;
 
-/// Opens a pseudo-terminal of the size of the person's; none where input and output are no terminal.
+/// Opens a pseudo-terminal of the size of the person's; none where input and output are no terminal, or its keys go to
+/// another program.
 ///
 /// # Errors
 /// When the system has none to give.
 pub fn open() -> io::Result<Option<Arc<Terminal>>> {
-    let is_here = out::at_terminal() && Out::stdout().is_terminal();
+    let is_here = out::at_terminal() && Out::stdout().is_terminal() && has_keys();
     let open = || Terminal::open(person_size()).map(Arc::new);
     (is_here && cfg!(target_os = "linux")).then(open).transpose()
 }
