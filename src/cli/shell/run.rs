@@ -24,6 +24,7 @@ use crate::shell::class::{Class, assess, disk};
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
+use crate::text::clean::clean_line;
 
 /// The folder of logs of these commands, in place of a session's.
 pub(super) const SESSION: &str = "run";
@@ -213,7 +214,7 @@ async fn follow(
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let progress = command.running.progress().clone();
-        progress.notices.iter().skip(told).for_each(out::complain);
+        progress.notices.iter().skip(told).try_for_each(|notice| printer.notice(notice))?;
         told = progress.notices.len();
         if progress.failed.is_some() || progress.is_answerable() {
             break;
@@ -274,6 +275,17 @@ impl OutputPrinter<'_> {
         let rest = self.held.split_off(self.held.len() - unfinished(&self.held));
         let whole = std::mem::replace(&mut self.held, rest);
         self.event(&whole)
+    }
+
+    /// Tells of something beside the output. A terminal without line editing begins no line by itself.
+    fn notice(&mut self, text: &str) -> io::Result<()> {
+        if !self.in_terminal {
+            out::complain(text);
+            return Ok(());
+        }
+        let begin = if self.is_line_over { "" } else { "\r\n" };
+        self.is_line_over = true;
+        Out::stderr().styled(format!("{begin}nebula: {}\r\n", clean_line(text)).as_bytes())
     }
 
     /// Returns whether the beginning of a secret is held back from a person who may have typed it.
