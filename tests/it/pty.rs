@@ -370,8 +370,10 @@ fn a_storm_of_sizes_ends_in_a_whole_screen() {
 #[cfg(target_os = "linux")]
 fn a_command_of_the_person_has_a_terminal() {
     let home = tempfile::tempdir().expect("a folder");
+    // From the last line on the shell runs no other program: one that ends as Ctrl-C comes would keep it from the shell.
     let text = "test -t 0 && test -t 2 && echo \"$TERM ${NO_COLOR-coloured}\"; stty size; read line; echo \"got $line\"; \
-                echo here > \"$(tty)\"; echo made > file; trap 'stty size' WINCH; echo waits; while sleep 0.05; do :; done";
+                echo here > \"$(tty)\"; echo made > file; trap 'stty size; echo resized' WINCH; echo waits; \
+                while :; do read -t 1 line; done";
     let path = std::env::var("PATH").expect("a path");
     let program = env!("CARGO_BIN_EXE_nebula");
     let mut terminal = Terminal::start_on(program, &["run", "--", text], home.path(), "C.UTF-8", Some(path));
@@ -381,7 +383,7 @@ fn a_command_of_the_person_has_a_terminal() {
     terminal.wait_for("got hello");
     terminal.wait_for("waits");
     terminal.resize(30, 100);
-    terminal.wait_for("30 100");
+    terminal.wait_for("30 100\nresized");
     terminal.keys("\u{3}");
     terminal.wait_for("changed 1 file");
     let text = terminal.screen().contents();
