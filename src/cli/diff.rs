@@ -66,8 +66,9 @@ impl Diff {
     /// Writes one line of a folder that is made, removed or gets another mode. `git` keeps no folders: it passes over
     /// lines between the files.
     fn folder(&mut self, change: &FileChange) {
-        let (path, mode) =
-            (&change.path, |state: &State| matches!(state, State::Folder { .. }).then(|| state.mode()).flatten());
+        let (path, mode) = (quoted(".", &change.path), |state: &State| {
+            matches!(state, State::Folder { .. }).then(|| state.mode()).flatten()
+        });
         match (mode(&change.before), mode(&change.after)) {
             (None, None) => {}
             (None, Some(then)) => self.head(&format!("folder {path} made, mode {then:o}")),
@@ -252,9 +253,11 @@ mod tests {
     fn a_folder_is_one_line_that_git_passes_over() {
         let folder = |mode| State::Folder { mode };
         let text = |b, a| String::from_utf8(unified(&FileChange::new("f/", b, a, "", &[]), false)).expect("text");
-        assert_eq!(text(State::Absent, folder(0o755)), "folder f/ made, mode 755\n");
-        assert_eq!(text(folder(0o755), folder(0o700)), "folder f/ mode 755 → 700\n");
-        assert_eq!(text(folder(0o755), State::Absent), "folder f/ removed\n");
+        assert_eq!(text(State::Absent, folder(0o755)), "folder ./f/ made, mode 755\n");
+        assert_eq!(text(folder(0o755), folder(0o700)), "folder ./f/ mode 755 → 700\n");
+        assert_eq!(text(folder(0o755), State::Absent), "folder ./f/ removed\n");
+        let named = FileChange::new("x\ndiff --git/", State::Absent, folder(0o755), "", &[]);
+        assert_eq!(unified(&named, false).iter().filter(|byte| **byte == b'\n').count(), 1, "a name is no line");
     }
 
     #[test]

@@ -39,9 +39,11 @@ pub fn script(text: &str, descriptor: i32) -> String {
     format!("{TRAP}{descriptor}; export -p >&{descriptor}{TRAP_END}{text}")
 }
 
-/// Returns the command's text of what a shell runs; a text without the trap is itself.
-pub fn text_of(script: &str) -> &str {
-    script.strip_prefix(TRAP).and_then(|rest| rest.split_once(TRAP_END)).map_or(script, |(_, text)| text)
+/// Returns the command's text of what a shell runs; a text without the trap, or with another one, is itself.
+pub fn text_of(text: &str) -> &str {
+    let descriptor = text.strip_prefix(TRAP).and_then(|rest| rest.split_once(';')).map(|(digits, _)| digits.parse());
+    let Some(Ok(descriptor)) = descriptor else { return text };
+    text.strip_prefix(&script("", descriptor)).unwrap_or(text)
 }
 
 /// Returns what the shell wrote; none where it wrote nothing whole.
@@ -120,6 +122,8 @@ mod tests {
     fn a_script_tells_the_text_of_its_command() {
         let text = "trap 'x' EXIT; ls";
         assert_eq!([text_of(&script(text, 6)), text_of(text)], [text, text]);
+        let hides = script(text, 6).replace("export -p", "rm -rf .");
+        assert_eq!(text_of(&hides), hides);
     }
 
     #[test]

@@ -100,9 +100,9 @@ fn seal_result(sealed: SealedCommand) -> SealResult {
     SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread }
 }
 
-/// Seals what jobs changed every half minute while this one runs, and tells what it prints and what is noticed of it
-/// beside the notices that were `told`. When it has ended and all of
-/// that is told, its end is told and recorded, and the count of jobs renewed.
+/// Seals what jobs changed every half minute while this one runs, and tells what it prints and what is noticed of it after
+/// the first `told` notices. When it has ended and all of that is told, its end is told and recorded, and the count of
+/// jobs renewed.
 fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: usize) {
     let (services, events) = (Arc::clone(&context.services), context.events.clone());
     let (commands, job) = (Arc::clone(&context.commands), Arc::clone(job));
