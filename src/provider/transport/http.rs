@@ -1,7 +1,7 @@
 //! The HTTP side that the wire formats share: the client, and what its failures mean in words.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -47,9 +47,10 @@ pub(in crate::provider) struct Server {
     /// The key is one that the person pasted.
     pasted: bool,
     auth: Auth,
-    key: Mutex<Option<Secret>>,
+    /// The key that is configured.
+    key: Option<Secret>,
     /// Prints the key, where no variable holds it.
-    command: Option<KeyCommand>,
+    command: Option<Arc<KeyCommand>>,
     pub(super) headers: HeaderMap,
     loopback: bool,
     /// The proxy in between, for error messages.
@@ -99,7 +100,7 @@ impl Server {
             variable: connection.key_variable.clone(),
             pasted: connection.pasted,
             auth,
-            key: Mutex::new(connection.key.clone()),
+            key: connection.key.clone(),
             command: KeyCommand::new(&connection.key_command).filter(|_| connection.key.is_none()),
             base,
             headers,
@@ -118,15 +119,18 @@ impl Server {
         }
     }
 
-    /// Returns the request with the key in its header. The first one runs the command that prints the key, if one is
+    /// Returns the key that the next request carries, if any. The first one runs the command that prints it, if one is
     /// configured.
-    pub async fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
-        if self.key().is_none()
-            && let Some(command) = &self.command
-        {
-            self.set_key(command.run().await.map_err(never)?)?;
+    pub async fn know_key(&self) -> Result<Option<Secret>, Failure> {
+        match (self.key(), &self.command) {
+            (None, Some(command)) => command.key_after(None).await.map_err(never),
+            (key, _) => Ok(key),
         }
-        let Some(key) = self.key() else { return Ok(request) };
+    }
+
+    /// Returns the request with the key in its header.
+    pub async fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
+        let Some(key) = self.know_key().await? else { return Ok(request) };
         let (name, mut value) = self.check_key(&key).map_err(never)?;
         if self.headers.contains_key(self.key_header()) {
             return Ok(request);
@@ -135,27 +139,25 @@ impl Server {
         Ok(request.header(name, value))
     }
 
-    /// Asks, after a 401, for the key once more from its command, if there is one that was not asked again before.
-    /// Whether another request may help.
-    pub async fn renew_key(&self) -> Result<bool, Failure> {
+    /// Asks, after a 401, for another key than the one that was refused from the command that prints them. Whether there
+    /// is one, so that another request may help.
+    pub async fn renew_key(&self, refused: Option<Secret>) -> Result<bool, Failure> {
         match &self.command {
-            Some(command) if command.may_run_again() => {
-                self.set_key(command.run().await.map_err(never)?)?;
-                Ok(true)
-            }
-            _ => Ok(false),
+            Some(command) => Ok(command.key_after(refused).await.map_err(never)?.is_some()),
+            None => Ok(false),
         }
     }
 
-    fn set_key(&self, key: Secret) -> Result<(), Failure> {
-        self.check_key(&key).map_err(never)?;
-        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(key);
-        Ok(())
+    /// Records that the server took this key.
+    pub fn accepted(&self, key: Option<&Secret>) {
+        if let (Some(command), Some(key)) = (&self.command, key) {
+            command.accepted(key);
+        }
     }
 
     /// Returns the key, once it is known.
     pub(super) fn key(&self) -> Option<Secret> {
-        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.key.clone().or_else(|| self.command.as_ref()?.printed())
     }
 
     /// Returns the header that carries the key.
