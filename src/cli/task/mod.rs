@@ -150,7 +150,8 @@ struct EventPrinter {
     /// The newest notice, and what it was by kind.
     newest: (String, Cause),
     /// The notices beside the answer.
-    notices_printed: Vec<String>,
+    /// The notices so far, each with the id of its request, if it is about one.
+    notices_printed: Vec<(String, Option<String>)>,
 }
 
 impl EventPrinter {
@@ -372,11 +373,14 @@ impl EventPrinter {
             Level::Broken => "broken",
         };
         let text = if detail.is_empty() { title.clone() } else { format!("{title}. {detail}") };
-        // Trouble at the start comes again with the session, or as the end of the turn.
-        if self.notices_printed.iter().any(|printed| text.starts_with(printed)) {
+        // Trouble at the start comes again with the session, or as the end of the turn; that of another request is news.
+        let id = cause.request_id.as_ref();
+        let is_same =
+            |(printed, of): &(String, Option<String>)| text.starts_with(printed) && (id.is_none() || id == of.as_ref());
+        if self.notices_printed.iter().any(is_same) {
             return Ok(());
         }
-        self.notices_printed.push(text.clone());
+        self.notices_printed.push((text.clone(), id.cloned()));
         let mut line = json!({"type": "notice", "level": word, "text": text});
         add_cause(&mut line, cause);
         self.line(line)?;

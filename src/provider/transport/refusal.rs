@@ -50,13 +50,19 @@ impl Server {
     fn circumstances(&self, headers: &HeaderMap) -> Circumstances {
         let header = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = header("retry-after-ms").and_then(retry_after_ms);
-        let request_id = header("request-id").or_else(|| header("x-request-id"));
         Circumstances {
             wait: wait.or_else(|| header("retry-after").and_then(|value| retry_after(value, time::now()))),
             final_word: header("x-should-retry").is_some_and(|said| said.trim() == "false"),
             location: header("location").map(|to| self.clean(to)),
-            request_id: request_id.map(|id| self.clean(id)).filter(|id| !id.is_empty()),
+            request_id: self.request_id(headers),
         }
+    }
+
+    /// Returns the id by which the server knows the request that this is the answer to.
+    pub fn request_id(&self, headers: &HeaderMap) -> Option<String> {
+        let header = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let id = header("request-id").or_else(|| header("x-request-id"))?;
+        Some(self.clean(id)).filter(|id| !id.is_empty())
     }
 
     fn explain(&self, status: StatusCode, body: &ErrorBody, with: &Circumstances, url: &Url, model: &str) -> Failure {

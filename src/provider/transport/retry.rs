@@ -118,7 +118,8 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
         Again::Never => Err(error.clone()),
         Again::Now => Ok(Duration::ZERO),
         Again::After(pause) if pause > LONGEST => {
-            Err(Error::new(error.kind, say::in_minutes(&error.message, &pause.as_secs().div_ceil(60)), say::ask_then()))
+            let message = say::in_minutes(&error.message, &pause.as_secs().div_ceil(60));
+            Err(Error { message, hint: say::ask_then().into(), ..error.clone() })
         }
         Again::After(pause) => Ok(pause.max(Duration::from_millis(100))),
         Again::Later => Ok(jitter(FIRST * 2u32.pow(number - 1))),
@@ -133,7 +134,8 @@ fn broken_off(error: &Error) -> Error {
     };
     // The words of the server stand at the end of the hint, in whichever language.
     let said = error.hint.find(say::it_says(&"").trim_end()).map_or("", |at| &error.hint[at..]);
-    Error::new(ErrorKind::Broken { after_first_token: true }, message, say::kept_above(&said).trim_end())
+    let hint = say::kept_above(&said).trim_end().to_string();
+    Error { kind: ErrorKind::Broken { after_first_token: true }, message, hint, ..error.clone() }
 }
 
 /// Returns a pause between a half of `pause` and all of it, so that many clients do not come back at one time.
@@ -189,6 +191,16 @@ mod tests {
 
     fn good() -> Vec<Result<Delta, Failure>> {
         vec![Ok(Delta::Text("a".into())), Ok(Delta::End(EndReason::Stop))]
+    }
+
+    #[test]
+    fn an_error_keeps_the_status_and_the_id_of_its_request() {
+        for (again, begun) in [(Again::Later, true), (Again::After(LONGEST * 2), false)] {
+            let mut failed = failure(again);
+            (failed.error.status, failed.error.request_id) = (Some(429), Some("req_1".into()));
+            let error = pause(&failed, begun, 1).expect_err("it is given up");
+            assert_eq!((error.status, error.request_id.as_deref()), (Some(429), Some("req_1")), "{error:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -139,12 +139,15 @@ impl<F: Format> Shared<F> {
         };
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
+        let key = self.server.know_key().await?;
         let response = self.send(sent.body(body.clone()), self.server.patience(thinks)).await?;
         if response.status().is_success() {
-            let reader = F::reader(request);
-            let Err(failure) = read(&self.server, response, F::FRAMING, reader, &request.model, out).await else {
+            self.server.accepted(key.as_ref());
+            let (reader, request_id) = (F::reader(request), self.server.request_id(response.headers()));
+            let Err(mut failure) = read(&self.server, response, F::FRAMING, reader, &request.model, out).await else {
                 return Ok(());
             };
+            failure.error.request_id = failure.error.request_id.or(request_id);
             return Err(outlined(F::WIRE, address, body, failure).await);
         }
         let failure = self.server.refused(response, &request.model).await;
@@ -163,7 +166,7 @@ impl<F: Format> Shared<F> {
                 Some(Lesson::Quiet) => failure.again = Again::Now,
                 None => {}
             }
-        } else if failure.error.status == Some(401) && self.server.renew_key().await? {
+        } else if failure.error.status == Some(401) && self.server.renew_key(key).await? {
             failure.again = Again::Now;
         }
         Err(failure)

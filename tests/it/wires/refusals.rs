@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use nebula::provider::models::{Effort, Facts, Thinking};
-use nebula::provider::{Answer, Delta, Error, Message, Provider, Request, ToolSpec};
+use nebula::provider::{Answer, Delta, Error, ErrorKind, Message, Provider, Request, ToolSpec};
 use serde_json::{Value, json};
 
 use super::connected;
@@ -125,6 +125,23 @@ async fn thoughts_that_ollama_refuses_are_left_out() {
         assert_eq!(notices.len(), 1, "{words}: {notices:?}");
         let sent: Vec<Value> = bodies(&server).iter().map(|body| body["messages"][1]["thinking"].clone()).collect();
         assert_eq!(sent[1..], [json!("hm"), json!(null)], "{words}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_failed_without_a_reason_is_no_whole_one() {
+    let said = |end: Value| {
+        let delta = json!({"type": "response.output_text.delta", "output_index": 0, "delta": "half"});
+        events(&[delta, end])
+    };
+    for end in [
+        json!({"type": "response.failed", "response": {"status": "failed", "error": null}}),
+        json!({"type": "response.completed", "response": {"status": "cancelled"}}),
+    ] {
+        let server = MockServer::start(vec![said(end.clone())]).await;
+        let here = connected("responses", &server.url());
+        let error = answer_of(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect_err("it failed");
+        assert_eq!(error.kind, ErrorKind::Broken { after_first_token: true }, "{end}");
     }
 }
 

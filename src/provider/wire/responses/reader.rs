@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::super::raw::RawObject;
 use crate::provider::transport::{Event, Progress, Reader, Trouble};
@@ -223,8 +223,12 @@ impl ResponsesReader {
     }
 
     fn completed(&mut self, response: Response, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        let status = response.status.as_ref().and_then(Value::as_str);
         if let Some(error) = response.error.filter(|error| !error.is_null()) {
             return Err(Trouble::Reported(error));
+        }
+        if let Some(status @ ("failed" | "cancelled")) = status {
+            return Err(Trouble::Reported(json!({"message": format!("the answer is {status}, without a reason")})));
         }
         for (at, item) in response.output.iter().flatten().enumerate() {
             if !self.items.get(&(at as u64)).is_some_and(|known| known.done) {
@@ -233,9 +237,9 @@ impl ResponsesReader {
         }
         out.extend(response.usage.as_ref().and_then(usage).map(Delta::Usage));
         let reason = response.incomplete_details.as_ref().and_then(|details| details["reason"].as_str());
-        self.end = Some(match (response.status.as_ref().and_then(Value::as_str), reason) {
-            (_, Some("max_output_tokens")) => EndReason::Length,
+        self.end = Some(match (status, reason) {
             (_, Some("content_filter")) => EndReason::Filter,
+            (_, Some("max_output_tokens")) | (Some("incomplete"), _) => EndReason::Length,
             (Some("completed") | None, None) => EndReason::Stop,
             _ => EndReason::Other,
         });
