@@ -111,7 +111,7 @@ impl Learnt {
         let says = refusal.says.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| says.contains(word));
         if names(&LIMITS)
-            && let Some(most) = numbers(&says).filter(|n| (256..refusal.most).contains(n)).max()
+            && let Some(most) = limit(&says, refusal.most)
         {
             self.most.insert(request.model.clone(), most);
             return Some(Lesson::Quiet);
@@ -162,4 +162,37 @@ impl Learnt {
 /// Returns whether an answer came from there.
 pub(super) fn is_from(origin: Option<&Origin>, wire: Wire, place: &str, model: &str) -> bool {
     origin.is_some_and(|o| o.wire == wire && o.place == place && o.model == model)
+}
+
+/// Returns the largest limit that a refusal names below what was `sent`. A number that its range excludes is one too
+/// many.
+fn limit(says: &str, sent: u32) -> Option<u32> {
+    let is_excluded = |n: u32| {
+        let number = n.to_string();
+        says.match_indices(&number).any(|(at, _)| {
+            let (before, after) = (says[..at].trim_end(), says[at + number.len()..].trim_start());
+            after.starts_with("(exclusive)") || ["<", "less than", "below"].iter().any(|word| before.ends_with(word))
+        })
+    };
+    let named = numbers(says).filter(|n| (256..=sent).contains(n));
+    named.map(|n| if is_excluded(n) { n - 1 } else { n }).filter(|n| *n < sent).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::limit;
+
+    #[test]
+    fn a_limit_is_read_with_what_its_range_excludes() {
+        for (says, most) in [
+            ("max_tokens: 64000 > 8192, which is the maximum", Some(8192)),
+            ("64000 given; supported range is from 1 (inclusive) to 8193 (exclusive)", Some(8192)),
+            ("max_tokens must be less than 4097", Some(4096)),
+            ("max_tokens must be less than or equal to 4096", Some(4096)),
+            ("max_tokens must be <= 4096", Some(4096)),
+            ("max_tokens is too large: 64000", None),
+        ] {
+            assert_eq!(limit(says, 64_000), most, "{says}");
+        }
+    }
 }
