@@ -39,7 +39,7 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
         ]),
         thinking: match entry.get("thinking").and_then(Value::as_bool) {
             Some(false) => Some(Thinking::None),
-            Some(true) => gemini_generation(&name).map(|n| if n >= 3 { Thinking::Level } else { Thinking::Budget }),
+            Some(true) => gemini_thinking(&name),
             None => thinking(&entry["capabilities"]["thinking"]),
         },
         efforts: efforts(&entry["capabilities"]["effort"]),
@@ -60,6 +60,16 @@ fn thinking(response: &Value) -> Option<Thinking> {
         (_, Some(true)) => Some(Thinking::Budget),
         (Some(false), Some(false)) => Some(Thinking::None),
         _ => response["supported"].as_bool().filter(|thinks| !thinks).map(|_| Thinking::None),
+    }
+}
+
+/// Returns the form in which a Gemini model that thinks takes how much. A name without a number, such as
+/// `gemini-flash-latest`, stands for the newest.
+fn gemini_thinking(name: &str) -> Option<Thinking> {
+    match gemini_generation(name) {
+        Some(..3) => Some(Thinking::Budget),
+        Some(_) => Some(Thinking::Level),
+        None => name.starts_with("gemini-").then_some(Thinking::Level),
     }
 }
 
@@ -141,6 +151,7 @@ mod tests {
             ("models/gemini-4-pro", true, Some(Thinking::Level)),
             ("models/gemini-2.9-flash", true, Some(Thinking::Budget)),
             ("models/gemini-4-pro", false, Some(Thinking::None)),
+            ("models/gemini-flash-latest", true, Some(Thinking::Level)),
             ("models/gemma-5", true, None),
         ] {
             assert_eq!(facts(&json!({"name": name, "thinking": thinks})).thinking, form, "{name}");

@@ -26,7 +26,7 @@ pub fn by_name(model: &str) -> Facts {
     let fits = |start: &str| {
         // `gpt-4` is not the beginning of `gpt-4.5`, nor `o1` of `o100`.
         name.strip_prefix(start).is_some_and(|rest| {
-            start.ends_with('-') || !rest.starts_with(|c: char| c == '.' || c.is_ascii_alphanumeric())
+            start.ends_with(['-', '.']) || !rest.starts_with(|c: char| c == '.' || c.is_ascii_alphanumeric())
         })
     };
     entries
@@ -66,6 +66,15 @@ mod tests {
         assert_eq!(by_name("claude-sonnet-4-5-20250929").thinking, Some(Thinking::Budget));
         assert_eq!(by_name("claude-opus-4-6").thinking, Some(Thinking::Adaptive));
         assert_eq!(by_name("claude-sonnet-9").thinking, Some(Thinking::Adaptive));
+        // A dearer model of the same name has no price rather than the plain one's.
+        for (dear, plain) in
+            [("o1-pro", "o1"), ("o3-deep-research", "o3"), ("gpt-5-pro", "gpt-5"), ("gpt-5.2-pro", "gpt-5.2")]
+        {
+            let input = |name: &str| by_name(name).price.map(|price| price.input);
+            assert!(input(dear) > input(plain), "{dear}");
+        }
+        assert_eq!(by_name("gemini-3.1-pro-preview").thinking, Some(Thinking::Level));
+        assert_eq!((by_name("gemini-flash-latest").thinking, by_name("gemini-flash-latest").max_output), (None, None));
         assert_eq!(by_name("qwen3:8b").thinking, Some(Thinking::Effort));
     }
 }
