@@ -15,7 +15,7 @@ pub enum EditStatus {
     Same,
     /// It could not be placed; why, and what would help, for the model.
     Failed(String),
-    /// A whole new text that leaves out most definitions of its file: the question to the model whether a part is
+    /// A whole new text that leaves out most of its file: the question to the model whether a part is
     /// meant.
     Doubted(String),
     /// It could have been placed, but another edit of its file (or of the patch) could not.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
-use crate::edit::place::{self, Done, TargetText};
+use crate::edit::place::{self, Done, Lost, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State};
 
@@ -38,7 +38,7 @@ pub struct GroupRules {
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
-    /// Refuse a whole new text that leaves out most definitions of its file, as [`EditStatus::Doubted`], but
+    /// Refuse a whole new text that leaves out most of its file, as [`EditStatus::Doubted`], but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub questioned: Option<HashSet<(String, String)>>,
     /// Joins edits of a file as it was read with the file as it is.
@@ -352,11 +352,11 @@ impl File {
     }
 }
 
-/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where a file written
+/// Returns what makes it doubtful that `new` is all of the file: it leaves out most of it. Where a file written
 /// as text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it
 /// means.
 fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
-    let (lost, of) = place::lost_definitions(old, new)?;
+    let lost = place::lost(old, new)?;
     if format == Format::WHOLE
         && let Some((range, name)) = place::same_definition(old, new)
     {
@@ -366,7 +366,12 @@ fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
         *new = replaced;
         return Some(Part::Taken(what));
     }
-    Some(Part::Doubted(format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")))
+    Some(Part::Doubted(match lost {
+        Lost::Definitions(lost, of) => {
+            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
+        }
+        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
+    }))
 }
 
 fn taken_as(names: &str) -> String {
@@ -382,7 +387,7 @@ enum Part {
 }
 
 const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
-                     everything that stays. To leave those definitions out, send the same text again.";
+                     everything that stays. To leave out the rest, send the same text again.";
 
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
                        again, then delete it as it is.";

@@ -15,13 +15,39 @@ struct Definition<'t> {
     indent: usize,
 }
 
-/// Returns whether a new text loses at least half of the definitions of the old one: how many, of how many.
-pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
+/// The part of an old text that a new one leaves out, and all there is.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::edit) enum Lost {
+    /// Definitions.
+    Definitions(usize, usize),
+    /// Lines that are not blank, where no definitions are known.
+    Lines(usize, usize),
+}
+
+/// Fewer lines than this are written anew as often as not.
+const FEW: usize = 4;
+
+/// Returns what a new text loses, where that is at least half of the old one and nothing comes in its place: of its
+/// definitions, or, where it has none, of its lines.
+pub(in crate::edit) fn lost(old: &str, new: &str) -> Option<Lost> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
+    if before.is_empty() {
+        return lost_lines(old, new);
+    }
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
     let surviving = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
-    (before.len() >= 2 && most(surviving) && most(after.len())).then_some((before.len() - surviving, before.len()))
+    (most(surviving) && most(after.len())).then_some(Lost::Definitions(before.len() - surviving, before.len()))
+}
+
+fn lost_lines(old: &str, new: &str) -> Option<Lost> {
+    let lines = |text| str::lines(text).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    let (before, after) = (lines(old), lines(new));
+    let kept: HashSet<&str> = after.iter().copied().collect();
+    let surviving = before.iter().filter(|line| kept.contains(*line)).count();
+    let most = |n: usize| n * 2 <= before.len();
+    let doubted = before.len() >= FEW && most(surviving) && most(after.len());
+    doubted.then_some(Lost::Lines(before.len() - surviving, before.len()))
 }
 
 /// Returns where the one definition that a text consists of stands in a file: from its first line to its last, and its
@@ -221,9 +247,17 @@ mod tests {
     #[test]
     fn a_part_of_a_file_is_distinguished_from_all_of_it() {
         let part = "def two(x):\n    return 22\n";
-        assert_eq!(lost_definitions(FILE, part), Some((4, 5)));
-        assert_eq!(lost_definitions(FILE, &FILE.replace("one", "uno")), None);
-        assert_eq!(lost_definitions("x = 1\n", "y = 2\n"), None);
+        assert_eq!(lost(FILE, part), Some(Lost::Definitions(4, 5)));
+        assert_eq!(lost(FILE, &FILE.replace("one", "uno")), None);
+        assert_eq!(lost("x = 1\n", "y = 2\n"), None);
+        assert_eq!(lost("def add(a, b):\n    return a + b\n", "x = 1\n"), Some(Lost::Definitions(1, 1)));
+        assert_eq!(lost("def add(a, b):\n    return a + b\n", "def plus(a, b):\n    return a + b\n"), None);
+        let keys = |n: usize| (0..n).map(|i| format!("key{i} = {i}\n")).collect::<String>();
+        assert_eq!(lost(&keys(40), "key7 = 700\n"), Some(Lost::Lines(40, 40)));
+        assert_eq!(lost(&keys(40), &keys(15)), Some(Lost::Lines(25, 40)));
+        assert_eq!(lost(&keys(40), &keys(25)), None);
+        assert_eq!(lost(&keys(40), &keys(40).replace("key", "name")), None);
+        assert_eq!(lost(&keys(3), "x = 1\n"), None);
         let (range, name) = same_definition(FILE, part).unwrap();
         assert_eq!((&FILE[range], name), ("def two(x):\n    def inner():\n        pass\n    return 2", "two"));
         let (range, _) = same_definition(FILE, "@cached\ndef two(x):\n    return 22\n").unwrap();

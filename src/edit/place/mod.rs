@@ -11,7 +11,7 @@ mod passage;
 mod splice;
 mod whole;
 
-pub(super) use guard::{elided_definitions, end_alike, lost_definitions, same_definition};
+pub(super) use guard::{Lost, elided_definitions, end_alike, lost, same_definition};
 pub(super) use passage::unfenced;
 pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
 pub(super) use whole::{made, whole};

@@ -136,6 +136,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "ファイルの定義{all}個のうち{n}個が抜けているため、まだ何も書き込んでいません",
     ),
     (
+        "it leaves out {n} of the file's {all} lines; is a part of the file meant?",
+        "ファイルの{all}行のうち{n}行が抜けています",
+    ),
+    (
+        "it leaves out {n} of the file's {all} lines; is a part of the file meant? Nothing was written yet",
+        "ファイルの{all}行のうち{n}行が抜けているため、まだ何も書き込んでいません",
+    ),
+    (
         "the patch deletes it, but the lines that the patch removes are not those the file holds now",
         "パッチがこのファイルを削除しますが、パッチの行は現在の内容と異なります",
     ),
