@@ -198,6 +198,25 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     live.close().await;
 }
 
+/// The passes that only make a summary are no steps of the turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_fills_the_window_again_after_two_steps_ends_the_turn() {
+    let long = "a line of some length\n".repeat(1500);
+    let huge = |n: u32| call("readFile", json!({"path": format!("{n}{}", numbers(400_000))}));
+    let read = || call("readFile", json!({"path": "f.txt"}));
+    let steps = [read(), huge(1), say("In short."), read(), huge(2), say("Again."), say("Done.")];
+    let world = World::new().model(steps).file("f.txt", &long);
+    configure(&world, &json!({"compact": "auto", "models": {"recording": {"contextWindow": 40_000}}}));
+    let mut live = world.start();
+    live.submit("read it");
+    let end = end_with_summaries(&mut live).await;
+    let TurnEnd::Failed { message, hint, .. } = end else { panic!("{end:?}") };
+    assert!(message.starts_with("this task does not fit"), "{message}");
+    assert!(hint.len() < 500, "{} bytes", hint.len());
+    assert_eq!(live.requests().len(), 5);
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
     let world = World::new();

@@ -15,7 +15,7 @@ use crate::agent::services::events::Events;
 use crate::agent::services::last_request;
 use crate::agent::session::approval::PendingApprovals;
 use crate::agent::session::context::{SessionContext, StatusData};
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{summary_facts, usage, window};
 use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
@@ -152,7 +152,8 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), say::the_summary().to_string())));
     sizes.extend(status.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
-    let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| say::part_of(&name, &tokens)).collect();
+    let largest: Vec<String> =
+        sizes.iter().take(3).map(|(tokens, name)| say::part_of(&first_words(&name, 80), &tokens)).collect();
     say::largest_parts(&largest.join(", "))
 }
 

@@ -51,7 +51,7 @@ const COMPACT_AGAIN: u32 = 3;
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let mut repeats = Repeats::of(&session.messages);
     let (mut effect, mut follow_up) = (Effect::default(), FollowUp::default());
-    // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
+    // The step that the last summary was made before, and whether a refusal for length led to a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
     loop {
         let limit = context.services.config.read().max_steps;
@@ -67,7 +67,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                 Some(Err(Unbuilt::TooLong)) => {
                     let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
                     match compact::by_itself(context, session, again, stop).await {
-                        Fitting::Summarised => summarised = Some(count),
+                        Fitting::Summarised => (summarised, count) = (Some(count), count - 1),
                         Fitting::Not(end) => return end,
                     }
                     continue;
