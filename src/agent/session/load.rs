@@ -108,6 +108,7 @@ impl Conversation {
             memory::StoredRole::Assistant => {
                 let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
                 self.sent.size = answer.context.or(self.sent.size);
+                self.model = m.meta.model.clone().or(self.model.take());
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
                 let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
@@ -123,6 +124,9 @@ impl Conversation {
                 // Without its call, which cannot be read then, no model takes a result.
                 for result in results.into_iter().filter(|result| open.iter().any(|call| call.id == result.id)) {
                     self.take_known_files(&result);
+                    if let Some(model) = self.model.as_ref().filter(|_| result.holds_native_edit()) {
+                        self.sent.native_edits.insert(model.clone());
+                    }
                     let blobs = m.blobs.iter().map(blob).collect();
                     let result = ToolResult { call: result.id, text: text.clone(), blobs: Vec::new(), ok: result.ok };
                     let runs = Runs { result: Some(result), blobs, ..Runs::default() };
@@ -193,6 +197,28 @@ mod tests {
         let [.., Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
         assert_eq!(items.iter().filter(|item| matches!(item, Item::Notice(_))).count(), 1, "{items:?}");
         assert!(notice.detail.starts_with("Calls or results of message 2, 4:"), "{notice:?}");
+    }
+
+    #[test]
+    fn a_model_whose_edits_by_calls_were_placed_is_known_to_make_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
+        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
+        let id = memory.create(&new).expect("made");
+        for (model, rung, ok) in [("able", "\"exact\"", true), ("unable", "null", false)] {
+            let mut answer = NewMessage::text(memory::StoredRole::Assistant, "");
+            answer.tool_calls = Some(format!(r#"[{{"id":"{model}","name":"replaceInFile","arguments":"{{}}"}}]"#));
+            answer.meta.model = Some(model.into());
+            memory.append(&id, &answer).expect("kept");
+            let mut result = NewMessage::text(memory::StoredRole::Tool, "");
+            let edit = format!(r#"{{"path":"a","format":"tools","rung":{rung}}}"#);
+            result.tool_results =
+                Some(format!(r#"[{{"id":"{model}","name":"replaceInFile","ok":{ok},"edits":[{edit}]}}]"#));
+            memory.append(&id, &result).expect("kept");
+        }
+        let record = memory.get(&id).expect("there");
+        let (session, _) = load(&memory, record);
+        assert_eq!(session.sent.native_edits.into_iter().collect::<Vec<_>>(), ["able"]);
     }
 
     /// A session of one message and its record, the columns of which are then set by `damage`.

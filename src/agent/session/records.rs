@@ -242,6 +242,11 @@ impl ResultRecord {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
     }
 
+    /// Returns whether it is that of a call whose edits were all placed.
+    pub fn holds_native_edit(&self) -> bool {
+        !self.edits.is_empty() && (self.ok || self.edits.iter().all(|edit| edit.rung.is_some()))
+    }
+
     /// Returns the change that the call led to; none of an edit that was not written, whatever else its changeset holds.
     pub fn change(&self) -> Option<CallChange> {
         let changeset = self.changeset.clone()?;

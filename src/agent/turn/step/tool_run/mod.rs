@@ -312,7 +312,7 @@ impl ToolRun<'_> {
                 Some((call, native)) => {
                     let placed = result.record.ok || result.record.edits.iter().all(|e| e.rung.is_some());
                     self.notes.native_edit_failed |= native && !placed;
-                    self.notes.native_edit_placed |= native && placed && !result.record.edits.is_empty();
+                    self.notes.native_edit_placed |= native && result.record.holds_native_edit();
                     self.result(result.item, &call, native, result.record, &result.text);
                 }
                 None if done.all_well => {
