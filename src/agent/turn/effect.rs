@@ -128,7 +128,7 @@ fn unread(session: &Conversation, format: Format) -> Option<&'static str> {
         let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
         let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
         let prose: String = pieces.into_iter().filter_map(prose).collect();
-        match (holds_code(&prose), !read && holds_file(&prose, &known)) {
+        match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
             (_, true) => Some(say::file_in_no_format()),
             (true, false) => Some(say::block_without_file()),
             (false, false) => None,
@@ -154,27 +154,46 @@ fn holds_file(text: &str, known: &[KnownFile]) -> bool {
 const NO_FILES: [&str; 11] =
     ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
 
-/// Returns whether a text holds a fenced block of code of three lines or more.
-fn holds_code(text: &str) -> bool {
-    let mut open: Option<(&str, bool, usize)> = None;
+/// Returns whether a text holds a fenced block of code of three lines or more, or of any below the path of a file.
+fn holds_code(text: &str, known: &[KnownFile]) -> bool {
+    // The fence, the lines from which a block of it counts, and the lines so far.
+    let mut open: Option<(&str, usize, usize)> = None;
+    let mut is_path = false;
     for line in text.lines().map(str::trim) {
         let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
         open = match open {
-            Some((fence, is_file, lines)) if line == fence => {
-                if is_file && lines >= 3 {
+            Some((fence, least, lines)) if line == fence => {
+                if lines >= least {
                     return true;
                 }
                 None
             }
-            Some((fence, is_file, lines)) => Some((fence, is_file, lines + 1)),
+            Some((fence, least, lines)) => Some((fence, least, lines + usize::from(!line.is_empty()))),
             None if ticks.len() >= 3 => {
                 let language = line[ticks.len()..].split_whitespace().next().unwrap_or_default().to_lowercase();
-                Some((ticks, !NO_FILES.contains(&language.as_str()), 0))
+                let shows_output = NO_FILES.contains(&language.as_str());
+                let least = if is_path {
+                    1
+                } else if shows_output {
+                    usize::MAX
+                } else {
+                    3
+                };
+                Some((ticks, least, 0))
             }
             None => None,
         };
+        if !line.is_empty() {
+            is_path = names_file(line, known);
+        }
     }
     false
+}
+
+/// Returns whether a line is the path of a known file and nothing else, marks of a heading or of code aside.
+fn names_file(line: &str, known: &[KnownFile]) -> bool {
+    let name = line.trim_matches(['#', '*', '`', ':', ' ']);
+    known.iter().any(|file| file.path == name)
 }
 
 #[cfg(test)]
@@ -194,7 +213,13 @@ mod tests {
 
     #[test]
     fn code_is_distinguished_from_commands() {
-        assert!(holds_code("So:\n```python\na\nb\nc\n```\n"));
-        assert!(!holds_code("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```"));
+        let known = [KnownFile { path: "app.toml".into(), text: "".into() }];
+        let code = |text: &str| holds_code(text, &known);
+        assert!(code("So:\n```python\na\nb\nc\n```\n"));
+        assert!(!code("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```"));
+        for above in ["app.toml", "**app.toml**", "### `app.toml`:", "app.toml\n"] {
+            assert!(code(&format!("Done.\n\n{above}\n```\nkey = 7\n```")), "{above}");
+        }
+        assert!(!code("In app.toml write\n```\nkey = 7\n```\nother.toml\n```\nx\n```\napp.toml\n```\n```"));
     }
 }
