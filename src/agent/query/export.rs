@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{ResultRecord, read_calls, read_results};
 use crate::agent::session::transcript::{PersonRestore, SessionPart, in_order};
-use crate::memory::{self, ChangesetRecord, Memory, NewMessage, StoredMessage, StoredRole};
+use crate::memory::{self, ChangesetRecord, Memory, MessagePart, NewMessage, StoredMessage, StoredRole};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
 use crate::text::time::utc;
@@ -146,6 +146,11 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage], restores: &[Ch
     let parsed = |text: &Option<String>| {
         text.as_deref().map(|text| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into()))
     };
+    // As the provider wrote them, byte for byte: a string, whose JSON is not read here.
+    let part = |part: &MessagePart| {
+        let origin = part.origin.as_ref().map(|o| json!({"wire": o.wire, "place": o.place, "model": o.model}));
+        json!({"kind": part.kind, "bytes": part.bytes, "seal": part.seal, "origin": origin})
+    };
     let rows: Vec<_> = messages
         .iter()
         .map(|row| {
@@ -158,6 +163,7 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage], restores: &[Ch
                 "tool_calls": parsed(&m.tool_calls),
                 "tool_results": parsed(&m.tool_results),
                 "thinking": m.meta.thinking,
+                "parts": m.parts.iter().map(part).collect::<Vec<_>>(),
             })
         })
         .collect();
