@@ -410,7 +410,7 @@ impl Actor {
         let found = tokio::task::spawn_blocking(move || {
             // What nebula itself wrote since, as an undo, was not changed by someone else.
             let is_own = |path: &str| listings::is_own(&services, path);
-            let changed = |path: &String, known: &ContentHash| match services.workspace.read_whole(path) {
+            let changed = |path: &String, known: &ContentHash| match services.workspace.read_known(path) {
                 Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known) && !is_own(path),
                 Err(_) => !is_own(path),
             };

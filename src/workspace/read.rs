@@ -234,6 +234,18 @@ impl Workspace {
         }
     }
 
+    /// Returns what is at a path that a session knows: one in the workspace, or an absolute one that the person let it
+    /// read.
+    ///
+    /// # Errors
+    /// As [`Workspace::read_whole`].
+    pub fn read_known(&self, path: &str) -> Result<Read, ReadError> {
+        match Path::new(path) {
+            outside if outside.is_absolute() => self.read_outside(outside),
+            _ => self.read_whole(path),
+        }
+    }
+
     /// Returns the text of a small file that nebula itself reads for its work: rules, templates, prompts. `None` where
     /// there is none.
     ///

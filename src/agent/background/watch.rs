@@ -150,7 +150,7 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
     } else {
         changes.paths.iter().filter(|p| known.contains_key(*p)).cloned().collect()
     };
-    let differs = |path: &String| match services.workspace.read_whole(path) {
+    let differs = |path: &String| match services.workspace.read_known(path) {
         Ok(read) => read.state.bytes().map(|b| sha256(b)).as_ref() != known.get(path),
         Err(_) => true,
     };
