@@ -55,6 +55,7 @@ messages! {
     you: "you> ", "あなた> ";
     kept_for_later(text): "kept for later, because it was typed before the question: {text}", "質問より前に入力されたため、あとで使います: {text}";
     interrupting: "interrupting", "中断しています";
+    again_ends: "Ctrl-C again ends nebula", "もう一度Ctrl-Cで終了します";
     answered(reply): "answered: {reply}", "回答: {reply}";
     last_undone: "the last decision is undone", "直前の決定を元に戻しました";
     nothing_decided: "nothing is decided yet", "まだ何も決定していません";

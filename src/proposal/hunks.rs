@@ -198,8 +198,8 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
     (hunks, counts)
 }
 
-/// Runs of changed lines, in order: which lines become which.
-pub(super) fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+/// Returns the runs of changed lines, in order: which lines become which.
+pub fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (mid_old, mid_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);

@@ -26,7 +26,7 @@ pub use change::{
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use hidden::{hidden, looks_latin};
-pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
+pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines};
 pub use later::acts_later;
 pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{

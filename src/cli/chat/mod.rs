@@ -1,6 +1,7 @@
 //! `nebula chat`: the agent as a program that speaks line by line, for screen readers, logs, pipes and dumb terminals.
 //! The same commands and events as the screen's; no cursor is moved, and no colour is needed.
 
+mod hunk_lines;
 mod print;
 mod replies;
 mod words;
@@ -221,11 +222,16 @@ impl Chat {
         Ok(())
     }
 
-    /// Stops the turn on Ctrl-C; where none runs the program ends.
+    /// Stops the turn on Ctrl-C. Where none runs, the first clears the line, and the second ends the program.
     fn interrupt(&mut self) -> io::Result<()> {
         if self.busy {
             self.send(Command::Interrupt);
+            // What the turn asks is asked no more; what the person asked for still waits.
+            self.drop_waiting(|question| !matches!(question, OpenQuestion::Proposal(p) if p.restore));
             return self.printer.say(say::interrupting());
+        }
+        if out::at_terminal() && !self.printer.again_ends()? {
+            return Ok(());
         }
         self.ended = true;
         self.end_of_input()

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
+use super::hunk_lines::{AROUND, lines_of};
 use super::replies::{Review, hold_help};
 use crate::cli::out::{self, Out};
 use crate::messages::times::{age, duration};
@@ -21,8 +22,6 @@ use crate::text::time::now;
 
 /// Changed lines of a hunk that are printed before `show` is needed.
 const SHOWN: usize = 12;
-/// Unchanged lines around a hunk.
-const AROUND: usize = 2;
 
 /// Prints the conversation.
 #[derive(Default)]
@@ -44,6 +43,8 @@ pub struct Printer {
     open: bool,
     /// The open session.
     session: String,
+    /// True if the next Ctrl-C ends the program.
+    ending: bool,
 }
 
 impl Printer {
@@ -72,8 +73,18 @@ impl Printer {
 
     /// Notes that the person ended the line of the prompt. At a terminal their Enter is on the screen.
     pub fn typed(&mut self) -> io::Result<()> {
+        self.ending = false;
         self.open &= !out::at_terminal();
         self.end_line()
+    }
+
+    /// Tells at the first Ctrl-C what another does; whether this is the other.
+    pub fn again_ends(&mut self) -> io::Result<bool> {
+        let again = std::mem::replace(&mut self.ending, true);
+        if !again {
+            self.say(say::again_ends())?;
+        }
+        Ok(again)
     }
 
     /// Ends a line that is open.
@@ -189,7 +200,9 @@ impl Printer {
         }
         let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &call.main);
         let rejected = call.state == CallState::Refused;
-        if let Some(counts) = call.counts.filter(|c| !rejected && c.added + c.removed > 0) {
+        // Of a part that was written, or nothing, the counts of what was asked for tell nothing.
+        let written = !rejected && call.state != CallState::Interrupted && call.hunks.is_none_or(|h| h.rejected == 0);
+        if let Some(counts) = call.counts.filter(|c| written && c.added + c.removed > 0) {
             line.push_str(&format!(", {}", lines(counts)));
         }
         let state = match call.state {
@@ -309,7 +322,8 @@ impl Printer {
         }
         let lines = lines_of(file, hunk);
         if !whole && lines.len() > SHOWN + 2 * AROUND {
-            let changed = say::lines(&hunk.after.len(), &hunk.before.len());
+            let signs = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
+            let changed = say::lines(&signs('+'), &signs('-'));
             return self.say(&say::show(&head, &changed, &number));
         }
         self.say(&head)?;
@@ -453,38 +467,10 @@ fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChang
     of_lines.then(|| of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after))).flatten()
 }
 
-/// Returns a hunk's lines with their signs and numbers: `-  17   text`.
-fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
-    let text = |state: &crate::proposal::State| -> Vec<String> {
-        state.text().map(|text| text.lines().map(str::to_string).collect()).unwrap_or_default()
-    };
-    let (before, after) = (text(&file.before), text(&file.after));
-    let (from, to) = match hunk.kind {
-        HunkKind::Lines => (hunk.before.clone(), hunk.after.clone()),
-        HunkKind::Create | HunkKind::Delete => (0..before.len(), 0..after.len()),
-        _ => return Vec::new(),
-    };
-    let line = |sign: char, n: usize, all: &[String]| all.get(n).map(|text| format!("{sign} {:>4}   {text}", n + 1));
-    // What stays has the number that it will have.
-    let context = |range: std::ops::Range<usize>| range.filter_map(|n| line(' ', n, &after)).collect::<Vec<_>>();
-    let mut out = context(to.start.saturating_sub(AROUND)..to.start);
-    out.extend(from.filter_map(|n| line('-', n, &before)));
-    out.extend(to.clone().filter_map(|n| line('+', n, &after)));
-    out.extend(context(to.end..(to.end + AROUND).min(after.len())));
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::proposal::{Choice, Consent, ProposalId};
-
-    #[test]
-    fn lines_that_stay_have_the_numbers_they_will_have() {
-        let file = FileChange::new("a.txt", State::file(*b"a\nb\nc\n"), State::file(*b"a\nx\ny\nc\n"), "edit", &[]);
-        let lines = lines_of(&file, &file.hunks[0]);
-        assert_eq!(lines, ["     1   a", "-    2   b", "+    2   x", "+    3   y", "     4   c"]);
-    }
 
     #[test]
     fn lines_that_stay_inside_a_hunk_are_not_counted() {
