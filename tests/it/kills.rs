@@ -265,12 +265,12 @@ impl Campaign {
         let said = String::from_utf8_lossy(&undo.stderr);
         if undo.status.success() {
             let plan: Value = serde_json::from_slice(&undo.stdout).expect("JSON");
-            let foreign = |f: &&Value| f["status"] == "foreign";
+            let foreign = |f: &&Value| f["fate"] == "foreign";
             let files = plan["files"].as_array().expect("files");
             let foreign = files.iter().find(foreign);
             assert!(foreign.is_none(), "round {round}, {which}: nebula's own change is foreign: {plan}");
             // A changeset whose process died before it wrote is passed over; `shi` archives what stays as it is.
-            let stands = files.iter().any(|file| file["status"] != "equal");
+            let stands = files.iter().any(|file| file["fate"] != "equal");
             let is_shi = ["shi", ""].contains(&self.newest_cause().as_str());
             assert!(stands || is_shi, "round {round}, {which}: an undo undoes nothing: {plan}");
         } else {

@@ -112,7 +112,7 @@ fn every_tool_answers_as_its_schema_says() {
     assert!(diff["diff"].as_str().unwrap().ends_with("@@ -1,2 +1,2 @@\n one\n-two\n+2\n"), "{diff}");
     let preview = call("archive_restore", json!({"changeset": saved["changeset"]}));
     assert_eq!(preview["changeset"], Value::Null);
-    assert_eq!(preview["files"][0], json!({"path": "a.txt", "status": "foreign", "applied": false}));
+    assert_eq!(preview["files"][0], json!({"path": "a.txt", "fate": "foreign", "applied": false}));
     assert_eq!(preview["complete"], false);
     assert!(preview["notes"][0].as_str().unwrap().starts_with("a.txt was changed outside nebula and stays as it is"));
     assert_eq!(call("sessions_search", json!({"words": "greeting"})), json!({"hits": []}));
@@ -204,7 +204,7 @@ fn a_restore_needs_the_person() {
         let client = world.serve(&[]).with_person(yes());
         let mut client = if stateless { client.stateless("My\u{1b}[2J Agent") } else { client.greeted("agent") };
         let done = client.done("archive_restore", back.clone());
-        assert_eq!(done["files"], json!([{"path": "a.txt", "status": "restore", "applied": true}]));
+        assert_eq!(done["files"], json!([{"path": "a.txt", "fate": "restore", "applied": true}]));
         assert!(done["changeset"].is_string());
         assert_eq!(world.read("a.txt"), "old\n");
         let form = &client.forms[0];
@@ -305,7 +305,7 @@ fn a_change_of_someone_else_that_a_restore_can_go_around_is_merged() {
     world.write("a.txt", "new\ntwo\nthree\nby hand\n");
     let mut client = world.serve(&[]).with_person(yes()).greeted("agent");
     let preview = client.done("archive_restore", undo);
-    let row = |applied| json!({"path": "a.txt", "status": "foreign", "applied": applied, "merged": "lines"});
+    let row = |applied| json!({"path": "a.txt", "fate": "foreign", "applied": applied, "merged": "lines"});
     assert_eq!((&preview["files"][0], &preview["complete"]), (&row(false), &json!(true)));
     let done = client.done("archive_restore", apply);
     assert_eq!((&done["files"][0], world.read("a.txt").as_str()), (&row(true), "old\ntwo\nthree\nby hand\n"));

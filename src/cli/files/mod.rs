@@ -112,7 +112,7 @@ pub struct AskArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Do not ask; keep files that were changed outside nebula
+    /// Do not ask; merge or keep what was changed outside nebula, but undo all of a file that is named
     #[arg(long, short)]
     pub yes: bool,
     /// Do not ask; restore files changed outside nebula too (their current version is archived first)

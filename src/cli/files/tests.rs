@@ -272,7 +272,7 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     assert!(ran.err.contains("kept: a"), "{}", ran.err);
     assert_eq!(
         w.json(&["undo", "--yes", "--json"]),
-        serde_json::json!({"changeset": null, "files": [{"path": "a", "status": "foreign", "applied": false}], "not_undone": []})
+        serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}], "not_undone": []})
     );
     w.write("a", "one\nTWO\nthree\nmine\n");
     let ran = w.run(&["undo"], Some("m\ny\n"));
@@ -305,7 +305,7 @@ fn a_flag_merges_what_someone_else_changed_apart() {
     assert!(dry.out.contains("! a  changed outside nebula       will be merged: lines  +1 −0"), "{dry:?}");
     assert_eq!(w.read("a"), theirs);
     let done = w.json(&["undo", "--yes", "--json"]);
-    let row = serde_json::json!({"path": "a", "status": "foreign", "applied": true, "merged": "lines"});
+    let row = serde_json::json!({"path": "a", "fate": "foreign", "applied": true, "merged": "lines"});
     assert_eq!((&done["files"][0], w.read("a").as_str()), (&row, "one\ntwo\nthree\nmine\n"));
     // Their text was archived first. A redo goes around a change of theirs, too.
     w.write("a", "zero\none\ntwo\nthree\nmine\n");

@@ -278,7 +278,7 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
         .iter()
         .filter(|f| f.is_file())
         .map(|f| {
-            let mut row = json!({"path": f.path, "status": word(&f.status), "applied": f.is_among(applied)});
+            let mut row = json!({"path": f.path, "fate": word(&f.status), "applied": f.is_among(applied)});
             let rung = match (&f.status, applied.get(&f.path)) {
                 (_, Some(rung)) => *rung,
                 (RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), rung, .. }, None) => *rung,

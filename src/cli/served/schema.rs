@@ -220,7 +220,7 @@ fn restored_file() -> Value {
     object(
         json!({
             "path": text(PATH),
-            "status": {
+            "fate": {
                 "type": "string",
                 "enum": [
                     "restore", "delete", "mode", "folder made", "folder removed", "repository", "equal", "foreign", "missing",
@@ -236,7 +236,7 @@ fn restored_file() -> Value {
                 "description": "it is, or would be, joined with what someone else has changed, so",
             },
         }),
-        &["path", "status", "applied"],
+        &["path", "fate", "applied"],
     )
 }
 

@@ -276,7 +276,7 @@ fn a_folder_of_many_files_goes_and_comes_back_as_one_entry() {
         json["files"].as_array().expect("files").clone()
     };
     let row =
-        |status: &str| vec![serde_json::json!({"path": "vendor/", "status": status, "applied": false, "files": 1_200})];
+        |status: &str| vec![serde_json::json!({"path": "vendor/", "fate": status, "applied": false, "files": 1_200})];
     assert_eq!(run(&tree, "rm -rf vendor; echo more >> README.md").status.code(), Some(0));
     assert_eq!(
         rows("undo").into_iter().filter(|row| row["path"] != "README.md").collect::<Vec<_>>(),
