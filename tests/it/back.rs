@@ -2,8 +2,8 @@
 
 use nebula::proposal::{Choice, RestoreStatus, State};
 use nebula::protocol::{
-    Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest,
-    SessionChoice, TurnEnd, UndoneChange,
+    Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, Reply,
+    RestoreRequest, SessionChoice, TurnEnd, UndoneChange,
 };
 use serde_json::json;
 
@@ -130,6 +130,37 @@ async fn an_undo_is_no_change_of_someone_else_when_its_session_is_resumed() {
     let drifted = again.events.iter().find(|e| matches!(e, EventBody::Drifted(paths) if !paths.is_empty()));
     assert_eq!(drifted, None);
     again.close().await;
+}
+
+/// A file outside the workspace that the person let the model read is looked at where it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_outside_the_workspace_has_changed_only_if_it_did() {
+    let read = call("readFile", json!({"path": "../live.csv"}));
+    let mut world = World::new().model([read, say("Read.")]);
+    let outside = world.root().with_file_name("live.csv");
+    std::fs::write(&outside, "1,2\n").expect("written");
+    let mut live = world.start();
+    live.submit("look");
+    let question = live.question().await;
+    let yes = question.choices.iter().position(|(short, _)| short.starts_with("yes")).expect("a yes");
+    live.send(Command::Reply(question.id, Reply::Choice(yes)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let id = live.events.iter().find_map(opened).expect("a session");
+    live.close().await;
+    for changed in [false, true] {
+        if changed {
+            std::fs::write(&outside, "3,4\n").expect("written");
+        }
+        world = world.model([say("Still.")]);
+        let mut again = world.start();
+        again.open(SessionChoice::Resume(id.clone()));
+        again.submit("still?");
+        assert_eq!(again.end().await, TurnEnd::Done);
+        let told = again.events.iter().filter(|e| matches!(e, EventBody::Drifted(paths) if !paths.is_empty()));
+        assert_eq!(told.count(), usize::from(changed));
+        again.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

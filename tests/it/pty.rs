@@ -392,3 +392,24 @@ fn a_command_of_the_person_has_a_terminal() {
     assert_eq!(terminal.exit(), 130);
     assert_eq!(std::fs::read_to_string(home.path().join("file")).expect("it stays"), "made\n");
 }
+
+/// The first Ctrl-C at the prompt of line mode clears what was typed, as in a shell, and the second ends it.
+#[test]
+fn line_mode_ends_at_the_second_ctrl_c() {
+    let home = tempfile::tempdir().expect("a folder");
+    std::fs::write(home.path().join("recording.jsonl"), "{\"recording\":1}\n").expect("written");
+    let arguments = ["chat", "--replay", "recording.jsonl"];
+    let mut terminal = Terminal::start_in(env!("CARGO_BIN_EXE_nebula"), &arguments, home.path());
+    terminal.wait_for("you> ");
+    terminal.keys("half a mess");
+    terminal.wait_for("half a mess");
+    terminal.keys("\u{3}");
+    terminal.wait_for("Ctrl-C again ends nebula");
+    terminal.wait_until("a prompt without words", |screen| screen.trim_end().ends_with("you>"));
+    terminal.keys("/help\r");
+    terminal.wait_until("another prompt", |screen| screen.trim_end().ends_with("you>") && screen.contains("/help"));
+    terminal.keys("\u{3}");
+    terminal.wait_until("the warning again", |screen| screen.matches("Ctrl-C again ends nebula").count() == 2);
+    terminal.keys("\u{3}");
+    assert_eq!(terminal.exit(), 0);
+}

@@ -134,6 +134,23 @@ async fn a_failure_names_its_kind_status_and_request() {
     }
 }
 
+/// The same words about another request are another notice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_request_that_is_tried_again_is_told_with_its_id() {
+    let call = json!([{"index": 0, "id": "c1", "function": {"name": "list", "arguments": "{\"path\": \".\"}"}}]);
+    let call = json!({"choices": [{"index": 0, "delta": {"tool_calls": call}, "finish_reason": "tool_calls"}]});
+    let called = chunked(format!("data: {call}\n\ndata: [DONE]\n\n").as_bytes(), 400);
+    let busy = |id: &str| answer("429 Too Many Requests", &format!("retry-after-ms: 1\r\nrequest-id: {id}\r\n"), "{}");
+    let said = chunked(saying("Done.").as_bytes(), 100);
+    let server = MockServer::start(vec![busy("req_1"), called, busy("req_2"), said]).await;
+    let world = World::new();
+    let done = task_with(&world, &server, "chat", "hi", json!({"m": {"contextWindow": 30_000}})).await;
+    let out = String::from_utf8_lossy(&done.stdout).into_owned();
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let ids: Vec<Value> = lines.filter(|l| l["type"] == "notice").map(|line| line["requestId"].clone()).collect();
+    assert_eq!(ids, ["req_1", "req_2"], "{out}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_name_of_a_model_is_answered_with_the_nearest() {
     let list = r#"{"data":[{"id":"gpt-mini"},{"id":"mm"},{"id":"m2"},{"id":"qwen-coder"},{"id":"claude"}]}"#;
