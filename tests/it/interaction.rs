@@ -113,11 +113,11 @@ async fn all_that_a_session_changed_is_one_diff_that_can_be_undone_in_parts() {
     assert!(matches!(settled(&mut live).await, Outcome::Conflict { .. }));
     assert_eq!(world.read("b.txt"), "mine\n");
     world.write("b.txt", "B\n");
-    // The file's last call, with all that its proposal changed.
+    // The file's last call.
     live.send(Command::Restore(RestoreRequest::Origin { path: "b.txt".into(), lines: None, turn: false }));
     live.decide(Choice::Accept).await;
     settled(&mut live).await;
-    assert_eq!((world.read("a.txt").contains("two"), world.read("b.txt").as_str()), (true, "b\n"));
+    assert_eq!((world.read("a.txt").contains("TWO"), world.read("b.txt").as_str()), (true, "b\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -144,6 +144,26 @@ async fn an_undo_in_the_sessions_diff_says_which_files_someone_else_changed() {
             live.send(Command::Decide(proposal.id, Decision::refuse(&proposal)));
             settled(&mut live).await;
         }
+    }
+}
+
+/// The calls of one step are one proposal and one changeset.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_the_calls_of_a_step_the_one_that_made_a_hunk_is_undone() {
+    let step = calls(&[replace("a.txt", "one", "ONE"), replace("b.txt", "two", "TWO")]);
+    let world = World::new().file("a.txt", "one\n").file("b.txt", "two\n").approve("edits").model([step, say("Done.")]);
+    for lines in [None, Some(0..1)] {
+        world.write("a.txt", "one\n");
+        world.write("b.txt", "two\n");
+        let mut live = world.start();
+        live.submit("shout");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!((world.read("a.txt").as_str(), world.read("b.txt").as_str()), ("ONE\n", "TWO\n"));
+        live.send(Command::Restore(RestoreRequest::Origin { path: "b.txt".into(), lines, turn: false }));
+        live.decide(Choice::Accept).await;
+        settled(&mut live).await;
+        assert_eq!((world.read("a.txt").as_str(), world.read("b.txt").as_str()), ("ONE\n", "two\n"));
+        live.close().await;
     }
 }
 

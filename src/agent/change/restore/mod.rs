@@ -98,7 +98,7 @@ impl Restores {
         }
         let (context, events) = (Arc::clone(context), context.events.clone());
         self.begin(&events, move |stop, chosen| async move {
-            if let RestoreRequest::State { .. } | RestoreRequest::Origin { lines: Some(_), .. } = &request {
+            if let RestoreRequest::State { .. } | RestoreRequest::Origin { .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), &stop)).await {
                     None => return,
                     Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &stop).await,
@@ -177,7 +177,11 @@ async fn part_of(
     let planned = tokio::task::spawn_blocking(move || {
         let mut planned = match request {
             RestoreRequest::State { path, now, then } => Some(part::to_state(&context, &path, *now, *then)),
-            request => part::without(&context, &wanted(&context, request, None)?, &stop)?,
+            RestoreRequest::Origin { path, lines, turn } => {
+                let scope = part::origin(&context, &path, lines, turn)?;
+                part::without(&context, &scope, &path, &stop)?
+            }
+            _ => None,
         };
         planned.iter_mut().for_each(|proposal| labels::label(&mut proposal.files));
         Ok(planned)

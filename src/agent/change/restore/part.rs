@@ -1,6 +1,6 @@
 //! The undo of a part of what the session changed: a state of a file, or what the call or turn did that made some lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::records::sha;
+use crate::agent::session::records::{read_results, sha};
 use crate::memory::{ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, Proposal, State, merge};
@@ -59,14 +59,17 @@ pub(super) fn origin(
     }
 }
 
-/// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after
-/// it changed the same lines, or it is no text; whole versions are restored then.
+/// Takes out of the files as they are what the calls did that changed a file in a changeset, or all that a turn did, and
+/// leaves what came after it. None: what came after it changed the same lines, or it is no text; whole versions are
+/// restored then.
 pub(super) fn without(
     context: &SessionContext,
     scope: &RestoreScope,
+    path: &str,
     stop: &CancellationToken,
 ) -> Result<Option<Proposal>, String> {
     let session = context.id().unwrap_or_default();
+    let mut only = None;
     let records = match scope {
         RestoreScope::Turn { turn, .. } => {
             let turn = *turn;
@@ -76,12 +79,14 @@ pub(super) fn without(
         RestoreScope::Changeset(id) => {
             let mut all = changesets_of_session(context, &session)?;
             all.retain(|record| record.id.as_ref() == Some(id));
+            only = files_of_calls(context, &session, id, path)?;
             all
         }
         _ => return Ok(None),
     };
     let mut made: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for file in records.iter().flat_map(|record| &record.files) {
+    let is_meant = |path: &String| only.as_ref().is_none_or(|only: &BTreeSet<String>| only.contains(path));
+    for file in records.iter().flat_map(|record| &record.files).filter(|file| is_meant(&file.path)) {
         made.entry(&file.path).or_default().extend(file.version.as_deref());
     }
     let mut files = Vec::new();
@@ -100,6 +105,23 @@ pub(super) fn without(
         (None, _) => "undo".to_string(),
     };
     Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
+}
+
+/// Returns the files of the calls that changed a file in a changeset, which holds all that one step changed; `None` where
+/// no call is known, as of a command.
+fn files_of_calls(
+    context: &SessionContext,
+    session: &str,
+    changeset: &str,
+    path: &str,
+) -> Result<Option<BTreeSet<String>>, String> {
+    let session = session.to_string();
+    let rows = context.services.memory.ask_blocking(move |memory| memory.load(&session)).map_err(|e| e.to_string())?;
+    let results = rows.iter().filter_map(|row| read_results(row.message.tool_results.as_deref())).flatten();
+    let changes = results.filter_map(|result| result.change()).filter(|change| change.changeset == changeset);
+    let of_path = changes.filter(|change| change.paths.iter().any(|changed| changed == path));
+    let files: BTreeSet<String> = of_path.flat_map(|change| change.paths).collect();
+    Ok((!files.is_empty()).then_some(files))
 }
 
 /// Returns the change of a file as it is that takes out what made these versions of it old. What the person changed since
