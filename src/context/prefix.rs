@@ -3,27 +3,38 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::provider::{Message, ToolSpec};
 
 /// The inputs of a request's beginning.
 #[derive(Debug, Clone, Default)]
 pub struct RequestPrefix {
+    /// What is stored with the answer.
+    pub basis: PrefixBasis,
+    /// The system prompt; `None` after a resume.
+    pub system: Option<Arc<str>>,
+    /// The tools that the model may call; `None` after a resume.
+    pub tools: Option<Arc<[ToolSpec]>>,
+    /// The conversation.
+    pub messages: Vec<Arc<Message>>,
+}
+
+/// The inputs that memory keeps, so that the first request after a resume is compared too.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrefixBasis {
     /// `plan` or `agent`.
-    pub mode: &'static str,
-    /// The model and the server that is asked.
-    pub model: (String, String),
+    pub mode: String,
+    /// The model.
+    pub model: String,
+    /// The server that is asked.
+    pub place: String,
     /// The edit format, and whether the short prompts are used.
-    pub format: (&'static str, bool),
+    pub format: (String, bool),
     /// The number of messages the summary stands for; `None`: there is none.
     pub summarised: Option<usize>,
     /// The number of messages gone through for results to leave out, and the number that the person chose.
     pub left_out: (usize, usize),
-    /// The system prompt.
-    pub system: Arc<str>,
-    /// The tools that the model may call.
-    pub tools: Arc<[ToolSpec]>,
-    /// The conversation.
-    pub messages: Vec<Arc<Message>>,
 }
 
 impl RequestPrefix {
@@ -45,15 +56,18 @@ impl RequestPrefix {
     }
 
     fn cause(&self, before: &RequestPrefix, rewound: bool) -> Option<&'static str> {
+        let (now, then) = (&self.basis, &before.basis);
+        let other_tools = |(now, then): (&Arc<[ToolSpec]>, &Arc<[ToolSpec]>)| !Arc::ptr_eq(now, then) && now != then;
+        let other_prompt = |(now, then): (&Arc<str>, &Arc<str>)| now != then;
         [
-            (self.model != before.model, "model"),
-            (self.mode != before.mode, "mode"),
-            (self.format != before.format, "format"),
-            (self.summarised != before.summarised, "compact"),
+            ((&now.model, &now.place) != (&then.model, &then.place), "model"),
+            (now.mode != then.mode, "mode"),
+            (now.format != then.format, "format"),
+            (now.summarised != then.summarised, "compact"),
             (rewound, "rewind"),
-            (self.left_out != before.left_out, "left out"),
-            (!Arc::ptr_eq(&self.tools, &before.tools) && *self.tools != *before.tools, "tools"),
-            (self.system != before.system, "prompt"),
+            (now.left_out != then.left_out, "left out"),
+            (self.tools.as_ref().zip(before.tools.as_ref()).is_some_and(other_tools), "tools"),
+            (self.system.as_ref().zip(before.system.as_ref()).is_some_and(other_prompt), "prompt"),
         ]
         .into_iter()
         .find_map(|(changed, cause)| changed.then_some(cause))
@@ -67,8 +81,10 @@ mod tests {
     #[test]
     fn a_change_is_named_by_its_cause() {
         let message = |text: &str| Arc::new(Message::user(text));
+        let basis = PrefixBasis { mode: "agent".into(), ..PrefixBasis::default() };
+        let messages = vec![message("a"), message("b")];
         let first =
-            RequestPrefix { mode: "agent", messages: vec![message("a"), message("b")], ..RequestPrefix::default() };
+            RequestPrefix { basis: basis.clone(), messages, system: Some("Answer".into()), ..RequestPrefix::default() };
         let grown =
             RequestPrefix { messages: first.messages.iter().cloned().chain([message("c")]).collect(), ..first.clone() };
         let cause = |new: &RequestPrefix, before: &RequestPrefix| {
@@ -83,14 +99,20 @@ mod tests {
             cause(&RequestPrefix { messages: vec![message("a"), message("b")], ..first.clone() }, &first),
             Some("rewind")
         );
-        assert_eq!(cause(&RequestPrefix { mode: "plan", ..grown.clone() }, &first), Some("mode"));
-        assert_eq!(
-            cause(&RequestPrefix { model: ("m".into(), String::new()), mode: "plan", ..grown.clone() }, &first),
-            Some("model")
-        );
-        assert_eq!(cause(&RequestPrefix { format: ("whole", true), ..grown.clone() }, &first), Some("format"));
-        assert_eq!(cause(&RequestPrefix { summarised: Some(2), ..grown.clone() }, &first), Some("compact"));
-        assert_eq!(cause(&RequestPrefix { left_out: (3, 0), ..grown.clone() }, &first), Some("left out"));
-        assert_eq!(cause(&RequestPrefix { system: "Antworte".into(), ..grown.clone() }, &first), Some("prompt"));
+        let with = |change: &dyn Fn(&mut PrefixBasis)| {
+            let mut basis = basis.clone();
+            change(&mut basis);
+            RequestPrefix { basis, ..grown.clone() }
+        };
+        assert_eq!(cause(&with(&|b| b.mode = "plan".into()), &first), Some("mode"));
+        assert_eq!(cause(&with(&|b| (b.model, b.mode) = ("m".into(), "plan".into())), &first), Some("model"));
+        assert_eq!(cause(&with(&|b| b.place = "p".into()), &first), Some("model"));
+        assert_eq!(cause(&with(&|b| b.format = ("whole".into(), true)), &first), Some("format"));
+        assert_eq!(cause(&with(&|b| b.summarised = Some(2)), &first), Some("compact"));
+        assert_eq!(cause(&with(&|b| b.left_out = (3, 0)), &first), Some("left out"));
+        assert_eq!(cause(&RequestPrefix { system: Some("Antworte".into()), ..grown.clone() }, &first), Some("prompt"));
+        // After a resume the prompt and the tools of before are not known.
+        let resumed = RequestPrefix { system: None, ..first.clone() };
+        assert_eq!(cause(&grown, &resumed), None);
     }
 }

@@ -9,6 +9,7 @@ use crate::agent::session::records::{
     AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
+use crate::context::prefix::RequestPrefix;
 use crate::memory::{self, ChangesetRecord, Memory, MemoryHandle};
 use crate::protocol::Item;
 use crate::provider::{Message, Role, Runs, ToolResult};
@@ -83,6 +84,9 @@ impl Conversation {
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         session.answer_open_calls();
+        if let Some(prefix) = &mut session.sent.prefix {
+            prefix.messages = session.messages.clone();
+        }
         if let Some(summary) = summary {
             let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
             session.summary = Some((summary.text, covered));
@@ -108,6 +112,9 @@ impl Conversation {
             memory::StoredRole::Assistant => {
                 let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
                 self.sent.size = answer.context.or(self.sent.size);
+                if let Some(basis) = answer.prefix {
+                    self.sent.prefix = Some(RequestPrefix { basis, ..RequestPrefix::default() });
+                }
                 self.model = m.meta.model.clone().or(self.model.take());
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
@@ -160,6 +167,7 @@ impl Conversation {
 mod tests {
     use super::*;
     use crate::agent::session::prompt_state::PromptFacts;
+    use crate::context::prefix::PrefixBasis;
     use crate::memory::NewMessage;
     use crate::protocol::Level;
     use crate::provider::Blob;
@@ -209,6 +217,8 @@ mod tests {
             let mut answer = NewMessage::text(memory::StoredRole::Assistant, "");
             answer.tool_calls = Some(format!(r#"[{{"id":"{model}","name":"replaceInFile","arguments":"{{}}"}}]"#));
             answer.meta.model = Some(model.into());
+            let prefix = Some(PrefixBasis { model: model.into(), ..PrefixBasis::default() });
+            answer.meta.extra = AnswerRecord { prefix, ..AnswerRecord::default() }.write();
             memory.append(&id, &answer).expect("kept");
             let mut result = NewMessage::text(memory::StoredRole::Tool, "");
             let edit = format!(r#"{{"path":"a","format":"tools","rung":{rung}}}"#);
@@ -219,6 +229,13 @@ mod tests {
         let record = memory.get(&id).expect("there");
         let (session, _) = load(&memory, record);
         assert_eq!(session.sent.native_edits.into_iter().collect::<Vec<_>>(), ["able"]);
+        // What the last request began with is known, and the messages are those that the next one begins with.
+        let before = session.sent.prefix.expect("a prefix");
+        assert_eq!(before.basis.model, "unable");
+        let changed = RequestPrefix { basis: PrefixBasis::default(), ..RequestPrefix::default() };
+        assert_eq!(changed.after(Some(before.clone()), &session.messages).1, Some("model"));
+        let same = RequestPrefix { basis: before.basis.clone(), ..RequestPrefix::default() };
+        assert_eq!(same.after(Some(before), &session.messages).1, None);
     }
 
     /// A session of one message and its record, the columns of which are then set by `damage`.

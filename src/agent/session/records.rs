@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::context::attach::Attachment;
+use crate::context::prefix::PrefixBasis;
 use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
 use crate::proposal::{Counts, HunkCount};
@@ -175,6 +176,9 @@ pub struct AnswerRecord {
     /// The request did not begin with the bytes of the one before it; statistics of the cache leave it out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub new_prefix: bool,
+    /// What the request began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<PrefixBasis>,
     /// Its cost is by the built-in table of prices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub estimated: bool,

@@ -11,7 +11,7 @@ use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::usage;
-use crate::context::prefix::RequestPrefix;
+use crate::context::prefix::{PrefixBasis, RequestPrefix};
 use crate::context::request::{LeftOut, MessageSizes};
 use crate::context::small_model;
 use crate::messages::agent as say;
@@ -48,16 +48,16 @@ fn note_prefix(
 ) {
     let model = &target.model;
     let place = target.connected().map(|provider| provider.origin(model).place).unwrap_or_default();
-    let prefix = RequestPrefix {
-        mode: settings.mode.word(),
-        model: (model.clone(), place),
-        system: Arc::clone(system),
-        format: (settings.format.name(), settings.small_model),
+    let basis = PrefixBasis {
+        mode: settings.mode.word().into(),
+        model: model.clone(),
+        place,
+        format: (settings.format.name().into(), settings.small_model),
         summarised: session.summary.as_ref().map(|(_, covered)| *covered),
         left_out: (session.prompt.left_out, session.prompt.chosen.len()),
-        tools: Arc::clone(tools),
-        messages: Vec::new(),
     };
+    let (system, tools) = (Some(Arc::clone(system)), Some(Arc::clone(tools)));
+    let prefix = RequestPrefix { basis, system, tools, messages: Vec::new() };
     let (prefix, cause) = prefix.after(session.sent.prefix.take(), &session.messages);
     (session.sent.prefix, session.sent.prefix_cause) = (Some(prefix), cause);
 }

@@ -286,6 +286,7 @@ impl<'a> StepReader<'a> {
                 context: self.session.sent.size,
                 plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.sent.prefix_cause.is_some(),
+                prefix: self.session.sent.prefix.as_ref().map(|prefix| prefix.basis.clone()),
                 estimated: cost.estimated || self.counted,
             }
             .write(),
