@@ -393,6 +393,32 @@ fn a_command_of_the_person_has_a_terminal() {
     assert_eq!(std::fs::read_to_string(home.path().join("file")).expect("it stays"), "made\n");
 }
 
+/// A signal that ends `nebula run` stops the command, archives what it changed and gives the terminal back.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_ends_a_command_of_the_person_and_loses_nothing() {
+    let home = tempfile::tempdir().expect("a folder");
+    std::fs::write(home.path().join("file"), "first\n").expect("written");
+    let text = "echo second > file; echo waits; while :; do read -t 1 line; done";
+    let path = std::env::var("PATH").expect("a path");
+    let program = env!("CARGO_BIN_EXE_nebula");
+    let mut terminal = Terminal::start_on(program, &["run", "--", text], home.path(), "C.UTF-8", Some(path));
+    terminal.wait_for("waits");
+    let is_raw = |terminal: &Terminal| {
+        let mode = terminal.master.get_termios().expect("a terminal");
+        !mode.local_flags.iter().any(|flag| format!("{flag:?}").contains("ICANON"))
+    };
+    assert!(is_raw(&terminal));
+    kill(terminal.child.process_id(), Signal::TERM);
+    terminal.wait_for("changed 1 file");
+    terminal.child.wait().expect("it ends");
+    assert!(!is_raw(&terminal));
+    let mut undo = std::process::Command::new(program);
+    undo.args(["undo", "--yes"]).env_clear().env("HOME", home.path()).current_dir(home.path());
+    assert!(undo.output().expect("it runs").status.success());
+    assert_eq!(std::fs::read_to_string(home.path().join("file")).expect("it is there"), "first\n");
+}
+
 /// The first Ctrl-C at the prompt of line mode clears what was typed, as in a shell, and the second ends it.
 #[test]
 fn line_mode_ends_at_the_second_ctrl_c() {

@@ -211,7 +211,7 @@ async fn follow(
     let mut stopped = false;
     let mut told = 0;
     // One listener for all rounds: a signal that comes between them counts too.
-    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut interrupted = std::pin::pin!(terminal::told_to_end());
     loop {
         let progress = command.running.progress().clone();
         progress.notices.iter().skip(told).try_for_each(|notice| printer.notice(notice))?;
@@ -226,7 +226,7 @@ async fn follow(
                 None => break,
             },
             () = tokio::time::sleep(QUIET), if printer.waits_for_more() => printer.show_all()?,
-            _ = &mut interrupted, if !stopped => {
+            () = &mut interrupted, if !stopped => {
                 stopped = true;
                 command.running.stop();
             }

@@ -12,6 +12,22 @@ use crate::shell::{RawMode, Terminal, has_keys, person_size};
 /// The size of one read of what is typed, in bytes.
 const PIECE: usize = 4 << 10;
 
+/// Waits for Ctrl-C, for a signal that tells the program to end, or for its terminal to go away. None of them ends it by
+/// itself then: the command is stopped, what it changed is archived, and the terminal is given back.
+pub async fn told_to_end() {
+    async fn on(kind: SignalKind) {
+        match signal(kind) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    }
+    tokio::select! {
+        () = on(SignalKind::interrupt()) => {}
+        () = on(SignalKind::terminate()) => {}
+        () = on(SignalKind::hangup()) => {}
+    }
+}
+
 /// Opens a pseudo-terminal of the size of the person's; none where input and output are no terminal, or its keys go to
 /// another program.
 ///
