@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::unit::{repository, whole};
 use super::{Archive, Error, Id, NotUndone, Sha, Version, sha256};
+use crate::git::index;
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Merger, Proposal, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, State, count_changed, is_in_repository, merge,
@@ -351,8 +352,8 @@ impl Archive {
         let not_archived = |why: String| (RestoreStatus::NotArchived(why), None);
         match workspace.resolve_archived(path) {
             Ok(real) if real == *path => {}
-            // A file in the way is removed by the same restore.
-            Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(path, folders) => {}
+            // A file or a link in the way is removed by the same restore.
+            Ok(_) | Err(PathError::BelowAFile { .. } | PathError::Outside { .. }) if lies_in(path, folders) => {}
             Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
             Err(error) => return not_archived(error.to_string()),
         }
@@ -402,9 +403,14 @@ impl Archive {
             // A folder has no bytes that someone else could have written.
             return true;
         }
+        // Git itself notes in its index, again and again, which files it has looked at.
+        let is_index = is_in_repository(path) && now.bytes().is_some_and(|bytes| bytes.starts_with(b"DIRC"));
         let same = |v: &Version| match (now, v.absent) {
             (State::Absent, absent) => absent,
             (_, true) => false,
+            (State::File { bytes, .. }, _) if is_index => self
+                .state_of(v)
+                .is_ok_and(|state| state.bytes().is_some_and(|then| then == bytes || index::same_entries(bytes, then))),
             (State::File { bytes, .. }, _) => {
                 v.size() == bytes.len() as u64 && self.state_of(v).is_ok_and(|s| s.bytes() == Some(bytes))
             }

@@ -18,6 +18,7 @@
 //! | a file that never ends (`core.excludesFile`, `.git/info/exclude` as a pipe) | a time limit |
 
 mod blame;
+pub mod index;
 mod remote;
 
 use std::ffi::OsString;

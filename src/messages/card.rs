@@ -3,6 +3,8 @@
 messages! {
     run_this(why, text, bounds): "Run this command?{why}\n\n{text}\n\n{bounds}", "このコマンドを実行しますか？{why}\n\n{text}\n\n{bounds}";
     class_line(class, why): "class: {class}, {why}", "種別: {class}、{why}";
+    part_line(class, text, note): "{class}: {text}: {note}", "{class}: {text}: {note}";
+    not_in_git_line(path, size, why): "not in git: {path}, {size}, {why}", "gitになし: {path}、{size}、{why}";
     nebula: "nebula", "nebula";
     command: "command", "コマンド";
     class: "class", "種別";

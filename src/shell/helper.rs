@@ -100,6 +100,8 @@ struct Helper {
     told_stopped: bool,
     /// The processes and threads that the machine had when it began.
     tasks: usize,
+    /// The time of the last look at its processes.
+    looked: Instant,
     /// The time at which the command's own processes were counted.
     counted: Instant,
     /// One of them was of the shell's group then: the number of the group is still its own.
@@ -158,6 +160,7 @@ fn run() -> io::Result<()> {
         told_still: false,
         told_stopped: false,
         tasks: tree::all_tasks(),
+        looked: Instant::now(),
         counted: Instant::now(),
         has_group: true,
         in_view,
@@ -265,6 +268,10 @@ impl Helper {
                 Some(pause) => self.events.recv_timeout(pause),
                 None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
+            // Processes that end without a pause are events without a pause: limits hold all the same.
+            if event.is_ok() && self.looked.elapsed() >= GLANCE {
+                self.look();
+            }
             match event {
                 Ok(Event::Over(pid, status)) if pid == self.shell && self.over.is_none() => {
                     self.over = Some(Instant::now());
@@ -306,6 +313,7 @@ impl Helper {
     }
 
     fn look(&mut self) {
+        self.looked = Instant::now();
         self.forget_gone();
         if let Some(kill_at) = self.ending {
             if Instant::now() >= kill_at {

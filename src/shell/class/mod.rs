@@ -5,6 +5,7 @@
 //! cannot cost a file, because the kernel enforces the class.
 
 pub mod disk;
+mod inline;
 mod kinds;
 mod later;
 mod options;
@@ -214,7 +215,7 @@ impl Reader<'_> {
         }
         let runs = |table| tables::named(table, tables::base(name));
         if class != Class::Read && (class <= Class::Work && runs(tables::RUNNERS) || runs(tables::FETCHES_AND_RUNS)) {
-            let inside = any_word(&words.iter().skip(1).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+            let inside = any_word(&inline::text(tables::base(name), words));
             (class, reason) = if inside.0 > class { inside } else { (class, reason) };
         }
         let targets = self.targets(name, words);

@@ -55,8 +55,11 @@ impl Keeping {
 
     /// Answers for a file that is about to have the name `new` too: whoever writes there writes to `old`.
     pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
-        if self.places.of(old, false) == PathClass::Refused {
-            return self.refuse(old);
+        match self.places.of(old, false) {
+            PathClass::Refused => return self.refuse(old),
+            // What is written by the new name is the old file, which must be one that the command may change.
+            PathClass::Outside => self.outside(old, fs::symlink_metadata(old).ok().as_ref())?,
+            _ => {}
         }
         self.make(new, false)?;
         self.names.add(old, new);

@@ -55,6 +55,11 @@ fn question(card: &CommandCard) -> String {
         card.keeper.clone(),
         card.grant.clone(),
     ];
+    if card.parts.len() > 1 || card.parts.first().is_some_and(|part| part.note != card.class_why) {
+        let part = |part: &CardPart| words::part_line(&verbs::class(part.class.word()), &part.text, &part.note);
+        bounds.splice(1..1, card.parts.iter().map(part));
+    }
+    bounds.extend(card.not_in_git.iter().map(|(path, size, why)| words::not_in_git_line(path, size, why)));
     bounds.extend(Some(card.not_kept.clone()).filter(|line| !line.is_empty()));
     words::run_this(&why, &shortened(&card.text), &bounds.join("\n"))
 }

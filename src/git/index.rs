@@ -1,0 +1,131 @@
+//! The entries of git's index. Beside them it holds what git found when it last looked at the files, which `git status`
+//! brings up to date.
+//!
+//! The format is that of `gitformat-index`, versions 2 to 4, with objects of 20 bytes.
+
+/// The bytes before the first entry: signature, version, number of entries.
+const HEAD: usize = 12;
+/// The bytes of an entry before its object: times, numbers and size of the file.
+const STAT: usize = 40;
+/// The place of the mode among them.
+const MODE: std::ops::Range<usize> = 24..28;
+const OBJECT: usize = 20;
+/// A second pair of bytes of flags follows.
+const EXTENDED: u16 = 0x4000;
+/// The length of the name, which is in the name as well.
+const LENGTH: u16 = 0x0fff;
+
+/// What the person or a command put there.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry<'i> {
+    name: Vec<u8>,
+    mode: &'i [u8],
+    object: &'i [u8],
+    flags: (u16, u16),
+}
+
+/// Returns whether two indexes hold the same files, each with the same mode, object, stage and flags.
+pub fn same_entries(one: &[u8], other: &[u8]) -> bool {
+    entries(one).zip(entries(other)).is_some_and(|(one, other)| one == other)
+}
+
+/// Reads the entries; `None`: it is no index, or one of another kind.
+fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
+    let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
+    let version = number(4).filter(|version| index.starts_with(b"DIRC") && (2..=4).contains(version))?;
+    let mut found: Vec<Entry<'_>> = Vec::new();
+    let mut at = HEAD;
+    for _ in 0..number(8)? {
+        let begin = at;
+        let (mode, object) = (index.get(at + MODE.start..at + MODE.end)?, index.get(at + STAT..at + STAT + OBJECT)?);
+        at += STAT + OBJECT;
+        let flags = short(at)?;
+        at += 2;
+        let more = if flags & EXTENDED == 0 { 0 } else { short(at)? };
+        at += if flags & EXTENDED == 0 { 0 } else { 2 };
+        let mut name = Vec::new();
+        if version == 4 {
+            let (dropped, bytes) = offset(index.get(at..)?)?;
+            at += bytes;
+            let before = found.last().map_or(&[][..], |entry| &entry.name);
+            name.extend_from_slice(before.get(..before.len().checked_sub(dropped)?)?);
+        }
+        let rest = index.get(at..)?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        name.extend_from_slice(&rest[..end]);
+        at += end + 1;
+        if version < 4 {
+            // At least one NUL, up to a multiple of eight.
+            at = begin + (at - begin).next_multiple_of(8);
+        }
+        found.push(Entry { name, mode, object, flags: (flags & !LENGTH, more) });
+    }
+    Some(found)
+}
+
+/// Reads a number as packs write offsets: seven bits a byte, each further byte counting from one. Returns it and its
+/// length in bytes.
+fn offset(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0_usize;
+    for (at, byte) in bytes.iter().enumerate().take(5) {
+        value |= usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, at + 1));
+        }
+        value = (value + 1) << 7;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn git(folder: &Path, words: &[&str]) -> Vec<u8> {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words).current_dir(folder);
+        let done = command.env("HOME", folder).output().expect("git runs");
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        fs::read(folder.join(".git/index")).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_git_notes_of_files_is_no_difference_and_each_entry_is() {
+        for version in ["2", "3", "4"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let here = folder.path();
+            git(here, &["init", "-q"]);
+            fs::create_dir(here.join("src")).expect("made");
+            for (name, text) in [("a.txt", "a"), ("a.rs", "b"), ("src/long-name.txt", "c"), ("src/long-names.txt", "d")]
+            {
+                fs::write(here.join(name), text).expect("written");
+            }
+            git(here, &["add", "."]);
+            git(here, &["commit", "-qm", "first"]);
+            let first = git(here, &["update-index", "--index-version", version]);
+            assert_eq!(entries(&first).expect("read").len(), 4, "version {version}");
+            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+            fs::File::options().write(true).open(here.join("a.txt")).and_then(|f| f.set_modified(later)).expect("set");
+            let looked = git(here, &["status"]);
+            assert_ne!(first, looked);
+            assert!(same_entries(&first, &looked), "version {version}");
+            fs::write(here.join("src/long-names.txt"), "other").expect("written");
+            assert!(!same_entries(&first, &git(here, &["add", "."])));
+            git(here, &["checkout", "-q", "HEAD", "."]);
+            assert!(!same_entries(&first, &git(here, &["update-index", "--chmod=+x", "a.rs"])));
+            assert!(!same_entries(&first, &git(here, &["rm", "-q", "--cached", "-f", "a.rs"])));
+        }
+    }
+
+    #[test]
+    fn what_is_no_index_equals_nothing() {
+        for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x01", b"DIRC\0\0\0\x09\0\0\0\0", b"text"] {
+            assert!(!same_entries(bytes, bytes), "{bytes:?}");
+        }
+        assert!(same_entries(b"DIRC\0\0\0\x02\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\0TREE"));
+    }
+}
