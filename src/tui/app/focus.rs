@@ -120,6 +120,15 @@ impl App {
         self.session.turn.is_some() || self.session.starting
     }
 
+    /// Returns whether an action takes its key where the keys go: one that decides leaves it to what is around while
+    /// nothing waits.
+    pub(in crate::tui) fn takes_key(&self, action: Action) -> bool {
+        match self.focus_below() {
+            Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
+            _ => true,
+        }
+    }
+
     /// Returns whether an action would do something in the present state, for the hints.
     pub(in crate::tui) fn offers(&self, context: Context, action: Action) -> bool {
         match (self.focus_below(), context) {
@@ -150,7 +159,10 @@ impl App {
             (Focus::Past, Context::Timeline | Context::Blame) => {
                 matches!(&self.screen, Screen::Past(past) if past.offers(action))
             }
-            (Focus::Review | Focus::Graph | Focus::Past, Context::Global) => action == Action::Help,
+            (Focus::Graph, Context::Global) => {
+                action == Action::Help && matches!(&self.screen, Screen::Graph(graph) if !graph.is_confirming())
+            }
+            (Focus::Review | Focus::Past, Context::Global) => action == Action::Help,
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {
