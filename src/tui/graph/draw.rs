@@ -44,9 +44,10 @@ impl GraphScreen {
             true => say::definitions(page.total),
             false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
-        if page.faults > 0 {
-            // As their rows are marked.
-            note.push_str(&format!(" {} {} {}", look.glyphs.dot, look.glyphs.failed, thousands(page.faults)));
+        // As their rows are marked.
+        let marked = page.rows.iter().filter(|row| row.errors > 0).count();
+        if marked > 0 {
+            note.push_str(&format!(" {} {} {}", look.glyphs.dot, look.glyphs.failed, thousands(marked)));
         }
         if !page.conflicts.is_empty() {
             note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
