@@ -79,7 +79,7 @@ impl Diff {
             EventBody::Proposal(ProposalEvent::CommentAnswer(id, comment, text)) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };
                 let page = self.page.as_mut().filter(|p| p.proposal.id == *id);
-                page.into_iter().for_each(|page| page.answered(comment, words));
+                return page.and_then(|page| page.answered(comment, words)).into_iter().collect();
             }
             EventBody::Proposal(ProposalEvent::Tested(id, test)) => {
                 let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
@@ -355,12 +355,9 @@ impl Diff {
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
-            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => page.take_reason(text.trim()),
+            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => page.send(text.trim()),
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
-            (LineFor::Note, LineInput::Taken(text)) if page.is_open() => {
-                page.keep(text.trim());
-                vec![PaneEffect::Say(say::kept_as_reason().into())]
-            }
+            (LineFor::Note, LineInput::Taken(text)) if page.is_open() => page.keep(text.trim()),
             (LineFor::Reason, LineInput::Left) => {
                 page.leave_reason();
                 Vec::new()
