@@ -93,6 +93,16 @@ impl App {
         self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
     }
 
+    /// Returns whether the next press of the key that leads back closes what fills the body.
+    pub(in crate::tui) fn closes_screen(&self) -> bool {
+        match &self.screen {
+            Screen::Review(review) => !review.is_in_diff(),
+            Screen::Graph(graph) => !graph.is_in_detail() && !graph.is_confirming(),
+            Screen::Past(past) => !past.is_in_diff(),
+            _ => false,
+        }
+    }
+
     /// Returns whether letters decide about what is open: a command, or a call of one that waits.
     pub(in crate::tui) fn letters_decide(&self) -> bool {
         self.open_question().is_some_and(|asking| asking.question.card.is_some() || asking.question.hold.is_some())

@@ -142,6 +142,7 @@ fn empty_words(app: &App) -> String {
         }
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, say::to_write()),
         Focus::Pane(_) => to(Action::FocusInput, say::to_write()),
+        Focus::Review | Focus::Graph | Focus::Past if app.closes_screen() => to(Action::Close, say::to_write()),
         Focus::Input if app.is_answering() => say::answer_freely().into(),
         Focus::Input if matches!(app.screen, Screen::Start(_)) => say::ask_for_change().into(),
         _ => String::new(),

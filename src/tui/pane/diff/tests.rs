@@ -858,3 +858,32 @@ fn the_files_of_a_repository_that_is_restored_are_decided_together() {
     let decided = proposal.decide(&choices.decision(&proposal)).expect("whole").expect("accepted");
     assert_eq!(decided.files().iter().map(|file| file.path()).collect::<Vec<_>>(), ["a"]);
 }
+
+#[test]
+fn words_above_the_diff_are_cut_between_words() {
+    let mut diff = pane(80, 40, shop());
+    diff.explain(&"The cart asks for all its prices at once and nothing else called it. ".repeat(8));
+    measure(&mut diff, 80, 40);
+    let text = drawn(&diff, "dark").text();
+    let row = text.lines().find(|row| row.contains("more lines")).expect("the last row");
+    let (words, _) = row.split_once("  ⋯").expect("its note");
+    let words = words.trim().trim_start_matches("nebula").trim();
+    let last = words.strip_suffix(" …").and_then(|cut| cut.split(' ').next_back()).expect("a cut");
+    assert!(
+        "The cart asks for all its prices at once and nothing else called it.".split(' ').any(|w| w == last),
+        "{row}"
+    );
+}
+
+#[test]
+fn the_mark_of_what_acts_later_is_whole_beside_a_long_path() {
+    let long = "migrations/2026/20261127110000_create_prices_table_and_index.sql";
+    for width in [80, 120] {
+        let files =
+            [long, ".github/workflows/ci.yml"].map(|path| change(path, "a\n", "b\n", "edit", Rung::Exact, None));
+        let diff = pane(width, 22, proposal(files.into()));
+        let text = drawn(&diff, "dark").text();
+        let row = text.lines().find(|row| row.contains("ci.yml")).expect("its row");
+        assert!(row.contains("◈ acts later") && !row.contains('…'), "{text}");
+    }
+}
