@@ -32,7 +32,7 @@ pub struct HunkComment {
     pub hunk: usize,
     /// The lines of the hunk: see [`Proposal::place`].
     pub place: String,
-    /// What was typed.
+    /// The typed text.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ pub struct Decision {
     consent: Option<Consent>,
     /// The reason why something was refused, in the person's words; passed on to the model.
     pub reason: Option<String>,
-    /// What the person said of single hunks, refused or not.
+    /// The words of the person about single hunks, refused or not.
     pub comments: Vec<HunkComment>,
     /// The person wants edits approved for the rest of the session.
     pub for_session: bool,

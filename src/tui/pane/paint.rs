@@ -83,11 +83,11 @@ impl<'a> Pen<'a> {
         self.buf.set_style(part, style);
     }
 
-    /// Empties the whole area, on the theme's ground.
+    /// Empties the whole area, as the theme paints an empty cell.
     pub fn blank(&mut self, look: Look<'_>) {
-        let ground = Style::reset().patch(look.theme.ground());
+        let base = Style::reset().patch(look.theme.base());
         for y in self.area.rows() {
-            self.buf.set_stringn(y.x, y.y, " ".repeat(usize::from(y.width)), usize::from(y.width), ground);
+            self.buf.set_stringn(y.x, y.y, " ".repeat(usize::from(y.width)), usize::from(y.width), base);
         }
     }
 

@@ -151,7 +151,7 @@ impl Theme {
     }
 
     /// Returns how an empty cell is painted.
-    pub fn ground(&self) -> Style {
+    pub fn base(&self) -> Style {
         Style::new().bg(self.background.unwrap_or_default()).patch(self.style(Role::Text))
     }
 

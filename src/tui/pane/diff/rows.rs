@@ -117,7 +117,7 @@ pub struct HunkView {
 /// A question about a hunk, its answer, or a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Talk {
-    /// What was said.
+    /// The kind of it.
     pub kind: TalkKind,
     /// The words.
     pub text: String,

@@ -1,4 +1,4 @@
-//! What is said about a hunk, below it: the person's question and the model's answer, and a comment that is sent with the
+//! The words about a hunk, below it: the person's question and the model's answer, and a comment that is sent with the
 //! decision.
 
 use super::choices::is_same;
@@ -84,10 +84,10 @@ impl View {
     /// Scrolls so that the end of what was said last of the hunk in focus is seen; what has more rows than are seen, from
     /// its beginning.
     fn show_talk(&mut self, at: (usize, usize)) {
+        self.show_focus();
         if self.focus != Some(at) {
             return;
         }
-        self.show_focus();
         let of = |(f, row): &(u32, Row)| *f as usize == at.0 && matches!(row, Row::Talk { hunk, .. } if *hunk == at.1);
         let Some(row) = self.laid.rows.iter().rposition(of) else { return };
         let (first, end) = (self.laid.tops[row], self.laid.tops[row + 1]);
