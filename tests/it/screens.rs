@@ -836,3 +836,31 @@ fn what_fills_the_body_says_how_to_leave_it() {
     stage.keys("/sessions<enter>");
     assert!(stage.text().contains("Esc back"), "{}", stage.text());
 }
+
+#[test]
+fn the_question_about_a_conflict_names_its_keys_in_a_narrow_terminal() {
+    let mut stage = Stage::new(80, 24, "dark");
+    stage.tell(opened(status()));
+    graph(&mut stage);
+    stage.keys("<home>T");
+    let text = stage.text();
+    assert!(text.contains("Enter yes, any other key no: issue again"), "{text}");
+    assert!(!text.contains("Enter open"), "{text}");
+}
+
+#[test]
+fn the_next_hit_has_the_plain_key_where_nothing_is_decided() {
+    let mut stage = Stage::new(140, 42, "dark");
+    stage.tell(opened(status()));
+    let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
+    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, merged: None, files: Vec::new() }));
+    stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
+    stage.keys("<f2>/pri<enter>");
+    let text = stage.text();
+    assert!(text.contains("n N next, previous match") && !text.contains("Ctrl-N"), "{text}");
+    let mut stage = Stage::new(140, 42, "dark");
+    proposing(&mut stage);
+    stage.keys("/pri<enter>");
+    let text = stage.text();
+    assert!(text.contains("Ctrl-N N next, previous match"), "{text}");
+}
