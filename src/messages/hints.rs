@@ -18,6 +18,7 @@ messages! {
     to_the_start_end_of_the_line: "to the start, end of the line", "行頭、行末まで";
     undo_redo_typing: "undo, redo typing", "入力を元に戻す、やり直す";
     ok: "OK", "OK";
+    yes: "yes", "はい";
     cancel: "cancel", "キャンセル";
     choose: "choose", "選択";
     insert: "insert", "挿入";

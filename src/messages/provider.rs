@@ -23,13 +23,13 @@ messages! {
     paste_another(quoted): "Paste another one under connect. {quoted}", "接続の画面で別のキーを入力してください。{quoted}";
     check_command(quoted): "Check what apiKeyCommand prints. {quoted}", "apiKeyCommandの出力を確認してください。{quoted}";
     own_headers: "headers in the configuration", "設定のheaders";
-    set_it: "Set it and start nebula again; this session will be here.", "設定してnebulaを再起動してください。このセッションは残ります。";
-    set_it_quoted(quoted): "Set it and start nebula again; this session will be here. {quoted}", "設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
+    set_it: "/connect on the screen takes a key; or set it and start nebula again: this session will be here.", "画面の/connectでキーを入力するか、設定してnebulaを再起動してください。このセッションは残ります。";
+    set_it_quoted(quoted): "/connect on the screen takes a key; or set it and start nebula again: this session will be here. {quoted}", "画面の/connectでキーを入力するか、設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
     wants_key(host, code, variable): "{host} wants a key ({code}), and {variable} is not set", "{host}にはキーが必要ですが（{code}）、{variable}が設定されていません";
     wants_any_key(host, code): "{host} wants a key ({code}), and the configuration names none", "{host}にはキーが必要ですが（{code}）、設定にキーの変数がありません";
     name_variable(quoted): "Name the variable that holds it as apiKeyEnv of the provider, or paste it under connect. {quoted}", "キーの変数を提供元のapiKeyEnvに設定するか、接続の画面で入力してください。{quoted}";
     rejected_key(host, code, key): "{host} rejected the key ({code}): {key}", "{host}がキーを拒否しました（{code}）: {key}";
-    key_not_taken(quoted): "The key is set, but the server rejects it. Set a valid one and start nebula again; this session will be here. {quoted}", "キーは設定されていますが、サーバーが受け付けません。有効なキーを設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
+    key_not_taken(quoted): "The key is set, but the server rejects it. /connect on the screen takes another; or set a valid one and start nebula again: this session will be here. {quoted}", "キーは設定されていますが、サーバーが受け付けません。画面の/connectで別のキーを入力するか、有効なキーを設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
     check_headers(quoted): "Check headers in the configuration. {quoted}", "設定のheadersを確認してください。{quoted}";
     no_connection(why): "no connection can be made from here: {why}", "接続できません: {why}";
     check_proxy: "Check the proxy settings and the certificates of this computer.", "このコンピューターのプロキシ設定と証明書を確認してください。";
@@ -45,7 +45,7 @@ messages! {
     answers_with(host, what): "{host} answers with {what}", "{host}の応答が不正です: {what}";
     check_base_url(wire): "Check that baseUrl is the address of a server that speaks {wire}.", "baseUrlが{wire}に対応したサーバーのアドレスか確認してください。";
     key_not_set(host, variable): "no key for {host}: {variable} is not set", "{host}のキーがありません: {variable}が設定されていません";
-    set_key: "Set it and start nebula again, or start a local server.", "設定してnebulaを再起動するか、ローカルサーバーを起動してください。";
+    set_key: "/connect on the screen takes a key; or set it and start nebula again, or start a local server.", "画面の/connectでキーを入力するか、設定してnebulaを再起動するか、ローカルサーバーを起動してください。";
     choose_other: "Choose another, or start with --model NAME.", "別のモデルを選ぶか、--model NAMEで起動してください。";
     nearest(names, hint): "The nearest on offer: {names}. {hint}", "近い名前のモデル: {names}。{hint}";
     it_says(says): "It says: {says}", "サーバーの応答: {says}";

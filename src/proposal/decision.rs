@@ -23,6 +23,19 @@ pub struct FileDecision {
     pub edited: Option<Arc<[u8]>>,
 }
 
+/// Words of the person about one hunk, told with the decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HunkComment {
+    /// The file's place in the proposal.
+    pub file: usize,
+    /// The hunk's place in the file.
+    pub hunk: usize,
+    /// The lines of the hunk: see [`Proposal::place`].
+    pub place: String,
+    /// The typed text.
+    pub text: String,
+}
+
 /// The choices for a whole proposal. One that accepts anything names who made it; only [`Decision::refuse`] needs no
 /// author, and it accepts nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +44,8 @@ pub struct Decision {
     consent: Option<Consent>,
     /// The reason why something was refused, in the person's words; passed on to the model.
     pub reason: Option<String>,
+    /// The words of the person about single hunks, refused or not.
+    pub comments: Vec<HunkComment>,
     /// The person wants edits approved for the rest of the session.
     pub for_session: bool,
 }
@@ -54,7 +69,7 @@ impl HunkCount {
 impl Decision {
     /// Creates the choices of `consent`: one entry a file of the proposal, in their order.
     pub fn new(files: Vec<FileDecision>, consent: Consent) -> Self {
-        Decision { files, consent: Some(consent), reason: None, for_session: false }
+        Decision { files, consent: Some(consent), reason: None, comments: Vec::new(), for_session: false }
     }
 
     /// Creates the decision in which `consent` accepts every hunk of `proposal`.
@@ -64,7 +79,7 @@ impl Decision {
 
     /// Creates the decision that refuses every hunk of `proposal`.
     pub fn refuse(proposal: &Proposal) -> Self {
-        Decision { files: proposal.choices(Choice::Reject), consent: None, reason: None, for_session: false }
+        Decision { consent: None, ..Self::new(proposal.choices(Choice::Reject), Consent::Person) }
     }
 
     /// Adds a reason for what is refused.
@@ -177,6 +192,18 @@ impl Proposal {
     /// Returns the same choice for every hunk, to be changed one by one: what [`Decision::new`] takes.
     pub fn choices(&self, choice: Choice) -> Vec<FileDecision> {
         self.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect()
+    }
+
+    /// Returns the place of a hunk: `src/cart.rs:50-52`.
+    pub fn place(&self, file: usize, hunk: usize) -> String {
+        let Some(file) = self.files.get(file) else { return String::new() };
+        match file.hunks.get(hunk) {
+            Some(hunk) if hunk.kind == HunkKind::Lines && hunk.before.len() > 1 => {
+                format!("{}:{}-{}", file.path, hunk.before.start + 1, hunk.before.end)
+            }
+            Some(hunk) if hunk.kind == HunkKind::Lines => format!("{}:{}", file.path, hunk.before.start + 1),
+            _ => file.path.clone(),
+        }
     }
 
     /// Joins the proposal with a decision; `None` where nothing is accepted. Files without an accepted hunk drop out;

@@ -24,7 +24,7 @@ pub use change::{
     State,
 };
 pub use consent::Consent;
-pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
+pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkComment, HunkCount};
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines};
 pub use later::acts_later;

@@ -136,7 +136,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Sessions, hints::moving, &[A::Up, A::Down], none, hints::session_up_down),
     g(C::Sessions, hints::moving, &[A::PageUp, A::PageDown], none, hints::page_up_down),
     g(C::Sessions, hints::moving, &[A::First, A::Last], none, hints::first_last_session),
-    g(C::Sessions, hints::moving, &[A::Close], none, hints::back_to_the_open_session),
+    g(C::Sessions, hints::moving, &[A::Close], hints::back, hints::back_to_the_open_session),
     g(C::NoModel, hints::start, &[A::Up, A::Down], hints::choose, hints::choose_or_down),
     g(C::NoModel, hints::start, &[A::Open], hints::open, none),
     g(C::NoModel, hints::start, &[A::Commands], hints::command, none),

@@ -240,21 +240,34 @@ impl Keys {
     }
 
     /// Returns what [`Keys::display`] does, for a key of `bound` that reaches it from `inner`: keys that a context on the
-    /// way takes for something else are passed over.
-    pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
+    /// way takes for something else that is `offered` are passed over.
+    pub fn visible(
+        &self,
+        inner: Context,
+        bound: Context,
+        action: Action,
+        offered: impl Fn(Action) -> bool,
+    ) -> Option<String> {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
-        let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == KeyMatch::Action(action));
+        let reach = candidates
+            .map(|(chords, _)| chords)
+            .filter(|c| self.find_offered(inner, c, &offered) == KeyMatch::Action(action));
         reach.map(|c| label(c)).min_by_key(String::len)
     }
 
     /// Returns the text of the key for `action` where the keys go to `inner`: its own, else one of those around it. Of
     /// several keys the shortest, but Esc before all.
     pub fn word(&self, inner: Context, action: Action) -> Option<String> {
+        self.word_offered(inner, action, |_| true)
+    }
+
+    /// Returns what [`Keys::word`] does, where keys of actions that are not `offered` mean what they mean around.
+    pub fn word_offered(&self, inner: Context, action: Action, offered: impl Fn(Action) -> bool) -> Option<String> {
         let esc = Chord { code: KeyCode::Esc, modifiers: KeyModifiers::NONE };
         if self.find(inner, &[esc]) == KeyMatch::Action(action) {
             return Some(esc.to_string());
         }
-        std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action))
+        std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action, &offered))
     }
 
     /// Returns the name of the key for `action` where the keys go to `inner`: the usual one, while that key still

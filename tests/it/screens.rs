@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::config::screen_files::ScreenFiles;
+use nebula::messages::{Language, with};
 use nebula::proposal::{
     Counts, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
 };
@@ -799,4 +800,67 @@ fn no_tab_is_cut_in_the_narrowest_terminal() {
         let tabs = text.lines().find(|l| l.contains("tools")).expect("the line of tabs");
         assert!(tabs.contains("chat") && tabs.contains("archive"), "{text}");
     }
+}
+
+#[test]
+fn a_passing_note_leaves_the_banner_whole() {
+    let of_language = |language, [waits, again, banner, note]: [&str; 4]| {
+        with(language, || {
+            let mut stage = Stage::new(80, 24, "dark");
+            proposing(&mut stage);
+            stage.keys("A");
+            let text = stage.text();
+            assert!(text.contains(waits) && text.contains(again), "{text}");
+            stage.keys("<esc>");
+            let text = stage.text();
+            assert!(text.contains(banner) && !text.contains(note), "{text}");
+        });
+    };
+    let again = "A again to approve all further edits in this session";
+    of_language(Language::English, ["1 of 3 undecided ──", again, "3 hunks · F2 review ━", "shows it"]);
+    let again = "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
+    of_language(Language::Japanese, ["3件中1件が未決定 ──", again, "F2 レビュー ━", "F2で表示"]);
+}
+
+#[test]
+fn what_fills_the_body_says_how_to_leave_it() {
+    for key in ["<f7>", "<f8>", "<f9>"] {
+        let mut stage = Stage::new(80, 24, "dark");
+        reading(&mut stage);
+        stage.keys(key);
+        let text = stage.text();
+        assert!(text.contains("› Esc to write to nebula"), "{key}: {text}");
+    }
+    let mut stage = Stage::new(80, 24, "dark");
+    reading(&mut stage);
+    stage.keys("/sessions<enter>");
+    assert!(stage.text().contains("Esc back"), "{}", stage.text());
+}
+
+#[test]
+fn the_question_about_a_conflict_names_its_keys_in_a_narrow_terminal() {
+    let mut stage = Stage::new(80, 24, "dark");
+    stage.tell(opened(status()));
+    graph(&mut stage);
+    stage.keys("<home>T");
+    let text = stage.text();
+    assert!(text.contains("Enter yes, any other key no: issue again"), "{text}");
+    assert!(!text.contains("Enter open"), "{text}");
+}
+
+#[test]
+fn the_next_hit_has_the_plain_key_where_nothing_is_decided() {
+    let mut stage = Stage::new(140, 42, "dark");
+    stage.tell(opened(status()));
+    let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
+    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, merged: None, files: Vec::new() }));
+    stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
+    stage.keys("<f2>/pri<enter>");
+    let text = stage.text();
+    assert!(text.contains("n N next, previous match") && !text.contains("Ctrl-N"), "{text}");
+    let mut stage = Stage::new(140, 42, "dark");
+    proposing(&mut stage);
+    stage.keys("/pri<enter>");
+    let text = stage.text();
+    assert!(text.contains("Ctrl-N N next, previous match"), "{text}");
 }

@@ -125,6 +125,8 @@ const OTHER_KEYS: &str = r#"
 "?" = false
 "ctrl-f" = "search"
 "ctrl-q" = "open"
+"esc" = false
+"alt-e" = "close"
 [no-model]
 "enter" = false
 "up" = false
@@ -189,7 +191,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
     proposing(&mut s);
     says("proposal", &s, &["F9 to write to nebula", "Ctrl-W writes once every hunk is decided", "Ctrl-Y accept"]);
     s.keys("<f9>");
-    says("later", &s, &["the proposal waits; F7 shows it"]);
+    says("later", &s, &["F7 review"]);
     s.keys("x");
     says("waiting", &s, &["F7 review"]);
 
@@ -214,7 +216,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
     s.tell(opened(status()));
     choosing(&mut s);
     s.keys("<down>");
-    says("sessions", &s, &["Ctrl-F search", "Ctrl-Q resume"]);
+    says("sessions", &s, &["Ctrl-F search", "Ctrl-Q resume", "Alt-E back"]);
     s.keys("<ctrl-f>");
     says("search", &s, &["Alt-S OK   Alt-E cancel"]);
 }

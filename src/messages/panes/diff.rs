@@ -34,7 +34,8 @@ messages! {
     settled: "the proposal is decided already; the edit was not used", "提案は決定済みのため、編集は使われませんでした";
     left_as_proposed: "the result was left as proposed", "結果は提案のままです";
     equals_file: "the result equals the file as it is: rejected", "結果が現在のファイルと同じため、却下しました";
-    kept_as_reason: "kept as the reason; it is sent with the decision", "理由として保存しました。決定と一緒に送信されます";
+    sent_with_decision: "sent with the decision", "決定と一緒に送信";
+    answer_under(n): "the answer stands under hunk {n}", "ハンク{n}の下に回答があります";
     not_in_diff(words): "{words} is not in this diff", "{words}はこの差分にありません";
     nothing_proposed: "nothing is proposed; a change is shown here before it happens", "提案はありません。変更は実行前にここに表示されます";
     before: "before", "変更前";
@@ -54,7 +55,7 @@ messages! {
     why_one: "why was it rejected?", "却下の理由は？";
     why_many: "why were they rejected?", "却下の理由は？";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
-    left_to_person(hunks): "never approved by policy: {hunks} left to you; then edits are approved from now on", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
+    left_to_person(hunks): "{hunks} left to you (never by policy); from now on edits are approved", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
     about_edited(question, text): "{question}\n\nI edited this hunk; as it is now:\n\n{text}", "{question}\n\nこのハンクは編集しました。現在の内容:\n\n{text}";
     nobody_to_ask: "this change is your own: no model is asked about it", "これは自分の変更のため、モデルには質問しません";
     ask_about_hunk: "ask about this hunk; Alt-Enter sends it with the decision", "このハンクについて質問。Alt-Enterで決定と一緒に送信";

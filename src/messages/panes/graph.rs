@@ -19,8 +19,8 @@ messages! {
     steps_back(n): "{n} step back" | "{n} steps back", "{n}つ前へ戻れます";
     keep_means: "Keep leaves what stands. This conflict, and any later one of its kind here, counts as settled in this store.", "「残す」は現在の内容を残します。この競合と、この場所の同じ種類の以後の競合は、このストアで解決済みになります。";
     take_means: "Take issues again what does not show, as new ops.", "「採用」は表示されない内容を新しい操作として再発行します。";
-    keep_asks(about): "keep what stands in {about}? Enter yes, any other key no", "{about} の現在の内容を残しますか（Enterではい、他のキーでいいえ）";
-    take_asks(about): "issue again what does not show in {about}? Enter yes, any other key no", "{about} の表示されない内容を再発行しますか（Enterではい、他のキーでいいえ）";
+    keep_asks(about): "Enter yes, any other key no: keep what stands in {about}?", "Enterではい、他のキーでいいえ: {about} の現在の内容を残しますか";
+    take_asks(about): "Enter yes, any other key no: issue again what does not show in {about}?", "Enterではい、他のキーでいいえ: {about} の表示されない内容を再発行しますか";
     filter: "filter by name", "名前で絞り込み";
     search: "search the definition", "定義内を検索";
 }

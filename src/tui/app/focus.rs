@@ -93,6 +93,16 @@ impl App {
         self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
     }
 
+    /// Returns whether the next press of the key that leads back closes what fills the body.
+    pub(in crate::tui) fn closes_screen(&self) -> bool {
+        match &self.screen {
+            Screen::Review(review) => !review.is_in_diff(),
+            Screen::Graph(graph) => !graph.is_in_detail() && !graph.is_confirming(),
+            Screen::Past(past) => !past.is_in_diff(),
+            _ => false,
+        }
+    }
+
     /// Returns whether letters decide about what is open: a command, or a call of one that waits.
     pub(in crate::tui) fn letters_decide(&self) -> bool {
         self.open_question().is_some_and(|asking| asking.question.card.is_some() || asking.question.hold.is_some())
@@ -118,6 +128,15 @@ impl App {
     /// Returns whether a turn runs, or is about to.
     pub(in crate::tui) fn is_busy(&self) -> bool {
         self.session.turn.is_some() || self.session.starting
+    }
+
+    /// Returns whether an action takes its key where the keys go: one that decides leaves it to what is around while
+    /// nothing waits.
+    pub(in crate::tui) fn takes_key(&self, action: Action) -> bool {
+        match self.focus_below() {
+            Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
+            _ => true,
+        }
     }
 
     /// Returns whether an action would do something in the present state, for the hints.
@@ -150,7 +169,10 @@ impl App {
             (Focus::Past, Context::Timeline | Context::Blame) => {
                 matches!(&self.screen, Screen::Past(past) if past.offers(action))
             }
-            (Focus::Review | Focus::Graph | Focus::Past, Context::Global) => action == Action::Help,
+            (Focus::Graph, Context::Global) => {
+                action == Action::Help && matches!(&self.screen, Screen::Graph(graph) if !graph.is_confirming())
+            }
+            (Focus::Review | Focus::Past, Context::Global) => action == Action::Help,
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use super::attention::QUIET;
-use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
+use super::{App, At, Attention, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
 use crate::messages::app as say;
 use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
@@ -35,10 +35,7 @@ impl App {
         let armed = std::mem::take(&mut self.keyboard.quit_armed);
         self.keyboard.chords.push(chord);
         let context = self.context();
-        let offered = |action| match self.focus() {
-            Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
-            _ => true,
-        };
+        let offered = |action| !self.popups.is_empty() || self.takes_key(action);
         let found = self.keyboard.keys.find_offered(context, &self.keyboard.chords, offered);
         if found != KeyMatch::Action(Action::Open) && self.refuses_conflict() {
             self.keyboard.chords.clear();
@@ -343,10 +340,13 @@ impl App {
                 let rest = self.route_effects(Owner::Pane(id), effects);
                 if self.panes.diff.waiting().is_some() {
                     self.leave_proposal();
-                    self.say = Some(match self.keyboard.keys.word(self.context_below(), Action::FocusDiff) {
+                    // The banner says what waits, and how to come back.
+                    let is_told = matches!(self.banner(), Some(Attention::Proposal(_)));
+                    let words = || match self.keyboard.keys.word(self.context_below(), Action::FocusDiff) {
                         Some(key) => say::shows_proposal(&key),
                         None => say::proposal_waits_on().into(),
-                    });
+                    };
+                    self.say = (!is_told).then(words);
                 } else {
                     return [rest, self.escape()].concat();
                 }

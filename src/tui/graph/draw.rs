@@ -10,7 +10,7 @@ use crate::messages::{count, graph as say, times};
 use crate::protocol::{ConflictRow, DefinitionRow, GraphPage};
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
-use crate::tui::pane::line::{line, pane_line};
+use crate::tui::pane::line::{line, note_room, pane_line};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
@@ -37,27 +37,29 @@ impl GraphScreen {
         self.draw_detail(Rect { x: area.x + x, width, ..area }, buf, focus && self.in_detail, ctx);
     }
 
-    /// Returns how much the list holds, and the words that narrow it.
-    fn note(&self, page: &GraphPage, look: Look<'_>) -> String {
-        let mut note = match self.filter.is_empty() {
+    /// Returns how much the list holds, and the words that narrow it, in `room` cells: how much there is in all gives way
+    /// to what is wrong.
+    fn note(&self, page: &GraphPage, room: usize, look: Look<'_>) -> String {
+        let all = match self.filter.is_empty() {
             true if page.files_left > 0 => say::definitions_so_far(page.total),
             true => say::definitions(page.total),
             false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
-        if page.faults > 0 {
-            // As their rows are marked.
-            note.push_str(&format!(" {} {} {}", look.glyphs.dot, look.glyphs.failed, thousands(page.faults)));
-        }
-        if !page.conflicts.is_empty() {
-            note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
-        }
-        note
+        // As their rows are marked.
+        let marked = Some(page.rows.iter().filter(|row| row.errors > 0).count()).filter(|marked| *marked > 0);
+        let marked = marked.map(|marked| format!("{} {}", look.glyphs.failed, thousands(marked)));
+        let conflicts = Some(page.conflicts.len()).filter(|conflicts| *conflicts > 0).map(say::conflicts);
+        let parts: Vec<String> = [Some(all), marked, conflicts].into_iter().flatten().collect();
+        let from = |at: usize| parts[at..].join(&format!(" {} ", look.glyphs.dot));
+        let last = parts.len() - 1;
+        from((0..last).find(|at| cells(&from(*at)) <= room).unwrap_or(last))
     }
 
     fn draw_list(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let dim = look.theme.style(Role::Dim);
-        let note = self.page.as_ref().map(|page| Line::from(span(show::plain(&self.note(page, look)), dim)));
+        let room = note_room(area.width, cells(say::graph()));
+        let note = self.page.as_ref().map(|page| Line::from(span(show::plain(&self.note(page, room, look)), dim)));
         pane_line(Rect { height: 1, ..area }, say::graph(), focus, note, buf, ctx);
         let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
         let (page, failed) = (self.page.as_ref(), self.failed.as_deref());

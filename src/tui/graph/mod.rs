@@ -119,6 +119,11 @@ impl GraphScreen {
         effects
     }
 
+    /// Returns whether a decision waits for a yes, which any other key refuses.
+    pub fn is_confirming(&self) -> bool {
+        self.confirm.is_some()
+    }
+
     /// Forgets the decision that waits for a yes. Returns whether there was one.
     pub fn cancel(&mut self) -> bool {
         self.confirm.take().is_some()
@@ -294,8 +299,8 @@ impl GraphScreen {
         let any = self.entries() > 0;
         let detail = self.detail.as_ref();
         match action {
+            action if self.is_confirming() => action == Action::Open,
             Action::Close | Action::Escape => true,
-            Action::Open if self.confirm.is_some() => true,
             Action::Open | Action::Right if self.in_detail => detail.is_some_and(|detail| detail.link().is_some()),
             Action::Open | Action::Right => any,
             Action::Left => self.in_detail,

@@ -215,3 +215,29 @@ fn the_wheel_moves_in_what_is_under_the_pointer() {
     graph.wheel(3, Action::Down);
     assert_eq!(graph.at, 1);
 }
+
+#[test]
+fn while_a_decision_waits_enter_alone_is_offered() {
+    let mut graph = open(vec![conflict("cf_1", true)]);
+    let said = act(&mut graph, Action::TakeConflict);
+    assert!(
+        matches!(&said[..], [PaneEffect::Say(words)] if words.starts_with("Enter yes, any other key no")),
+        "{said:?}"
+    );
+    assert!(graph.is_confirming() && graph.offers(Action::Open));
+    assert!(!graph.offers(Action::KeepConflict) && !graph.offers(Action::Close) && !graph.offers(Action::Search));
+}
+
+#[test]
+fn the_head_counts_the_rows_that_are_marked() {
+    let mut graph = GraphScreen::default();
+    graph.measure(140, 40);
+    let mut found = page(Vec::new());
+    found.rows[0].errors = 1;
+    found.rows[1].warnings = 1;
+    found.rows[2].errors = 2;
+    graph.answer(&graph.query(), &Listing::Graph(found));
+    let drawn =
+        crate::tui::pane::testing::screen(140, 40, "dark", true, |area, buf, ctx| graph.draw(area, buf, true, ctx));
+    assert!(drawn.text().contains("3 definitions · ✗ 2 ━"), "{}", drawn.text());
+}

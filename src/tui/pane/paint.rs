@@ -83,10 +83,11 @@ impl<'a> Pen<'a> {
         self.buf.set_style(part, style);
     }
 
-    /// Empties the whole area.
-    pub fn blank(&mut self) {
+    /// Empties the whole area, as the theme paints an empty cell.
+    pub fn blank(&mut self, look: Look<'_>) {
+        let base = Style::reset().patch(look.theme.base());
         for y in self.area.rows() {
-            self.buf.set_stringn(y.x, y.y, " ".repeat(usize::from(y.width)), usize::from(y.width), Style::reset());
+            self.buf.set_stringn(y.x, y.y, " ".repeat(usize::from(y.width)), usize::from(y.width), base);
         }
     }
 

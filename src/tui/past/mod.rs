@@ -49,6 +49,11 @@ impl Past {
         }
     }
 
+    /// Returns whether the keys go to the diff below a list.
+    pub fn is_in_diff(&self) -> bool {
+        matches!(self, Past::Timeline(timeline) if timeline.in_diff)
+    }
+
     /// Takes in what was asked for.
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<PaneEffect> {
         match self {

@@ -163,3 +163,36 @@ fn runs_of_lines_lead_to_their_turn_and_their_diff() {
     assert_eq!(blame.at, 3);
     assert_eq!(blame.act(Action::Close), PastOutcome::Leave(Vec::new()));
 }
+
+#[test]
+fn a_name_is_whole_and_what_is_unsure_is_said_in_fewer_words() {
+    let name = "20261127110000_create_prices_table_and_index.sql";
+    let drawn = |width: u16, path: &str, outside: Option<(i64, i64)>| {
+        let mut timeline = timeline();
+        timeline.size = (width, 24);
+        let state = |text: &str| State::file(text.as_bytes().to_vec());
+        let file = FileChange::new(path, state("one\n"), state("two\n"), "", &[]);
+        let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![file] });
+        let about = PastFile { version: None, outside, is_left: false, unsure: outside.is_none() };
+        let past = PastChange { change, files: vec![about], unreadable: Vec::new() };
+        let query = Query::Past { then: Some("c1".into()), until: None };
+        timeline.answer(&query, &Listing::Past(past));
+        let drawn = crate::tui::pane::testing::screen(width, 24, "dark", true, |area, buf, ctx| {
+            timeline.draw(area, buf, true, ctx);
+        });
+        let text = drawn.text();
+        let row = text.lines().skip(8).find(|row| row.contains(".sql") && !row.contains("+1 −1"));
+        row.unwrap_or(&text).to_string()
+    };
+    let long = format!("migrations/2026/{name}");
+    for width in [80, 100] {
+        let row = drawn(width, &long, None);
+        assert!(row.contains(name) && !row.trim_end().ends_with('…'), "{row}");
+    }
+    let row = drawn(80, "db/prices.sql", None);
+    assert!(row.contains("as archived   perhaps changed since"), "{row}");
+    let row = drawn(140, "db/prices.sql", None);
+    assert!(row.contains("before the next change"), "{row}");
+    let row = drawn(80, "db/prices.sql", Some((0, 60_000)));
+    assert!(row.contains("changed outside") && !row.contains('…'), "{row}");
+}

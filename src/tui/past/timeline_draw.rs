@@ -18,6 +18,8 @@ use crate::tui::theme::Role;
 
 /// Cells that the words of the whole note need beside the title.
 const NOTE_FROM: u16 = 60;
+/// Cells of a row of a file beside its name: the marks, the counts, and the shortest words for its state.
+const BESIDE: usize = 18 + 11;
 
 impl Timeline {
     /// Draws it over the whole body.
@@ -103,8 +105,11 @@ impl Timeline {
             pen.put(3, rows.files.start, say::no_difference(), usize::from(width), dim);
             return;
         }
-        let most = usize::from(width) * 2 / 5;
-        let names = files.iter().map(|file| cells(&show::plain(&file.path))).max().unwrap_or(0).min(most);
+        // A name is whole before what is said of its state is.
+        let longest = |of: &dyn Fn(&str) -> usize| files.iter().map(|file| of(&show::plain(&file.path))).max();
+        let name = |path: &str| cells(&path[cut::name_start(path)..]) + if path.contains('/') { 2 } else { 0 };
+        let most = (usize::from(width) * 2 / 5).max(longest(&name).unwrap_or(0));
+        let names = longest(&cells).unwrap_or(0).min(most).min(usize::from(width).saturating_sub(BESIDE));
         for (n, y) in rows.files.clone().enumerate() {
             let at = self.top + n;
             let (Some(file), Some(about)) = (files.get(at), displayed.change.files.get(at)) else { break };
@@ -118,9 +123,9 @@ impl Timeline {
             pen.spans(3, y, &paint::path(&show::plain(&file.path), names, style, look), names);
             let x = 5 + names as u16;
             pen.spans(x, y, &paint::count_columns(file.counts, [5, 5], look), 12);
-            let about = state_words(about, (&file.before, &file.after), ctx);
             let room = usize::from(width.saturating_sub(x + 14));
-            let line = cut::line(Line::from(about), room, look.glyphs.cut, dim);
+            let about = state_words(about, (&file.before, &file.after), room, ctx);
+            let line = cut::line(about, room, look.glyphs.cut, dim);
             pen.spans(x + 13, y, &line.spans, room);
         }
         pen.thumb(rows.files.start, rows.files.end - rows.files.start, self.top, files.len(), look);
@@ -153,28 +158,45 @@ impl Timeline {
     }
 }
 
-/// Returns how sure the state of a file is, and whether there was one.
-fn state_words(file: &PastFile, (then, now): (&State, &State), ctx: &Ctx<'_>) -> Vec<Span<'static>> {
+/// Returns how sure the state of a file is, and whether there was one: as much of it as `room` cells hold.
+fn state_words(file: &PastFile, (then, now): (&State, &State), room: usize, ctx: &Ctx<'_>) -> Line<'static> {
     let look = paint::look(ctx);
-    let dim = look.theme.style(Role::Dim);
+    let (dim, attention) = (look.theme.style(Role::Dim), look.theme.style(Role::Attention));
     let clock = ctx.clock();
-    let mut spans = match file.outside {
-        None if file.unsure => vec![span(say::perhaps(), dim), span(format!("   {}", say::perhaps_changed()), dim)],
-        None => vec![span(say::certain(), dim)],
+    let there = match (then, now) {
+        (State::Absent, _) => Some(say::absent_then()),
+        (_, State::Absent) => Some(say::absent_now()),
+        _ => None,
+    };
+    let there = there.map(|words| span(words, dim));
+    // From the whole to the shortest.
+    let forms: Vec<Vec<Span<'static>>> = match file.outside {
+        None if file.unsure => {
+            let state = span(say::perhaps(), dim);
+            let [long, short] = [say::perhaps_changed(), say::perhaps_changed_short()].map(|words| span(words, dim));
+            vec![vec![state.clone(), long], vec![state.clone(), short.clone()], vec![short], vec![state]]
+        }
+        None => vec![vec![span(say::certain(), dim)]],
         Some((from, to)) => {
             let state = if file.is_left { say::as_left() } else { say::perhaps() };
-            let words = say::changed_outside(&clock.minute(from), &clock.minute(to));
-            vec![
-                span(state, look.theme.style(Role::Text)),
-                span(format!("   {words}"), look.theme.style(Role::Attention)),
-            ]
+            let state = span(state, look.theme.style(Role::Text));
+            let (from, to) = (clock.minute(from), clock.minute(to));
+            let [long, short] = [say::changed_outside(&from, &to), say::changed_outside_short(&from, &to)]
+                .map(|words| span(words, attention));
+            vec![vec![state.clone(), long], vec![state, short.clone()], vec![short]]
         }
     };
-    let there = match (then, now) {
-        (State::Absent, _) => say::absent_then(),
-        (_, State::Absent) => say::absent_now(),
-        _ => return spans,
-    };
-    spans.push(span(format!("   {there}"), dim));
-    spans
+    let shortest = there.clone().map(|there| vec![there]);
+    let whole = forms.into_iter().map(|form| form.into_iter().chain(there.clone()).collect::<Vec<_>>());
+    let mut lines = whole.chain(shortest).map(|form| {
+        let gaps = form.into_iter().enumerate().map(|(n, words)| [span(if n > 0 { "   " } else { "" }, dim), words]);
+        Line::from(gaps.flatten().collect::<Vec<_>>())
+    });
+    let mut line = lines.next().unwrap_or_default();
+    for shorter in lines {
+        if line.width() > room {
+            line = shorter;
+        }
+    }
+    line
 }

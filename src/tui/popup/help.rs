@@ -14,11 +14,13 @@ const KEYS: usize = 14;
 /// of which nothing is decided and everything can be undone.
 pub fn help(table: &Keys, context: Context, name: &str, session_diff: bool) -> Page {
     let left_out = if session_diff { hints::decide() } else { hints::undo() };
+    let offered = |action| !(session_diff && context.decides(action));
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
         let here = |g: &&Group| g.context != Context::Diff || g.section() != left_out;
         for group in GROUPS.iter().filter(|g| is_listed(g, context, *around)).filter(here) {
-            let labels: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
+            let labels: Vec<String> =
+                group.actions.iter().filter_map(|a| key(table, context, *around, *a, offered)).collect();
             // A context's own words for a key come before the general ones.
             let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == labels.join(" "));
             if labels.is_empty() || said {
@@ -79,12 +81,18 @@ fn reaches(inner: Context, action: Action) -> bool {
 }
 
 /// Returns the text of the key for an action, unless an inner context takes the key.
-fn key(keys: &Keys, inner: Context, bound: Context, action: Action) -> Option<String> {
+fn key(
+    keys: &Keys,
+    inner: Context,
+    bound: Context,
+    action: Action,
+    offered: impl Fn(Action) -> bool,
+) -> Option<String> {
     match action {
         Action::Mention => Some("@".into()),
         Action::Commands if bound == Context::Input => Some("/".into()),
         // A context may have words of its own for a key that is bound around it.
-        _ => std::iter::once(&bound).chain(bound.outer()).find_map(|c| keys.visible(inner, *c, action)),
+        _ => std::iter::once(&bound).chain(bound.outer()).find_map(|c| keys.visible(inner, *c, action, &offered)),
     }
 }
 
@@ -147,6 +155,7 @@ mod tests {
         let has = |rows: &[String], row: &str| rows.iter().any(|r| r == row);
         assert!(has(&proposal, "u undo the last decision") && !has(&proposal, "t undo the turn that made it"));
         assert!(has(&session, "u undo the hunk or the file") && has(&session, "t undo the turn that made it"));
+        assert!(has(&proposal, "Ctrl-N N next, previous match") && has(&session, "n N next, previous match"));
         assert!(!session.iter().any(|row| row.starts_with("y ") || row.starts_with("Enter ")), "{session:?}");
     }
 }

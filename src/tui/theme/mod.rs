@@ -150,6 +150,11 @@ impl Theme {
         self.background
     }
 
+    /// Returns how an empty cell is painted.
+    pub fn base(&self) -> Style {
+        Style::new().bg(self.background.unwrap_or_default()).patch(self.style(Role::Text))
+    }
+
     /// Returns the background that the theme is made for; `None`: the terminal's own, whatever it is.
     pub fn usual_background(&self) -> Option<Color> {
         self.usual

@@ -26,8 +26,8 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let focus = matches!(app.focus(), Focus::Input | Focus::Line | Focus::NoModel);
     let ctx = app.ctx(focus);
     let mut doing = doing(app).line(app, focus);
-    if let Some(words) = &app.say {
-        // What is said in passing may name the next key: it is whole before the title is. The ledger counts what waits.
+    if let Some(words) = said_beside(app) {
+        // It may name the next key: without a row of hints it is whole before the title is.
         let beside = note_room(rects.bar.width, wrap::cells(words)).max(SHORTEST_TITLE);
         doing = cut::line(doing, beside, app.appearance.glyphs.cut, app.appearance.theme.style(Role::Dim));
     }
@@ -73,6 +73,18 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     }
     let x = area.x + 3 + u16::try_from(rows.caret.1).unwrap_or(0);
     focus.then(|| Position::new(x.min(area.right().saturating_sub(1)), area.y + (rows.caret.0 - top) as u16))
+}
+
+/// Returns what was just said, where it stands in the row of hints: beside what nebula does it has no room.
+pub(super) fn said_below(app: &App) -> Option<&str> {
+    let (words, _) = app.say.as_deref().zip(app.rects.hints)?;
+    let doing = doing(app).line(app, false).width();
+    (wrap::cells(words) > note_room(app.rects.bar.width, doing)).then_some(words)
+}
+
+/// Returns what was just said, where it stands beside what nebula does.
+fn said_beside(app: &App) -> Option<&str> {
+    if said_below(app).is_some() { None } else { app.say.as_deref() }
 }
 
 /// Draws where upright rules above meet the input line.
@@ -130,6 +142,7 @@ fn empty_words(app: &App) -> String {
         }
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, say::to_write()),
         Focus::Pane(_) => to(Action::FocusInput, say::to_write()),
+        Focus::Review | Focus::Graph | Focus::Past if app.closes_screen() => to(Action::Close, say::to_write()),
         Focus::Input if app.is_answering() => say::answer_freely().into(),
         Focus::Input if matches!(app.screen, Screen::Start(_)) => say::ask_for_change().into(),
         _ => String::new(),
@@ -340,8 +353,8 @@ fn questions(app: &App) -> Option<String> {
 /// Returns what to press, or what was just said, in at most `room` cells: a key that has no room is left out.
 fn note(app: &App, room: usize) -> Option<Line<'static>> {
     let (text, dim) = (app.appearance.theme.style(Role::Text), app.appearance.theme.style(Role::Dim));
-    if let Some(words) = &app.say {
-        return Some(Span::styled(words.clone(), text).into());
+    if let Some(words) = said_beside(app) {
+        return Some(Span::styled(words.to_string(), text).into());
     }
     if app.focus_below() == Focus::NoModel {
         let words = [say::connect_first(), say::connect_first_short()];

@@ -6,8 +6,8 @@ use super::super::action::{Action, Context};
 use super::super::app::{App, Focus, Screen};
 use super::super::key_groups::{GROUPS, Group};
 use super::super::popup::Popup;
-use super::super::text::paint;
 use super::super::text::wrap::cells;
+use super::super::text::{cut, paint};
 use super::super::theme::Role;
 use crate::messages::{actions, hints as say};
 
@@ -34,6 +34,12 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
     let Some(area) = app.rects.hints else { return };
     let mut x = area.x + 1;
     let right = area.right();
+    if let Some(words) = super::bar::said_below(app) {
+        let room = usize::from(area.width.saturating_sub(2));
+        let words = cut::words(words, room, app.appearance.glyphs.cut);
+        paint::text(buf, x, area.y, room, &words, app.appearance.theme.style(Role::Text));
+        return;
+    }
     let hints = match app.popups.last() {
         Some(Popup::Connect(form)) if form.inside().is_some() => {
             let keys = form.hints(&app.ctx(true)).into_iter();
@@ -96,6 +102,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 // What decides, and what leaves it undecided.
                 Action::Accept | Action::Reject | Action::AcceptSession | Action::Later if inner == Context::Diff => 1,
                 Action::Restore | Action::RestoreSince if inner == Context::Timeline => 1,
+                // The way out.
+                Action::Close if inner == Context::Sessions => 1,
                 _ if group.context == inner => 2 + minor,
                 _ => 4 + minor,
             };
@@ -119,7 +127,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Sessions, Context::Input) => app.keyboard.keys.word(inner, Action::Down),
-            _ => app.keyboard.keys.word(inner, *action),
+            _ => app.keyboard.keys.word_offered(inner, *action, |action| app.takes_key(action)),
         };
         visible.extend(key);
     }
@@ -138,6 +146,9 @@ fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
         (_, [Action::FocusDiff]) if app.attention().is_some_and(|what| what.proposal().is_some()) => {
             say::to_review().into()
+        }
+        (Context::Graph, [Action::Open]) if matches!(&app.screen, Screen::Graph(graph) if graph.is_confirming()) => {
+            say::yes().into()
         }
         (Context::Input, [Action::Send]) if app.is_answering() => say::answer().into(),
         (Context::Input, [Action::Send]) if app.is_busy() => say::queue().into(),

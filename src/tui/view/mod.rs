@@ -29,7 +29,7 @@ use crate::text::number::tokens;
 /// Draws into a buffer, whatever it held, and tells where the terminal's cursor goes.
 pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     let ctx = app.ctx(true);
-    let background = Style::new().bg(ctx.theme.background().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
+    let background = ctx.theme.base();
     let mut blank = Cell::EMPTY;
     blank.set_style(background);
     let (fg, bg, modifier) = (blank.fg, blank.bg, blank.modifier);

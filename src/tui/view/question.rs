@@ -168,10 +168,12 @@ struct ChoiceRows {
     rows: Range<usize>,
 }
 
-/// Returns the choices, names and details wrapped: beside each other, or the detail below where it is narrow.
+/// Returns the choices, names and details wrapped: beside each other, or the detail below where it is narrow. A choice
+/// without a detail has the full width.
 fn choices(asking: &Asking, width: usize) -> Vec<ChoiceRows> {
     let all = asking.choices();
-    let longest = all.iter().map(|(name, _)| wrap::cells(name)).max().unwrap_or(0);
+    let detailed = all.iter().filter(|(_, detail)| !detail.is_empty());
+    let longest = detailed.map(|(name, _)| wrap::cells(name)).max().unwrap_or(0);
     let beside = width >= 60;
     let names = if beside { longest.clamp(12, width * 2 / 5) } else { width.saturating_sub(KEY).max(1) };
     let (column, room) = match beside {
@@ -183,6 +185,7 @@ fn choices(asking: &Asking, width: usize) -> Vec<ChoiceRows> {
     };
     let mut at = 0;
     let laid = all.iter().enumerate().map(|(i, (name, detail))| {
+        let names = if detail.is_empty() { width.saturating_sub(KEY).max(1) } else { names };
         let (name, detail) = (broken(name, names), broken(detail, room));
         let height = if beside { name.len().max(detail.len()) } else { name.len() + detail.len() }.max(1);
         at += height;

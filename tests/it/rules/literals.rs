@@ -343,6 +343,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "7 changed on disk after it was read, by the same edit: nothing else in it differs",
             "Read it again before you rely on its text",
             "The person says: 7",
+            "The person says of 7: 7",
             "The person gave no reason",
             "7: the person changed the result before accepting it",
             "7: 7: the person rejected it; the file stays as it was",

@@ -45,23 +45,11 @@ pub async fn beside<T>(
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
                 let request = ask(context, session, &question_text).await;
-                let wording = format!("{}: {}", place(proposal, &comment), comment.text.trim());
+                let wording = format!("{}: {}", proposal.place(comment.file, comment.hunk), comment.text.trim());
                 let comment = (comment, wording);
                 answering = Some(Box::pin(answer(context.events.clone(), request, proposal.id, comment, stop.clone())));
             }
         }
-    }
-}
-
-/// Returns the place of the hunk that is asked about: `src/cart.rs:50-52`.
-fn place(proposal: &Proposal, comment: &Comment) -> String {
-    let Some(file) = proposal.files.get(comment.file) else { return String::new() };
-    match file.hunks.get(comment.hunk) {
-        Some(hunk) if hunk.kind == HunkKind::Lines && hunk.before.len() > 1 => {
-            format!("{}:{}-{}", file.path, hunk.before.start + 1, hunk.before.end)
-        }
-        Some(hunk) if hunk.kind == HunkKind::Lines => format!("{}:{}", file.path, hunk.before.start + 1),
-        _ => file.path.clone(),
     }
 }
 

@@ -131,7 +131,8 @@ pub fn merge_note(file: &MergedFile) -> (String, bool) {
 /// Returns what was decided of the files that this call changes, hunk by hunk.
 fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
     let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
-    for (file, choices) in proposal.files.iter().zip(decision.files()) {
+    let mut reasons = Vec::new();
+    for (f, (file, choices)) in proposal.files.iter().zip(decision.files()).enumerate() {
         let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));
         if !mine {
             continue;
@@ -145,6 +146,11 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         } else {
             lines.push(file_decision(file, choices, &own));
         }
+        for comment in decision.comments.iter().filter(|comment| comment.file == f && own.contains(&comment.hunk)) {
+            lines.push(format!("The person says of {}: {}", comment.place, comment.text));
+            let is_rejected = choices.edited.is_none() && choices.hunks[comment.hunk] == Choice::Reject;
+            reasons.extend(is_rejected.then_some(comment.text.as_str()));
+        }
     }
     let words = words(decision);
     match words {
@@ -154,7 +160,7 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
             lines.push(format!("The person says: {words}"));
         }
         Some(_) => {}
-        None if rejected > 0 => {
+        None if rejected > 0 && reasons.is_empty() => {
             lines.push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into())
         }
         None => {}
@@ -164,7 +170,9 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         (0, r) => (CallState::Refused, written(0, r)),
         (a, r) => (CallState::Done, written(a, a + r)),
     };
-    let reason = (rejected > 0).then(|| words.unwrap_or(REJECTED).to_string());
+    reasons.extend(words);
+    reasons.extend(Some(REJECTED).filter(|_| reasons.is_empty()));
+    let reason = (rejected > 0).then(|| reasons.join("\n"));
     let hunks = Some(HunkCount { accepted, rejected });
     Verdict { hunks, ..Verdict::new(state, &summary, reason, Some(lines.join("\n"))) }
 }
@@ -172,6 +180,12 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
 /// Returns what the person wrote while deciding, if anything.
 pub fn words(decision: &Decision) -> Option<&str> {
     decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty())
+}
+
+/// Returns all that the person wrote while deciding: the words for the whole, and those for single hunks; empty: nothing.
+pub fn remarks(decision: &Decision) -> String {
+    let comments = decision.comments.iter().map(|comment| format!("{}: {}", comment.place, comment.text));
+    words(decision).map(str::to_string).into_iter().chain(comments).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns how much of a call was written, in words.
@@ -234,7 +248,36 @@ fn uniform(mut choices: impl Iterator<Item = Choice>) -> Option<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::{Consent, PlaceMatch, Placed, ProposalId, Rung, State};
+    use crate::proposal::{Consent, HunkComment, PlaceMatch, Placed, ProposalId, Rung, State};
+
+    #[test]
+    fn a_comment_goes_to_the_call_that_owns_its_hunk_and_names_it() {
+        let found = PlaceMatch { rung: Rung::Exact, detail: None };
+        let placed = |after, edit| Placed { after, found: found.clone(), edit: Some(edit) };
+        let (before, after) = (*b"a\nb\nc\nd\ne\nf\n", *b"A\nb\nc\nd\ne\nF\n");
+        let placed = [placed(0..2, 0), placed(10..12, 1)];
+        let file = FileChange::new("a.rs", State::file(before), State::file(after), "edit", &placed);
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+        let of_call = |index, choices: [Choice; 2]| {
+            let status = edit::EditStatus::Placed(found.clone());
+            let results = [EditResult { index, path: "a.rs".into(), format: edit::Format::TOOLS, status }];
+            let said = FileDecision { hunks: choices.to_vec(), edited: None };
+            let mut decision = Decision::new(vec![said], Consent::Person);
+            let place = proposal.place(0, 1);
+            decision.comments = vec![HunkComment { file: 0, hunk: 1, place, text: "why F?".into() }];
+            let verdict = decided(&results, &proposal, &decision, &mut HashSet::new());
+            (verdict.for_model.unwrap_or_default(), verdict.reason)
+        };
+        let (first, _) = of_call(0, [Choice::Accept; 2]);
+        let (second, _) = of_call(1, [Choice::Accept; 2]);
+        assert!(!first.contains("why F?"), "{first}");
+        assert!(second.ends_with("The person says of a.rs:6: why F?"), "{second}");
+        // It is the reason of its own hunk, and of no other.
+        let (first, reason) = of_call(0, [Choice::Reject; 2]);
+        assert!(first.contains("gave no reason") && reason.as_deref() == Some(REJECTED), "{first}");
+        let (second, reason) = of_call(1, [Choice::Reject; 2]);
+        assert!(!second.contains("gave no reason") && reason.as_deref() == Some("why F?"), "{second}");
+    }
 
     #[test]
     fn what_the_person_wrote_is_reported_also_where_all_is_accepted() {

@@ -11,7 +11,7 @@ use crate::agent::session::conversation::SessionFiles;
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::edits::CallOutcome;
-use crate::agent::turn::step::results::{REJECTED, words, written};
+use crate::agent::turn::step::results::{REJECTED, remarks, written};
 use crate::messages::agent as say;
 use crate::protocol::{CallState, Level, NoticeAction, Outcome, RestoreRequest};
 use crate::provider::ToolCall;
@@ -67,7 +67,7 @@ pub async fn run(
     }
     let reason = reason(outcome_of_proposal.as_ref(), &text);
     item.call.change = record.change();
-    item.end(&context.events, state, reason, &text).await;
+    item.end(&context.events, state, &reason, &text).await;
     record.display = Some(item.record());
     CallOutcome { item: item.id, call: None, record, text }
 }
@@ -86,19 +86,21 @@ fn know_restored(files: &mut SessionFiles, restored: &ProposalResult, record: &m
 }
 
 /// Returns why not all was restored, for the screen; empty: all was. `text` is the result for the model.
-fn reason<'a>(outcome_of_proposal: Option<&'a ProposalResult>, text: &'a str) -> &'a str {
-    let Some(ProposalResult { outcome, decision, .. }) = outcome_of_proposal else { return text };
+fn reason(outcome_of_proposal: Option<&ProposalResult>, text: &str) -> String {
+    let Some(ProposalResult { outcome, decision, .. }) = outcome_of_proposal else { return text.into() };
     match outcome {
-        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => "",
-        Outcome::Applied { .. } | Outcome::Refused => decision.as_ref().and_then(words).unwrap_or(REJECTED),
-        _ => text,
+        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => String::new(),
+        Outcome::Applied { .. } | Outcome::Refused => {
+            decision.as_ref().map(remarks).filter(|said| !said.is_empty()).unwrap_or_else(|| REJECTED.into())
+        }
+        _ => text.into(),
     }
 }
 
 /// Returns how an undo of the model ended: its state, and its result for the model.
 fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
     let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
-    let reason = outcome_of_proposal.decision.as_ref().and_then(words).unwrap_or_default();
+    let reason = outcome_of_proposal.decision.as_ref().map(remarks).unwrap_or_default();
     let remark = |what: &str| if reason.is_empty() { String::new() } else { format!("\nThe person{what}: {reason}") };
     let says = remark(" says");
     let reason = remark("'s reason");

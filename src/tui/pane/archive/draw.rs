@@ -19,6 +19,8 @@ const WIDE: u16 = 120;
 
 /// Cells of the list beside them at least: names of files have room.
 const LIST: u16 = 42;
+/// Cells around a name in it.
+const AROUND_NAME: u16 = 10;
 /// Rows of a restore's files that must be seen, heading and question with them.
 const RESTORE: u16 = 12;
 /// Rows of a comparison worth showing above them.
@@ -98,7 +100,9 @@ impl Archive {
         let (width, height) = self.size;
         let all = Rect::new(0, 0, width, height);
         if width >= 100 {
-            let left = width.div_ceil(3).max(LIST);
+            // A name is whole before the comparison is wide.
+            let names = self.names.saturating_add(AROUND_NAME).min(width * 3 / 5);
+            let left = width.div_ceil(3).max(LIST).max(names);
             let detail = Rect::new(left + 1, 0, width - left - 1, height);
             Parts { form: Form::Full, list: Rect { width: left, ..all }, detail: Some(detail) }
         } else if height >= 18 {

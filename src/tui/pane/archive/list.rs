@@ -103,6 +103,13 @@ fn short_cause(changeset: &Changeset) -> &'static str {
 }
 
 impl Archive {
+    /// Notes how many cells the names of the files of these changesets take.
+    pub(super) fn note_names(&mut self, sets: &[Changeset]) {
+        let files = sets.iter().flat_map(|set| &set.files);
+        let longest = files.map(|file| cells(&file.path[cut::name_start(&file.path)..])).max().unwrap_or(0);
+        self.names = self.names.max(u16::try_from(longest).unwrap_or(u16::MAX));
+    }
+
     /// Adds the rows of changeset `i`, with the heading of its day if it is the first of it.
     fn rows_of(&self, i: usize, first: bool, form: Form, out: &mut Vec<ListRow>) {
         let clock = self.clock;

@@ -42,6 +42,8 @@ const STATES: usize = 48;
 pub struct Archive {
     /// Newest first, as far as they were asked for.
     rows: Vec<Changeset>,
+    /// Cells of the longest name of a file in them.
+    names: u16,
     /// Changesets that the filter leaves, and all of them.
     found: usize,
     total: usize,
@@ -131,6 +133,7 @@ impl Archive {
         for file in &changeset.files {
             self.forget(&file.path);
         }
+        self.note_names(std::slice::from_ref(changeset));
         match self.rows.iter_mut().find(|r| r.id == changeset.id) {
             Some(row) => *row = changeset.clone(),
             None => {
@@ -190,7 +193,9 @@ impl Archive {
                 self.whole = rows.len() < *limit;
                 if *skip == 0 {
                     self.rows.clear();
+                    self.names = 0;
                 }
+                self.note_names(rows);
                 let known: HashSet<String> = self.rows.iter().map(|r| r.id.clone()).collect();
                 self.rows.extend(rows.iter().filter(|r| !known.contains(&r.id)).cloned());
                 self.selected = self.selected.min(self.rows.len().saturating_sub(1));

@@ -319,3 +319,15 @@ fn every_size_is_drawn() {
     assert!(drawn(&mut archive, 140, 35).text().contains("src/cart.rs"));
     act(&mut archive, &[Action::Escape]);
 }
+
+#[test]
+fn a_long_name_is_whole_beside_the_comparison() {
+    let name = "20261127110000_create_prices_table_and_index.sql";
+    let mut archive = open(100, 30);
+    let long = format!("migrations/2026/{name}");
+    let changeset = set(at(12, 6, 0), "go on", "edit", &[("a.rs", 1, 1), (&long, 1, 0)]);
+    let told = archive.apply(&EventBody::Archived(changeset), NOW);
+    serve(&mut archive, told);
+    let text = drawn(&mut archive, 100, 30).text();
+    assert!(text.contains(name), "{text}");
+}

@@ -13,6 +13,7 @@ use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait
 use crate::text::time::Clock;
 use crate::tui::action::Context;
 use crate::tui::look::Look;
+use crate::tui::text::markdown::{prose, styled};
 use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -282,12 +283,16 @@ pub(super) fn comment(question: &str, answer: &str, width: usize, look: &Look<'_
     const COLUMN: &str = "          ";
     let mut out = Vec::new();
     for (name, role, text) in [(say::you(), Role::Focus, question), (NEBULA, Role::Accent, answer)] {
-        let first = out.len();
-        out.extend(below(text, width, look.theme.style(Role::Text), COLUMN));
-        if let Some(line) = out.get_mut(first) {
-            let label = Span::styled(name, look.theme.style(role).add_modifier(Modifier::BOLD));
-            let gap = Span::raw(" ".repeat(COLUMN.len().saturating_sub(cells(name) + 2)));
-            line.spans.splice(0..1, [Span::raw("  "), label, gap]);
+        for (n, row) in prose(text.trim(), width.saturating_sub(COLUMN.len()).max(8)).iter().enumerate() {
+            let mut line = styled(row, look.theme);
+            if n == 0 {
+                let label = Span::styled(name, look.theme.style(role).add_modifier(Modifier::BOLD));
+                let gap = Span::raw(" ".repeat(COLUMN.len().saturating_sub(cells(name) + 2)));
+                line.spans.splice(0..0, [Span::raw("  "), label, gap]);
+            } else {
+                line.spans.insert(0, Span::raw(COLUMN));
+            }
+            out.push(line);
         }
     }
     out

@@ -741,3 +741,14 @@ fn a_search_counts_and_visits_each_place_of_a_row() {
     }
     assert_eq!(hits, ["5 of 5", "4 of 5", "3 of 5", "4 of 5", "5 of 5", "1 of 5"]);
 }
+
+#[test]
+fn an_answer_about_a_hunk_is_read_as_it_is_below_the_hunk() {
+    let rows = testing::screen(60, 6, "dark", true, |area, buf, ctx| {
+        for (y, line) in (0..).zip(lines::comment("why `a`?", "It is **unused**.", 60, &ctx.look())) {
+            crate::tui::text::paint::spans(buf, area.x, area.y + y, 60, &line.spans);
+        }
+    });
+    let text = rows.text();
+    assert!(text.contains("you     why a?") && text.contains("nebula  It is unused."), "{text}");
+}

@@ -227,11 +227,9 @@ impl Choices {
     }
 
     /// Returns what to tell the agent about `proposal`; what is undecided counts as rejected.
-    pub fn decision(&self, proposal: &Proposal, reason: Option<String>, for_session: bool) -> Decision {
+    pub fn decision(&self, proposal: &Proposal) -> Decision {
         let files = self.files.iter().zip(&proposal.files).map(|(f, proposed)| f.decision(proposed));
-        let mut decision = Decision::new(files.collect(), Consent::Person);
-        (decision.reason, decision.for_session) = (reason, for_session);
-        decision
+        Decision::new(files.collect(), Consent::Person)
     }
 }
 

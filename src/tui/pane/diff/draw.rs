@@ -50,7 +50,7 @@ impl View {
         let own = matches!(self.laid.rows.get(first), Some((_, Row::Blank)));
         let above = self.laid.rows.get(first).filter(|_| self.heads == Heads::All && top > 0 && !own);
         if let Some((file, _)) = above {
-            pen.part(0, 0, columns.width, 1).blank();
+            pen.part(0, 0, columns.width, 1).blank(look);
             self.head(pen, 0, *file as usize, columns, look);
         }
         pen.thumb(0, pen.height(), top, self.total(), look);

@@ -49,6 +49,9 @@ use crate::tui::theme::Role;
 use page::{Settled, decide};
 use strip::{above, body, draw_above, turn_why};
 
+/// Cells of a pane below which nothing is said in passing.
+const NARROW: u16 = 60;
+
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
 pub struct Diff {
@@ -79,7 +82,9 @@ impl Diff {
             EventBody::Proposal(ProposalEvent::CommentAnswer(id, comment, text)) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };
                 let page = self.page.as_mut().filter(|p| p.proposal.id == *id);
-                page.into_iter().for_each(|page| page.answered(comment, words));
+                let told = page.and_then(|page| page.answered(comment, words));
+                // Where it is narrow, what waits to be decided has the only line for it.
+                return told.filter(|_| self.size.0 >= NARROW).into_iter().collect();
             }
             EventBody::Proposal(ProposalEvent::Tested(id, test)) => {
                 let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
@@ -355,12 +360,9 @@ impl Diff {
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
-            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => page.take_reason(text.trim()),
+            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => page.send(text.trim()),
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
-            (LineFor::Note, LineInput::Taken(text)) if page.is_open() => {
-                page.keep(text.trim());
-                vec![PaneEffect::Say(say::kept_as_reason().into())]
-            }
+            (LineFor::Note, LineInput::Taken(text)) if page.is_open() => page.keep(text.trim()),
             (LineFor::Reason, LineInput::Left) => {
                 page.leave_reason();
                 Vec::new()

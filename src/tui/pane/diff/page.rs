@@ -29,8 +29,6 @@ pub(in crate::tui) struct DiffPage {
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
-    /// A comment about a hunk, or the reason, sent with the decision.
-    pub reason: String,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
     /// The words of the model before it proposed this.
@@ -105,7 +103,6 @@ impl DiffPage {
             past: Vec::new(),
             reverts: false,
             armed: false,
-            reason: String::new(),
             asks: false,
             why: String::new(),
             why_from: None,
@@ -259,35 +256,24 @@ impl DiffPage {
     /// Sends the decision if nothing was rejected: a reason is asked for by Enter alone.
     fn finish_accepting(&mut self) -> Vec<PaneEffect> {
         let (count, open) = self.choices.count();
-        if count.rejected == 0 && open == 0 { self.send() } else { Vec::new() }
+        if count.rejected == 0 && open == 0 { self.send("") } else { Vec::new() }
     }
 
-    /// Returns whether the decision is whole, but for the reason of what is rejected.
+    /// Returns whether the decision is whole, but for the reason of what is rejected: a comment on a hunk is its reason.
     pub fn lacks_reason(&self) -> bool {
-        matches!(self.choices.count(), (HunkCount { rejected: 1.., .. }, 0))
+        let is_open = |at: &(usize, usize)| {
+            self.choices.standing(at.0, at.1) == Standing::Rejected && self.view.comment(*at).is_none()
+        };
+        self.choices.count().1 == 0 && self.view.hunks().any(|at| is_open(&at))
     }
 
     /// Sends the decision; if something was rejected, asks for the reason first.
     fn finish(&mut self) -> Vec<PaneEffect> {
         if !self.lacks_reason() {
-            return self.send();
+            return self.send("");
         }
         let prompt = if self.choices.count().0.rejected == 1 { say::why_one() } else { say::why_many() };
-        vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
-    }
-
-    /// Takes the reason, which Enter or the rejection of all asked for, and sends the decision.
-    pub fn take_reason(&mut self, text: &str) -> Vec<PaneEffect> {
-        self.reason = text.to_string();
-        self.send()
-    }
-
-    /// Keeps a comment, to be sent with the decision.
-    pub fn keep(&mut self, text: &str) {
-        if !self.reason.is_empty() && !text.is_empty() {
-            self.reason.push('\n');
-        }
-        self.reason.push_str(text);
+        vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: String::new() }]
     }
 
     /// Writes once every hunk is decided; until then it goes to the next that is not.
@@ -305,10 +291,13 @@ impl DiffPage {
         }
     }
 
-    fn send(&mut self) -> Vec<PaneEffect> {
+    /// Sends the decision with the reason of what is rejected; empty: none.
+    pub fn send(&mut self, reason: &str) -> Vec<PaneEffect> {
         self.stage = Stage::Sent;
-        let reason = Some(self.reason.clone()).filter(|given| !given.is_empty());
-        let decision = self.choices.decision(&self.proposal, reason, self.for_session);
+        let mut decision = self.choices.decision(&self.proposal);
+        decision.reason = Some(reason.to_string()).filter(|given| !given.is_empty());
+        decision.comments = self.comments();
+        decision.for_session = self.for_session;
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
@@ -386,7 +375,8 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Comment => {
             // The line opens where nobody is asked, too: words typed behind `c` decide nothing.
             let prompt = if page.asks { say::ask_about_hunk() } else { say::nobody_to_ask() }.to_string();
-            return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text: String::new() }]);
+            let text = page.view.focus().and_then(|at| page.view.comment(at)).unwrap_or_default();
+            return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text }]);
         }
         Action::RejectAll => {
             page.refuse_all();

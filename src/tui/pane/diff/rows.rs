@@ -108,19 +108,30 @@ pub struct HunkView {
     pub hidden: usize,
     /// The definitions that it touches, where they are known.
     pub definitions: Vec<HunkDefinition>,
-    /// Questions of the person about it and answers of the model, in turns; the last may be open.
+    /// Questions of the person about it and answers of the model, in turns, and comments; the last question may be open.
     pub talk: Vec<Talk>,
     parts: Vec<HunkPart>,
     note: Option<String>,
 }
 
-/// A question about a hunk, or its answer.
+/// A question about a hunk, its answer, or a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Talk {
-    /// The person's.
-    pub is_question: bool,
+    /// The kind of it.
+    pub kind: TalkKind,
     /// The words.
     pub text: String,
+}
+
+/// The kinds of what is said about a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TalkKind {
+    /// The person asked the model.
+    Question,
+    /// The model answered.
+    Answer,
+    /// The person's words that are sent with the decision.
+    Comment,
 }
 
 /// One file as it is shown.

@@ -1,5 +1,7 @@
 //! The top of a proposal: what the model said of it, how its test went, and the strip, a row a file with a mark for each hunk.
 
+use std::borrow::Cow;
+
 use ratatui::text::Span;
 
 use super::choices::{Choices, Standing};
@@ -13,7 +15,7 @@ use crate::protocol::TestState;
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
-use crate::tui::text::markdown::styled;
+use crate::tui::text::markdown::{begin, styled};
 use crate::tui::text::{cut, wrap::cells};
 use crate::tui::theme::Role;
 
@@ -50,11 +52,21 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let count = |n: usize| if n == 0 { 0 } else { n.ilog10() as usize + 2 };
     let widths = [(longest(&|f| count(f.counts.added)) + 2).max(4), (longest(&|f| count(f.counts.removed)) + 2).max(4)];
     let by_room = if wide { longest(&|f| cells(&f.by)) + 3 } else { 0 };
-    let notes: Vec<Vec<Span<'static>>> = seen.iter().map(|(_, file)| note(file, wide, look)).collect();
-    let note_room = notes.iter().map(|n| n.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
-    let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + note_room + 1;
+    let notes = |whole| seen.iter().map(|(_, file)| note(file, whole, look)).collect::<Vec<_>>();
+    let room_of = |notes: &[Vec<Span<'static>>]| {
+        notes.iter().map(|n| n.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0)
+    };
+    let beside = usize::from(x_path) + widths[0] + widths[1] + 2 + 4 + by_room + 1;
+    let mut texts = notes(wide);
+    // What may be left out gives way before a name does.
+    let names = longest(&|f| cells(&f.path[cut::name_start(&f.path)..]) + 2);
+    if beside + room_of(&texts) + names > usize::from(pen.width()) {
+        texts = notes(false);
+    }
+    let note_room = room_of(&texts);
+    let taken = beside + note_room;
     let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
-    for (y, (((f, file), marks), note)) in seen.into_iter().zip(marks).zip(notes).enumerate() {
+    for (y, (((f, file), marks), note)) in seen.into_iter().zip(marks).zip(texts).enumerate() {
         let y = y as u16;
         let here = (choices.is_some() || view.acts) && f == focus;
         pen.spans(1, y, &marks, mark_room);
@@ -77,8 +89,8 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
 }
 
 /// Returns what is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
-/// found.
-fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
+/// found; only if `whole` also what follows from that.
+fn note(file: &FileView, whole: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
     let mark = |glyph: &str, words: &str| span(format!("{glyph} {words}"), attention);
     if file.stale {
@@ -87,7 +99,7 @@ fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let later = file.later.then(|| mark(look.glyphs.later, say::acts_later()));
     let foreign = file.foreign.then(|| mark(look.glyphs.foreign, archive::foreign()));
     let merged = file.merged.map(|rung| span(records::localized(rung.said()), dim));
-    let never = (wide && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
+    let never = (whole && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
     match worst(file).filter(|_| !file.later && !file.foreign) {
         Some(rung) => {
             let style = if rung == Rung::Inexact { attention } else { dim };
@@ -166,7 +178,8 @@ pub(super) fn turn_why(page: &mut DiffPage, (width, height): (u16, u16)) -> bool
         return false;
     };
     let goes_on = rows > 0 && from + rows < page.why_lines(why_width(width)).len();
-    page.why_from = goes_on.then_some(from + rows);
+    // The last row gave a part of its room to what is left.
+    page.why_from = goes_on.then_some(from + rows.saturating_sub(1).max(1));
     goes_on
 }
 
@@ -191,13 +204,17 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     if pen.height() > 0 {
         pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
     }
+    let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
+    let more = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
+    let end = pen.width().saturating_sub(1);
     for (y, line) in lines.iter().skip(from).take(rows).enumerate() {
-        pen.spans(WHY_AT, y as u16, &styled(line, look.theme).spans, room);
-    }
-    if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
-        let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
-        let words = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
-        pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
+        let mut line = Cow::Borrowed(line);
+        if left > 0 && y + 1 == rows {
+            let beside = usize::from(end.saturating_sub(WHY_AT)).saturating_sub(cells(&more));
+            line = Cow::Owned(begin(&line, room.min(beside), look.glyphs.cut));
+            pen.right(end, y as u16, &[span(more.as_str(), look.theme.style(Role::Dim))]);
+        }
+        pen.spans(WHY_AT, y as u16, &styled(&line, look.theme).spans, room);
     }
 }
 

@@ -619,13 +619,65 @@ fn a_long_reason_is_unfolded_page_by_page() {
 }
 
 #[test]
-fn held_comments_are_sent_with_the_decision() {
+fn kept_comments_stand_under_their_hunks_and_are_sent_with_the_decision() {
     let mut diff = pane(140, 35, shop());
-    for text in ["name it prices_of", " and say why "] {
-        diff.line(LineFor::Note, LineInput::Taken(text), 0);
-    }
-    let effects = act(&mut diff, &[Action::AcceptAll]);
-    assert_eq!(decision(&effects).reason.as_deref(), Some("name it prices_of\nand say why"));
+    diff.explain("One query in place of many.");
+    let line_of = |effects: Vec<PaneEffect>| match effects.into_iter().next() {
+        Some(PaneEffect::Line { purpose, text, .. }) => (purpose, text),
+        other => panic!("{other:?}"),
+    };
+    diff.line(LineFor::Note, LineInput::Taken("name it"), 0);
+    assert_eq!(line_of(act(&mut diff, &[Action::Comment])), (LineFor::Comment, "name it".into()));
+    diff.line(LineFor::Note, LineInput::Taken(" name it prices_of "), 0);
+    act(&mut diff, &[Action::NextHunk]);
+    assert_eq!(line_of(act(&mut diff, &[Action::Comment])), (LineFor::Comment, String::new()));
+    diff.line(LineFor::Note, LineInput::Taken("why 20?"), 0);
+    measure(&mut diff, 140, 60);
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains("you     name it prices_of   sent with the decision"), "{text}");
+    assert!(text.contains("you     why 20?   sent with the decision"), "{text}");
+    // A comment is the reason of its own hunk, not of another one.
+    act(&mut diff, &[Action::AcceptDefinition, Action::PreviousHunk, Action::PreviousHunk, Action::Reject]);
+    act(&mut diff, &[Action::Accept, Action::Accept, Action::Accept]);
+    assert!(!diff.lacks_reason());
+    act(&mut diff, &[Action::Reject]);
+    assert_eq!(line_of(act(&mut diff, &[Action::Write])), (LineFor::Reason, String::new()));
+    let effects = diff.line(LineFor::Reason, LineInput::Taken("too long"), 0);
+    let sent = decision(&effects);
+    let comments: Vec<_> = sent.comments.iter().map(|c| (c.file, c.hunk, c.text.as_str())).collect();
+    assert_eq!(comments, [(0, 0, "name it prices_of"), (0, 1, "why 20?")]);
+    assert!(sent.comments[0].place.starts_with("src/catalog.rs:"), "{:?}", sent.comments);
+    assert_eq!(sent.reason.as_deref(), Some("too long"));
+}
+
+#[test]
+fn the_file_that_is_scrolled_into_stands_on_the_themes_ground() {
+    let mut diff = pane(80, 16, shop());
+    act(&mut diff, &[Action::Down, Action::Down, Action::Down]);
+    let theme = Theme::shipped("contrast");
+    let screen = drawn(&diff, "contrast");
+    let rows: Vec<String> = screen.text().lines().map(String::from).collect();
+    let row = rows.iter().rposition(|row| row.contains("src/catalog.rs")).expect("its name");
+    let cell = &screen.buf[(40, row as u16)];
+    assert_eq!((cell.symbol(), Some(cell.bg)), (" ", theme.background()), "{}", screen.text());
+}
+
+#[test]
+fn an_answer_comes_into_sight_or_is_announced() {
+    let mut diff = pane(80, 16, shop());
+    diff.explain("One query in place of many.");
+    measure(&mut diff, 80, 16);
+    diff.line(LineFor::Comment, LineInput::Taken("why a map?"), 0);
+    let mut answer = |hunk| {
+        let comment = crate::protocol::Comment { file: 0, hunk, text: "why a map?".into() };
+        let words = "it is looked up by id. ".repeat(12) + "So it is";
+        let effects = diff.apply(&EventBody::Proposal(ProposalEvent::CommentAnswer(ProposalId(7), comment, words)), 0);
+        (effects, drawn(&diff, "dark").text())
+    };
+    let (effects, text) = answer(0);
+    assert!(effects.is_empty() && text.contains("So it is"), "{text}");
+    let (effects, _) = answer(1);
+    assert!(matches!(&effects[..], [PaneEffect::Say(words)] if words.contains("hunk 2")), "{effects:?}");
 }
 
 #[test]
@@ -803,6 +855,35 @@ fn the_files_of_a_repository_that_is_restored_are_decided_together() {
     assert_eq!((said.accepted, said.rejected, open), (2, 0, 1));
     choices.refuse(2, &proposal.files[2]);
     choices.set(0, 0, Choice::Accept);
-    let decided = proposal.decide(&choices.decision(&proposal, None, false)).expect("whole").expect("accepted");
+    let decided = proposal.decide(&choices.decision(&proposal)).expect("whole").expect("accepted");
     assert_eq!(decided.files().iter().map(|file| file.path()).collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn words_above_the_diff_are_cut_between_words() {
+    let mut diff = pane(80, 40, shop());
+    diff.explain(&"The cart asks for all its prices at once and nothing else called it. ".repeat(8));
+    measure(&mut diff, 80, 40);
+    let text = drawn(&diff, "dark").text();
+    let row = text.lines().find(|row| row.contains("more lines")).expect("the last row");
+    let (words, _) = row.split_once("  ⋯").expect("its note");
+    let words = words.trim().trim_start_matches("nebula").trim();
+    let last = words.strip_suffix(" …").and_then(|cut| cut.split(' ').next_back()).expect("a cut");
+    assert!(
+        "The cart asks for all its prices at once and nothing else called it.".split(' ').any(|w| w == last),
+        "{row}"
+    );
+}
+
+#[test]
+fn the_mark_of_what_acts_later_is_whole_beside_a_long_path() {
+    let long = "migrations/2026/20261127110000_create_prices_table_and_index.sql";
+    for width in [80, 120] {
+        let files =
+            [long, ".github/workflows/ci.yml"].map(|path| change(path, "a\n", "b\n", "edit", Rung::Exact, None));
+        let diff = pane(width, 22, proposal(files.into()));
+        let text = drawn(&diff, "dark").text();
+        let row = text.lines().find(|row| row.contains("ci.yml")).expect("its row");
+        assert!(row.contains("◈ acts later") && !row.contains('…'), "{text}");
+    }
 }

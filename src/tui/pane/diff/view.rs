@@ -7,7 +7,7 @@ use super::align;
 use super::cells;
 use super::folds::Folds;
 use super::lines::Ending;
-use super::rows::{self, FileView, Heads, HunkView, Layout, Row, Show, Talk};
+use super::rows::{self, FileView, Heads, HunkView, Layout, Row, Show};
 use crate::proposal::{Counts, Proposal};
 use crate::tui::text::show::Invisible;
 
@@ -31,7 +31,7 @@ pub struct View {
     pub(super) laid: PageRows,
     pub(super) top: usize,
     /// A key moved it.
-    moved: bool,
+    pub(super) moved: bool,
     pub(super) focus: Option<(usize, usize)>,
     /// The head of the file in focus has the focus, not its hunk.
     pub(super) on_head: bool,
@@ -135,24 +135,6 @@ impl View {
             self.focus = near;
         }
         self.lay();
-    }
-
-    /// Adds a question of the person about a hunk.
-    pub fn add_talk(&mut self, (f, h): (usize, usize), text: &str) {
-        self.say((f, h), Talk { is_question: true, text: text.to_string() });
-    }
-
-    /// Takes the model's answer about a hunk.
-    pub fn answer_talk(&mut self, (f, h): (usize, usize), text: &str) {
-        self.say((f, h), Talk { is_question: false, text: text.to_string() });
-    }
-
-    fn say(&mut self, (f, h): (usize, usize), talk: Talk) {
-        if let Some(hunk) = self.files.get_mut(f).and_then(|file| file.hunks.get_mut(h)) {
-            hunk.talk.push(talk);
-            self.lay();
-            self.show_focus();
-        }
     }
 
     /// Returns the number of files.
@@ -430,7 +412,6 @@ impl View {
 
     /// Returns the rows of the page that are seen, and those of the hunk in focus.
     #[cfg(test)]
-    #[cfg(test)]
     pub fn place_of_focus(&self) -> Option<(Range<usize>, Range<usize>)> {
         Some((self.top..self.top + self.height(), self.extent(self.focus?)?))
     }
@@ -454,7 +435,7 @@ impl View {
     }
 
     /// Returns the number of rows that the path of the file at the top takes.
-    fn head_rows(&self) -> usize {
+    pub(super) fn head_rows(&self) -> usize {
         usize::from(self.heads == Heads::All)
     }
 

@@ -1,5 +1,6 @@
 //! Runs of text with a face each, as lines.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use ratatui::style::{Modifier, Style};
@@ -7,8 +8,8 @@ use ratatui::text::{Line, Span};
 
 use super::{Block, BlockKind, Face, Inline, Markdown};
 use crate::tui::look::Look;
-use crate::tui::text::show;
 use crate::tui::text::wrap::{breaks, wrap};
+use crate::tui::text::{cut, show};
 use crate::tui::theme::{Role, Theme};
 
 /// Returns the lines of a text of prose at `width` cells, each in runs with their faces. What would be a block of its
@@ -20,6 +21,16 @@ pub fn prose(text: &str, width: usize) -> Vec<Vec<Inline>> {
         breaks(&whole, width).into_iter().map(move |range| part(&runs, range)).collect::<Vec<_>>()
     };
     lines.flat_map(broken).collect()
+}
+
+/// Returns the beginning of a line of [`prose`] in `width` cells, cut at a word; `mark` stands for what is missing.
+pub fn begin(runs: &[Inline], width: usize, mark: &str) -> Vec<Inline> {
+    let whole: String = runs.iter().map(|run| run.text.as_str()).collect();
+    let Cow::Owned(cut) = cut::words(&whole, width, mark) else { return runs.to_vec() };
+    let kept = cut.strip_suffix(mark).unwrap_or(&cut).trim_end().len();
+    let mut begin = part(runs, 0..kept);
+    begin.push(Inline { text: cut[kept..].to_string(), face: Face::default() });
+    begin
 }
 
 /// Returns a line of [`prose`] with its styles.

@@ -10,7 +10,7 @@ mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use inline::{prose, styled};
+pub use inline::{begin, prose, styled};
 
 pub use blocks::{Block, BlockKind, CodeBlock, Face, Inline, Prefix, TableRow};
 

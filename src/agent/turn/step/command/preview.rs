@@ -13,6 +13,7 @@ use crate::agent::change::holds;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::results::remarks;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
@@ -149,7 +150,7 @@ fn changed_path(file: &FileChange) -> ChangedPath {
 
 /// Returns the result of the proposal, for the model.
 fn result_text(decided: &ProposalResult) -> String {
-    let reason = decided.decision.as_ref().and_then(|decision| decision.reason.as_deref()).map(str::trim);
+    let reason = decided.decision.as_ref().map(remarks);
     let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));
     let nothing = "preview: nothing was changed";
     match &decided.outcome {
