@@ -353,6 +353,18 @@ fn tokens_of_a_macro_may_bind_a_function_s_name() {
 }
 
 #[test]
+fn a_path_among_the_tokens_of_a_macro_is_read_from_its_beginning() {
+    let project = Project::of(&[
+        ("src/lib.rs", "mod a;\nfn f() { assert_eq!(crate::a::b::g(), a::b::g()); }\nmod b { fn g() {} }\n"),
+        ("src/a.rs", "pub mod b {\n    pub fn g() { panic!(\"{}\", super::h::<u8>()) }\n}\npub fn h() {}\n"),
+    ]);
+    assert_eq!(project.mentions("src/a.rs::b.g"), ["src/lib.rs:2 import", "src/lib.rs:2 import"]);
+    assert_eq!(project.mentions("src/a.rs::b"), ["src/lib.rs:2 import", "src/lib.rs:2 import"]);
+    assert_eq!(project.mentions("src/lib.rs::b.g"), Vec::<String>::new());
+    assert_eq!(project.mentions("src/a.rs::h"), ["src/a.rs:2 local"]);
+}
+
+#[test]
 fn a_module_of_typescript_may_be_a_value() {
     let a = ("src/a.ts", "export function f() {}\n");
     let plain =

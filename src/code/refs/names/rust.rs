@@ -95,13 +95,26 @@ fn beside(names: &dyn Names, file: &Rc<SourceFile>, head: &str, at: usize, hops:
     }
 }
 
+/// Returns the byte where a path begins that ends with a node: the tokens of a macro have no paths.
+fn begin(of: Node<'_>) -> usize {
+    fn before<'t>(token: &Node<'t>) -> Option<Node<'t>> {
+        let name = token.prev_sibling().filter(|colons| colons.kind() == "::")?.prev_sibling();
+        name.filter(|name| ["identifier", "crate", "self", "super"].contains(&name.kind()))
+    }
+    let is_token = of.parent().is_some_and(|all| ["token_tree", "token_repetition"].contains(&all.kind()));
+    let first = std::iter::successors(Some(of).filter(|_| is_token), before).last();
+    first.unwrap_or(of).start_byte()
+}
+
 /// Returns what a path in code means.
 pub(super) fn path(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>) -> Meaning {
     let of = if of.kind() == "generic_type" { of.child_by_field_name("type").unwrap_or(of) } else { of };
-    let text: String = file.text[of.byte_range()].split('<').next().unwrap_or_default().split_whitespace().collect();
+    let start = begin(of);
+    let text: String =
+        file.text[start..of.end_byte()].split('<').next().unwrap_or_default().split_whitespace().collect();
     let mut segments = text.split("::").filter(|segment| !segment.is_empty());
     let Some(head) = segments.next() else { return Meaning::Unknown };
-    let at = of.start_byte();
+    let at = start;
     let first = match keyword(names, file, at, head) {
         Some(module) => module,
         None if head == "Self" => own_type(file, of)
