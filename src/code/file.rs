@@ -159,10 +159,28 @@ fn number(nodes: &mut [CodeNode]) {
     }
 }
 
+/// Syntax nodes that may stand in a file of Go, in no function.
+const TOP_LEVEL: &[&str] = &[
+    "package_clause",
+    "import_declaration",
+    "function_declaration",
+    "method_declaration",
+    "type_declaration",
+    "const_declaration",
+    "var_declaration",
+    "empty_statement",
+];
+
 /// Returns the beginnings of what the grammar does not accept or misses; in Python of blocks without a statement too, and
-/// of lines whose indentation is no block's, which it accepts.
+/// of lines whose indentation is no block's, and in Go of statements in no function, which it accepts.
 fn errors(language: SourceLanguage, root: Node<'_>, text: &str) -> Vec<usize> {
     let mut found = Vec::new();
+    if language == SourceLanguage::Go {
+        let mut cursor = root.walk();
+        let is_misplaced =
+            |child: &Node<'_>| !child.is_extra() && !child.is_error() && !TOP_LEVEL.contains(&child.kind());
+        found.extend(root.named_children(&mut cursor).filter(is_misplaced).map(|child| child.start_byte()));
+    }
     let is_python = language == SourceLanguage::Python;
     if !root.has_error() && !is_python {
         return found;

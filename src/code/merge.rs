@@ -8,6 +8,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use tree_sitter::Node;
+
 use super::file::SourceFile;
 use super::lang::{NodeKind, SourceLanguage};
 
@@ -24,6 +26,16 @@ struct Unit<'a> {
     /// The white space before it in its line.
     indent: &'a str,
 }
+
+/// The syntax nodes of imports.
+const IMPORTS: &[&str] = &[
+    "use_declaration",
+    "import_statement",
+    "import_from_statement",
+    "future_import_statement",
+    "import_declaration",
+    "import_spec",
+];
 
 /// The beginning of a file, up to its first definition.
 const HEAD: &str = "\0head";
@@ -333,7 +345,24 @@ impl<'a> Merge<'a> {
             return None;
         }
         lines.splice(last + 1..last + 1, new);
-        Some(lines.concat())
+        let merged = lines.concat();
+        [base, ours, theirs, &merged].iter().all(|text| self.are_imports(text)).then_some(merged)
+    }
+
+    /// Returns whether each line that reads like an import is one to the grammar, and the whole of it: none stands in a
+    /// string, and none in a list that begins or ends on another line, where it would mean something else; the lists of
+    /// Go hold whole ones.
+    fn are_imports(&self, text: &str) -> bool {
+        let Some(file) = SourceFile::of_text("", self.language, text.to_owned()) else { return false };
+        let mut start = 0;
+        lines_of(text).all(|line| {
+            let (at, end) = (start + line.len() - line.trim_start().len(), start + line.len());
+            start = end;
+            let leaf = file.syntax().root.descendant_for_byte_range(at, at + 1);
+            let all = std::iter::successors(leaf, Node::parent).take_while(|node| node.start_byte() == at);
+            let mut whole = all.filter(|node| node.end_byte() <= end);
+            !is_import(self.language, line) || whole.any(|node| IMPORTS.contains(&node.kind()))
+        })
     }
 }
 
@@ -511,6 +540,32 @@ mod tests {
         let [ours, theirs] = ["b", "c"].map(|name| base.replace("\"a\"", &format!("\"a\"\n\t\"{name}\"")));
         let both = base.replace("\"a\"", "\"a\"\n\t\"b\"\n\t\"c\"");
         assert_eq!(merged("a.go", &base, &ours, &theirs), Some(both));
+    }
+
+    #[test]
+    fn an_import_that_would_come_to_stand_elsewhere_is_no_merge() {
+        let list = "package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc f() {}\n";
+        let single = list.replace("(\n\t\"fmt\"\n\t\"os\"\n)", "\"fmt\"");
+        let more = list.replace("\t\"os\"\n", "\t\"os\"\n\t\"io\"\n");
+        assert_eq!(merged("a.go", list, &single, &more), None, "a list of Go");
+        // A way of merging by lines that leaves it there.
+        let lines = |_: &str, _: &str, _: &str| Some("package p\n\nimport \"fmt\"\n\t\"io\"\n\n".to_owned());
+        assert_eq!(merge("a.go", [list, &single, &more].map(str::as_bytes), &lines), None);
+        assert!(!has_definitions_of_both(
+            "a.go",
+            [list, &single, &more],
+            &single.replace("fmt\"\n", "fmt\"\n\"io\"\n")
+        ));
+        for (path, base, ours, theirs) in [
+            ("a.py", "\"\"\"\nimport a\n\"\"\"\nx\n", "import a", "import a\nimport b"),
+            ("a.py", "import a\nfrom b import (c,\n    d)\nx\n", "import a", "import a\nimport e"),
+        ] {
+            let end = format!("{base}def f():\n    pass\n");
+            let [ours, theirs] = [ours, theirs].map(|line| end.replacen("import a", line, 1));
+            let ours = ours.replacen("import a\n", "import a\nimport z\n", 1);
+            let text = merged(path, &end, &ours, &theirs);
+            assert!(text.is_none(), "{text:?}");
+        }
     }
 
     #[test]

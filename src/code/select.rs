@@ -110,14 +110,14 @@ impl NodeSelector {
         })
     }
 
-    /// Returns it with other paths in place of those it names one by one, where there is another.
+    /// Returns it with other paths in place of those it names one by one, where there is another; the empty one holds all.
     #[must_use]
     pub fn with_paths(mut self, other: impl Fn(&str) -> Option<String>) -> NodeSelector {
         for part in &mut self.parts {
-            if let PathPattern::Is(path) = &mut part.paths
+            if let PathPattern::Is(path) = &part.paths
                 && let Some(other) = other(path)
             {
-                *path = other;
+                part.paths = if other.is_empty() { PathPattern::All } else { PathPattern::Is(other) };
             }
         }
         self

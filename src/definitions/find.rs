@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use tokio_util::sync::CancellationToken;
@@ -88,8 +88,8 @@ impl DefinitionFinder<'_> {
             let full = self.workspace.full(path);
             let there = |access| self.workspace.resolve_from(&self.folder, path, access).ok();
             match full.symlink_metadata() {
-                Ok(_) => None,
-                Err(_) => there(Access::File)
+                Ok(_) if Path::new(path).is_relative() => None,
+                _ => there(Access::File)
                     .filter(|path| self.workspace.full(path).exists())
                     .or_else(|| there(Access::Folder).filter(|path| self.workspace.full(path).is_dir())),
             }

@@ -63,14 +63,18 @@ impl<'a> SourceFiles<'a> {
     }
 
     /// Visits the files of a language that hold a name, in the order of their paths.
-    pub fn each_with(&self, name: &str, language: SourceLanguage, mut see: impl FnMut(Rc<SourceFile>)) {
+    pub fn each_with(&self, name: &str, language: SourceLanguage, see: impl FnMut(Rc<SourceFile>)) {
+        self.each_with_any(&[name], language, see);
+    }
+
+    /// Visits the files of a language that hold one of some words, in the order of their paths.
+    fn each_with_any(&self, words: &[&str], language: SourceLanguage, mut see: impl FnMut(Rc<SourceFile>)) {
         let like = |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(language));
         for path in self.paths.iter().filter(like).take_while(|_| !self.finder.stop.is_cancelled()) {
-            let holds = |bytes: &[u8]| memchr::memmem::find(bytes, name.as_bytes()).is_some();
-            match self.take(path, holds) {
+            match self.take(path, |bytes| holds_any(bytes, words)) {
                 Ok(Some(file)) => see(file),
                 Ok(None) => {}
-                Err(why) if self.may_hold(path, name) => self.skip(path, why),
+                Err(why) if self.may_hold(path, words) => self.skip(path, why),
                 Err(_) => {}
             }
         }
@@ -85,11 +89,11 @@ impl<'a> SourceFiles<'a> {
         Ok(CodeTarget { file: self.source(path).ok_or_else(why)?, at })
     }
 
-    /// Returns whether a file that is not read holds a name; if its bytes cannot be told, it may.
-    fn may_hold(&self, path: &str, name: &str) -> bool {
+    /// Returns whether a file that is not read holds one of some words; if its bytes cannot be told, it may.
+    fn may_hold(&self, path: &str, words: &[&str]) -> bool {
         let read = self.finder.workspace.read_whole(path).ok();
         let bytes = read.as_ref().and_then(|read| read.state.bytes());
-        bytes.is_none_or(|bytes| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+        bytes.is_none_or(|bytes| holds_any(bytes, words))
     }
 
     fn skip(&self, path: &str, why: String) {
@@ -102,7 +106,7 @@ impl<'a> SourceFiles<'a> {
     /// Returns the mentions of a definition in all files.
     pub fn mentions(&self, target: &CodeTarget) -> Vec<FoundMention> {
         let (finder, mut found) = (MentionFinder::new(target, self), Vec::new());
-        self.each_with(&target.node().name, target.file.language, |file| {
+        self.each_with_any(&finder.words(), target.file.language, |file| {
             let all = finder.of(&file);
             if let Some(error) = file.errors.first().filter(|_| !all.is_empty()) {
                 self.notes.borrow_mut().errors.push((file.path.clone(), file.line(*error)));
@@ -148,6 +152,10 @@ impl SourceTree for SourceFiles<'_> {
         let read = stamp.and_then(|_| self.finder.workspace.read_whole(path).ok())?;
         read.state.text().map(str::to_owned)
     }
+}
+
+fn holds_any(bytes: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }
 
 /// A mention with its file.

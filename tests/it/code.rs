@@ -341,6 +341,80 @@ mod rules {
     }
 
     #[test]
+    fn a_rename_leaves_the_names_that_imports_give_and_takes_patterns() {
+        let world = World::new();
+        world.write(
+            "src/lib.rs",
+            "mod a;\nuse a::{LIMIT, total as sum};\nfn f(x: u8) -> u8 { match x { LIMIT => sum(), _ => 2 } }\n",
+        );
+        world.write("src/a.rs", "pub const LIMIT: u8 = 1;\npub fn total() -> u8 { 1 }\n");
+        world.code(0, &["rename", "const.LIMIT", "MOST", "--yes"], "");
+        world.code(0, &["rename", "src/a.rs::total", "all", "--yes"], "");
+        let lib = "mod a;\nuse a::{MOST, all as sum};\nfn f(x: u8) -> u8 { match x { MOST => sum(), _ => 2 } }\n";
+        assert_eq!(world.read("src/lib.rs"), lib);
+        assert_eq!(world.code(0, &["refs", "fn.all"], "").0.lines().count(), 2);
+        world.code(3, &["remove", "const.MOST", "--yes"], "");
+    }
+
+    #[test]
+    fn a_default_export_is_not_removed_while_it_is_imported() {
+        let world = World::new();
+        world.write("app/a.ts", "export default function render() {}\n");
+        world.write("app/b.ts", "import draw from './a';\ndraw();\n");
+        let (_, told) = world.code(3, &["remove", "fn.render", "--yes"], "");
+        assert!(told.contains("app/b.ts:1\n  app/b.ts:2"), "{told}");
+        world.code(0, &["rename", "fn.render", "paint", "--yes"], "");
+        assert_eq!(world.read("app/b.ts"), "import draw from './a';\ndraw();\n");
+    }
+
+    #[test]
+    fn one_of_several_definitions_of_a_name_is_not_renamed() {
+        let world = World::new();
+        world.write(
+            "app/over.ts",
+            "function over(a: string): void;\nfunction over(a: number): void;\nfunction over(a: any) {}\n",
+        );
+        world.write("app/either.py", "try:\n    def load(): pass\nexcept ImportError:\n    def load(): pass\n");
+        for selector in ["app/over.ts::over#1", "app/either.py::load#2"] {
+            let refused = &world.json(3, &["rename", selector, "other", "--yes"], "")["error"];
+            assert_eq!(refused["kind"], "unresolved", "{selector}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_the_language_is_no_name() {
+        let world = World::new();
+        world.write("app/a.ts", "export function one() {}\n");
+        world.write("app/b.go", "package b\n\nfunc two() {}\n\ntype T struct{}\n\nfunc (t T) four() {}\n");
+        world.write("app/c.py", "def three(): pass\n");
+        for (selector, words) in [
+            ("fn.helper", &["crate", "Self", "async", "_", "a$"][..]),
+            ("fn.one", &["delete", "any", "await"]),
+            ("fn.two", &["func", "_", "string"]),
+            ("fn.three", &["None", "lambda"]),
+        ] {
+            for word in words {
+                assert_eq!(world.json(2, &["rename", selector, word, "--yes"], "")["error"]["kind"], "usage", "{word}");
+            }
+        }
+        world.code(0, &["rename", "fn.one", "type$", "--yes"], "");
+        world.code(0, &["rename", "method.four", "close", "--yes"], "");
+    }
+
+    #[test]
+    fn a_path_may_be_written_from_the_root_of_the_disk() {
+        let world = World::new();
+        for rest in ["::helper", ":13"] {
+            let selector = format!("{}{rest}", world.path("src/cart.rs").display());
+            assert_eq!(world.json(0, &["list", &selector], "")["nodes"][0]["id"], "src/cart.rs::helper", "{selector}");
+        }
+        let all = world.path("src").display().to_string();
+        assert_eq!(world.json(0, &["list", &all], "")["nodes"].as_array().map(Vec::len), Some(4));
+        let root = world.path("").display().to_string();
+        assert_eq!(world.code(0, &["list", &root], "").0, world.code(0, &["list"], "").0);
+    }
+
+    #[test]
     fn what_is_not_read_holds_a_rename_and_is_told() {
         use std::os::unix::ffi::OsStrExt;
         let world = World::new();
@@ -480,6 +554,7 @@ mod served {
         assert_eq!(kind("code_view", json!({"selector": "fn.none"})).0, "not-found");
         assert_eq!(kind("code_view", json!({"selector": "**", "cursor": "src/none.rs::x"})).0, "stale");
         assert_eq!(kind("code_view", json!({"selectors": "**"})).0, "usage");
+        assert_eq!(kind("code_refs", json!({"selector": "fn.helper", "min_certainty": "bogus"})).0, "usage");
         let (stale, error) = kind("code_replace", replace("fn helper() {}", &json!("h:000000000000")));
         assert_eq!((stale.as_str(), &error["details"]["hash"]), ("stale", &hash));
         assert_eq!(kind("code_replace", json!({"selector": "fn.helper", "text": "fn helper() {}"})).0, "usage");

@@ -86,7 +86,8 @@ Exit: 0 replaced, 2 the text does not fit, 3 changed since it was viewed, or
 Certainties: local, the scopes of the file lead there; import, an import does;
 scoped, it is the only one of the name in the package; name, it has the same
 name, which is all that can be told without types. A mention that certainly
-means something else is left out. Strings, comments and other languages are not
+means something else is left out; a use by another name that an import gives
+is listed. Strings, comments and other languages are not
 looked at; no macro is expanded.
 
 JSON: {refs: [{path, line, column, in, certainty, text}],
@@ -108,9 +109,10 @@ Exit: 0 removed, 2 what is left would not parse, 3 still referenced, changed
     /// Rename one definition where every mention of it can be told
     #[command(after_help = "\
 Refused if one mention is of certainty 'name', if a method or field shares its
-name with another, if files are found by its name (a module of Rust), if a file
-that may mention it is not read, or if the new name is in use in a file that
-would change. Strings and comments stay as they are: run the project's tests
+name with another, if a file defines it several times, if files are found by its
+name (a module of Rust), if a file that may mention it is not read, or if the
+new name is in use in a file that would change. Names that imports give stay as
+they are. Strings and comments stay as they are: run the project's tests
 afterwards.
 
 With --server a language server on the PATH tells the mentions instead, with

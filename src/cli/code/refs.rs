@@ -6,7 +6,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::args::RefsCode;
-use super::failure::{Failed, REFUSED};
+use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::{tell_notes, with_notes};
 use crate::cli::out::Out;
@@ -17,11 +17,11 @@ use crate::definitions::{FoundMention, SourceFiles};
 const LISTED: usize = 20;
 
 pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<Value, Failed> {
+    let least = args.min_certainty.as_deref().map_or(Ok(Certainty::Name), certainty)?;
     let (file, at) = place.finder.one(&args.selector)?;
     let path = file.source.path.clone();
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
-    let least = args.min_certainty.as_deref().and_then(Certainty::named).unwrap_or(Certainty::Name);
     let found = sources.mentions(&target);
     let mut counts: BTreeMap<&str, usize> = Certainty::ALL.iter().map(|certainty| (certainty.word(), 0)).collect();
     found.iter().for_each(|one| *counts.entry(one.mention.certainty.word()).or_default() += 1);
@@ -37,6 +37,13 @@ pub(super) fn refs(place: &Place<'_>, args: &RefsCode) -> Result<Value, Failed> 
     tell_notes(place, &sources.notes(), "mentions may be missing or another's");
     let shown: Vec<Value> = shown.into_iter().map(mention_json).collect();
     Ok(with_notes(json!({"refs": shown, "counts": counts}), &sources.notes()))
+}
+
+/// Returns the certainty of a word.
+fn certainty(word: &str) -> Result<Certainty, Failed> {
+    let words: Vec<&str> = Certainty::ALL.iter().map(|certainty| certainty.word()).collect();
+    let why = || format!("'{word}' is no certainty: use one of {}", words.join(", "));
+    Certainty::named(word).ok_or_else(|| Failed::new("usage", USAGE, why()))
 }
 
 fn mention_json(one: &FoundMention) -> Value {

@@ -24,10 +24,10 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     }
     let path = file.source.path.clone();
     let old = file.source.called(at);
-    is_name(&args.new_name)?;
-    let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
+    is_name(&args.new_name, &target)?;
+    let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
     let mut errors: Vec<Value> = Vec::new();
@@ -68,7 +68,8 @@ fn found_out(
             format!("cannot rename {}: files are found by its name: move them by hand", target.file.id(target.at));
         return Err(Failed::new("unresolved", REFUSED, why));
     }
-    let found = sources.mentions(target);
+    let mut found = sources.mentions(target);
+    found.retain(|one| !one.mention.is_alias);
     let server = match asked {
         Some(server) => server,
         None => match (resolved(target, sources, &found), place.servers.configured(&target.file.path)) {
@@ -112,6 +113,11 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
             let alike = file.nodes.iter().filter(|node| node.name == target.node().name && !target.is(&file, node));
             unsure.extend(alike.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
         });
+    } else {
+        // Signatures of one function, or one definition for each case: another name would part them.
+        let (file, dotted) = (&target.file, &target.node().dotted);
+        let alike = file.nodes.iter().filter(|node| node.dotted == *dotted && !target.is(file, node));
+        unsure.extend(alike.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
     }
     if !unsure.is_empty() {
         let (id, all) = (target.file.id(target.at), found.len());

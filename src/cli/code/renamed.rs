@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::failure::{Failed, REFUSED};
-use crate::code::{CodeFault, CodeTarget, SourceFile};
+use crate::code::{CodeFault, CodeTarget, SourceFile, SourceLanguage, is_reserved};
 use crate::definitions::SourceFiles;
 use crate::proposal::State;
 
@@ -43,10 +43,16 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Refuses what is no name.
-pub(super) fn is_name(name: &str) -> Result<(), Failed> {
-    if name.is_empty() || !name.chars().all(is_of_name) || name.starts_with(|c: char| c.is_numeric()) {
+/// Refuses what is no name for a definition.
+pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
+    let language = target.file.language;
+    let is_script = language.is_like(SourceLanguage::TypeScript);
+    let is_word = !name.is_empty() && name.chars().all(|c| is_of_name(c) && (is_script || c != '$'));
+    if !is_word || name.starts_with(|c: char| c.is_numeric()) {
         return Err(CodeFault::Usage(format!("'{name}' is no name")).into());
+    }
+    if is_reserved(language, name, target.is_member()) {
+        return Err(CodeFault::Usage(format!("'{name}' is a word of the language, and no name")).into());
     }
     Ok(())
 }

@@ -8,13 +8,17 @@ use tree_sitter::Node;
 use super::super::file::SourceFile;
 use super::super::lang::SourceLanguage;
 use super::role::{Import, Role, around};
-use super::roles::role;
+use super::roles::{body_of_class, role};
 use super::target::is_member;
 
 /// The thing that a name is bound to.
 #[derive(Debug, Clone)]
 pub(super) enum Bound {
     Variable,
+    /// A parameter of types, in TypeScript: it hides no value.
+    TypeVariable,
+    /// A variable that a pattern of Rust names, unless the name is that of a constant.
+    Pattern,
     Node(usize),
     Import(Import),
     /// It cannot be told.
@@ -26,6 +30,8 @@ pub(super) enum Bound {
 pub(super) struct Binding {
     pub scope: Range<usize>,
     pub bound: Bound,
+    /// The scope is the body of a class of Python: what is written in a function there does not see it.
+    pub in_class: bool,
 }
 
 /// Syntax nodes that are names.
@@ -128,25 +134,35 @@ pub(super) fn bindings(file: &SourceFile, name: &str) -> Vec<Binding> {
     let leaves = leaves(file, name);
     if !leaves.legible {
         // The only one then.
-        return vec![Binding { scope: 0..usize::MAX, bound: Bound::Untold }];
+        return vec![Binding { scope: 0..usize::MAX, bound: Bound::Untold, in_class: false }];
     }
     for leaf in leaves.nodes {
-        match role(leaf, file.syntax()) {
-            Role::Binds(scope) | Role::BindsKey(scope) => found.push(Binding { scope, bound: Bound::Variable }),
-            Role::Import(import) => {
-                if let Some(scope) = import.scope.clone() {
-                    found.push(Binding { scope, bound: Bound::Import(import) });
-                }
-            }
-            _ => {}
-        }
+        let (scope, bound) = match role(leaf, file.syntax()) {
+            Role::Pattern(scope) => (scope, Bound::Pattern),
+            Role::Binds(scope) | Role::BindsKey(scope) => (scope, variable(leaf, file.language)),
+            Role::Import(import) => match import.scope.clone() {
+                Some(scope) => (scope, Bound::Import(import)),
+                None => continue,
+            },
+            _ => continue,
+        };
+        let in_class = body_of_class(leaf, file.syntax()).is_some_and(|body| body == scope);
+        found.push(Binding { scope, bound, in_class });
     }
     for (at, node) in file.nodes.iter().enumerate() {
         if node.name == name && !is_member(file, at) {
-            found.push(Binding { scope: definition_scope(file, at), bound: Bound::Node(at) });
+            found.push(Binding { scope: definition_scope(file, at), bound: Bound::Node(at), in_class: false });
         }
     }
     found
+}
+
+/// Returns what an identifier that names a variable is bound to.
+fn variable(leaf: Node<'_>, language: SourceLanguage) -> Bound {
+    let is_script = language.is_like(SourceLanguage::TypeScript);
+    // A class is a value as well.
+    let is_type = leaf.kind() == "type_identifier" && leaf.parent().is_some_and(|parent| parent.kind() != "class");
+    if is_script && is_type { Bound::TypeVariable } else { Bound::Variable }
 }
 
 /// Returns the bytes in which a definition is seen by its name.
@@ -165,7 +181,11 @@ fn definition_scope(file: &SourceFile, at: usize) -> Range<usize> {
     while let Some(found) = scope.filter(|found| inner(found) && found.parent().is_some()) {
         scope = around(found, scopes);
     }
-    scope.filter(|scope| scope.parent().is_some()).map_or(0..usize::MAX, |scope| scope.byte_range())
+    let scope = scope.filter(|scope| scope.parent().is_some());
+    // The parameters of a function of Python are read outside of it.
+    let body =
+        scope.filter(|_| file.language == SourceLanguage::Python).and_then(|scope| scope.child_by_field_name("body"));
+    body.or(scope).map_or(0..usize::MAX, |scope| scope.byte_range())
 }
 
 /// Returns the innermost binding that is seen at a byte; what is bound in a scope before the `barrier` is not seen.

@@ -45,4 +45,6 @@ pub struct CodeMention {
     pub at: Range<usize>,
     /// Its certainty.
     pub certainty: Certainty,
+    /// It stands under another name, which an import gives the definition: a rename leaves it as it is.
+    pub is_alias: bool,
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::file::SourceFile;
-use super::binding::Binding;
+use super::binding::{Binding, Bound};
 use super::role::Import;
 use super::target::{SourceTree, is_member};
 
@@ -69,6 +69,9 @@ pub(super) trait Names {
 
     /// Returns what a name means at a byte of a file.
     fn name(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning;
+
+    /// Returns what a name means that is bound so.
+    fn bound(&self, file: &Rc<SourceFile>, bound: &Bound, hops: usize) -> Meaning;
 
     /// Returns what an import of a file leads to.
     fn import(&self, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning;

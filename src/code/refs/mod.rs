@@ -17,7 +17,7 @@ mod uses;
 mod tests;
 
 use std::cell::OnceCell;
-use std::ops::Range;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use tree_sitter::Node;
@@ -42,6 +42,8 @@ pub struct MentionFinder<'a> {
     is_global: bool,
     /// True if `value.name` may mean it though no scope and no import says so.
     as_member: OnceCell<bool>,
+    /// True if its file exports it as `default`.
+    is_default: OnceCell<bool>,
 }
 
 impl<'a> MentionFinder<'a> {
@@ -49,7 +51,21 @@ impl<'a> MentionFinder<'a> {
     pub fn new(target: &'a CodeTarget, tree: &'a dyn SourceTree) -> MentionFinder<'a> {
         let lookup = Lookup::new(tree);
         let module = lookup.module(target);
-        MentionFinder { target, lookup, module, is_global: names::is_global(target), as_member: OnceCell::new() }
+        MentionFinder {
+            target,
+            lookup,
+            module,
+            is_global: names::is_global(target),
+            as_member: OnceCell::new(),
+            is_default: OnceCell::new(),
+        }
+    }
+
+    /// Returns the words of which each file that mentions the definition holds one.
+    pub fn words(&self) -> Vec<&str> {
+        // What a file exports as `default` has another name in each that imports it.
+        let others: &[&str] = if self.is_default() { &["import", "default"] } else { &[] };
+        [&[self.target.node().name.as_str()], others].concat()
     }
 
     /// Returns where a file mentions the definition, in its order.
@@ -60,9 +76,10 @@ impl<'a> MentionFinder<'a> {
         }
         let leaves = binding::leaves(file, name);
         if !leaves.legible {
-            let name = |leaf: &Node<'_>| CodeMention { at: leaf.byte_range(), certainty: Certainty::Name };
+            let name = |leaf: &Node<'_>| mention(*leaf, Certainty::Name);
             return leaves.nodes.iter().map(name).collect();
         }
+        let mut found = self.under_other_names(file, &leaves.nodes);
         // What is bound there hides a function; a constant or type of the name would be what the pattern means.
         let hidden = match target.node().kind {
             NodeKind::Fn => roles::may_bind(&leaves.nodes, file.syntax()),
@@ -70,45 +87,90 @@ impl<'a> MentionFinder<'a> {
         };
         let is_hidden =
             |at: usize| hidden.get(hidden.partition_point(|call| call.end <= at)).is_some_and(|call| call.start <= at);
-        let mut found = Vec::new();
         for leaf in leaves.nodes {
-            self.lookup.begin();
-            let at = leaf.byte_range();
             let role = roles::role(leaf, file.syntax());
-            let certainty = match target.is_member() {
-                true => self.of_member(file, &at, &role),
-                false => self.of_lexical(file, &at, &role),
+            let most = match role {
+                Role::Plain if is_hidden(leaf.start_byte()) => Certainty::Name,
+                _ => Certainty::Local,
             };
-            let most =
-                if matches!(role, Role::Plain) && is_hidden(at.start) { Certainty::Name } else { Certainty::Local };
-            found.extend(certainty.map(|certainty| CodeMention { at, certainty: certainty.min(most) }));
+            let certainty = self.of_leaf(file, name, leaf, &role);
+            found.extend(certainty.map(|certainty| mention(leaf, certainty.min(most))));
         }
+        found.sort_by_key(|one| one.at.start);
         found
     }
 
+    /// Returns where a file mentions the definition by another name, which an import there gives it.
+    fn under_other_names(&self, file: &Rc<SourceFile>, leaves: &[Node<'_>]) -> Vec<CodeMention> {
+        let (name, text) = (&self.target.node().name, |leaf: Node<'_>| &file.text[leaf.byte_range()]);
+        let mut found = Vec::new();
+        let mut aliases: BTreeSet<&str> =
+            leaves.iter().filter_map(|leaf| roles::alias(*leaf)).map(text).filter(|alias| alias != name).collect();
+        let defaults = if self.is_default() { names::default_imports(file) } else { Vec::new() };
+        for leaf in defaults.into_iter().filter(|leaf| text(*leaf) != name) {
+            let Role::Import(import) = roles::role(leaf, file.syntax()) else { continue };
+            self.lookup.begin();
+            let meaning = self.lookup.import(file, &import, 0);
+            let told = !matches!(meaning, Meaning::Unknown);
+            let certainty = self.certainty(file, &meaning);
+            if let Some(certainty) = certainty
+                && (told || names::may_lead_to(&self.lookup, &import, &self.target.file.path))
+            {
+                found.push(mention(leaf, certainty));
+                aliases.insert(roles::alias(leaf).map_or(text(leaf), text));
+            }
+        }
+        aliases.retain(|alias| alias != name);
+        for alias in aliases {
+            for leaf in binding::leaves(file, alias).apart() {
+                let role = roles::role(leaf, file.syntax());
+                if let Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_) = role {
+                    found.extend(self.of_leaf(file, alias, leaf, &role).map(|certainty| mention(leaf, certainty)));
+                }
+            }
+        }
+        found.iter_mut().for_each(|one| one.is_alias = true);
+        found
+    }
+
+    /// Returns how certainly an identifier means the definition, which has this name in the file.
+    fn of_leaf(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> Option<Certainty> {
+        self.lookup.begin();
+        match self.target.is_member() {
+            true => self.of_member(file, name, leaf, role),
+            false => self.of_lexical(file, name, leaf, role),
+        }
+    }
+
     /// Returns how certainly an identifier means a definition that its name alone may mean.
-    fn of_lexical(&self, file: &Rc<SourceFile>, at: &Range<usize>, role: &Role<'_>) -> Option<Certainty> {
-        let (target, name) = (self.target, &self.target.node().name);
-        let is_macro = target.node().kind == NodeKind::Macro;
+    fn of_lexical(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> Option<Certainty> {
+        let (kind, at) = (self.target.node().kind, leaf.start_byte());
+        let is_macro = kind == NodeKind::Macro;
         let meaning = match role {
             Role::Other | Role::Binds(_) => return None,
             Role::Untold => return Some(Certainty::Name),
-            Role::Macro => match self.lookup.name(file, name, at.start, 0) {
+            Role::Macro => match self.lookup.name(file, name, at, 0) {
                 _ if !is_macro => return None,
                 // A macro is known in all that follows it, in other files too.
                 Meaning::Elsewhere => Meaning::Unknown,
                 meaning => meaning,
             },
             Role::Plain if is_macro => return None,
-            Role::Plain => self.lookup.name(file, name, at.start, 0),
+            Role::Plain => self.lookup.name(file, name, at, 0),
+            Role::Pattern(_) => self.lookup.in_pattern(file, name, at, 0),
             // It names a field as well, which another name would change.
             Role::Shorthand => {
-                let meaning = self.lookup.name(file, name, at.start, 0);
+                let meaning = self.lookup.name(file, name, at, 0);
                 return self.certainty(file, &meaning).map(|_| Certainty::Name);
             }
-            // The keys of a map of Go are values.
-            Role::Key { of: Some(of) } if ["map_type", "slice_type", "array_type"].contains(&of.kind()) => {
-                self.lookup.name(file, name, at.start, 0)
+            Role::Key { of } if file.language == SourceLanguage::Go && leaf.kind() == "identifier" => {
+                let meaning = || self.lookup.name(file, name, at, 0);
+                let is_value = [NodeKind::Const, NodeKind::Var].contains(&kind);
+                match self.lookup.has_values_for_keys(file, *of) {
+                    Some(true) => meaning(),
+                    None if is_value && self.certainty(file, &meaning()).is_some() => Meaning::Unknown,
+                    _ => return self.as_member().then_some(Certainty::Name),
+                }
             }
             Role::Key { .. } | Role::BindsKey(_) => return self.as_member().then_some(Certainty::Name),
             Role::Member { of } => match self.lookup.member(file, *of, name) {
@@ -118,6 +180,10 @@ impl<'a> MentionFinder<'a> {
             Role::Import(import) => self.lookup.import(file, import, 0),
         };
         self.certainty(file, &meaning)
+    }
+
+    fn is_default(&self) -> bool {
+        *self.is_default.get_or_init(|| self.lookup.is_default(self.target))
     }
 
     /// Returns whether a member or a key may mean the definition: the module it belongs to is a value somewhere, or a type
@@ -131,15 +197,21 @@ impl<'a> MentionFinder<'a> {
     }
 
     /// Returns how certainly an identifier means a definition that belongs to a type.
-    fn of_member(&self, file: &Rc<SourceFile>, at: &Range<usize>, role: &Role<'_>) -> Option<Certainty> {
-        let (target, lookup) = (self.target, &self.lookup);
+    fn of_member(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> Option<Certainty> {
+        let (target, lookup, at) = (self.target, &self.lookup, leaf.start_byte());
+        // A variant may be imported like anything else.
+        let is_variant = || names::is_variant(&target.file, target.at) && leaf.kind() == "identifier";
         let only_node = |meaning: Meaning| match meaning {
             Meaning::Node { .. } => self.certainty(file, &meaning),
+            Meaning::Unknown if is_variant() => Some(Certainty::Name),
             _ => None,
         };
+        let in_body = || lookup.is_of_body(file, leaf, target).then_some(Certainty::Name);
         match role {
-            Role::Other | Role::Binds(_) | Role::Macro => None,
-            Role::Plain => only_node(lookup.name(file, &target.node().name, at.start, 0)),
+            Role::Other | Role::Macro => None,
+            Role::Binds(_) => in_body(),
+            Role::Plain => only_node(lookup.name(file, name, at, 0)).or_else(in_body),
+            Role::Pattern(_) => only_node(lookup.in_pattern(file, name, at, 0)),
             Role::Import(import) => only_node(lookup.import(file, import, 0)),
             Role::Key { of } => Some(in_type(target, file, of.and_then(|of| lookup.type_of(file, of)))),
             // It names a variable as well, which another name would change.
@@ -170,6 +242,11 @@ impl<'a> MentionFinder<'a> {
             () => Some(Certainty::Import),
         }
     }
+}
+
+/// Returns the mention that an identifier is.
+fn mention(leaf: Node<'_>, certainty: Certainty) -> CodeMention {
+    CodeMention { at: leaf.byte_range(), certainty, is_alias: false }
 }
 
 /// Returns how certainly a member of the type that the code belongs to is a definition.

@@ -13,6 +13,9 @@ pub(super) enum Role<'t> {
     Binds(Range<usize>),
     /// It names a variable and a field at once, as in `let Cart { items } = cart`.
     BindsKey(Range<usize>),
+    /// It stands alone in a pattern of Rust: a constant of the name, or else it names a variable that is seen in these
+    /// bytes.
+    Pattern(Range<usize>),
     /// Scopes say what it means.
     Plain,
     /// The name of a macro that is called.
@@ -38,6 +41,8 @@ pub(super) struct Import {
     pub name: Option<String>,
     /// The bytes where it is seen; none: it is no name here.
     pub scope: Option<Range<usize>>,
+    /// The byte at which it is written.
+    pub at: usize,
 }
 
 /// Returns whether a node stands in this field of its parent.

@@ -142,7 +142,9 @@ fn score(language: &str) -> Score {
         for target in &targets {
             let id = target.file.id(target.at);
             score.all += answers.values().filter(|own| **own == id).count();
-            let found = MentionFinder::new(target, &project).of(&file);
+            let mut found = MentionFinder::new(target, &project).of(&file);
+            // The key speaks of the name alone.
+            found.retain(|one| !one.is_alias);
             for one in &found {
                 let right = answers.get(&one.at.start) == Some(&id);
                 let (reported, sure) = score.reported.entry(one.certainty).or_default();
@@ -193,7 +195,8 @@ fn uses_are_mentions_the_other_way() {
             }
             let finder = MentionFinder::new(&target, &project);
             for other in &files {
-                let found = finder.of(other).into_iter().filter(|one| one.certainty > Certainty::Name);
+                let found = finder.of(other).into_iter();
+                let found = found.filter(|one| one.certainty > Certainty::Name && !one.is_alias);
                 told.extend(found.map(|one| (file.id(at), other.path.clone(), one.at.start, one.certainty)));
             }
         }
@@ -350,6 +353,18 @@ fn tokens_of_a_macro_may_bind_a_function_s_name() {
 }
 
 #[test]
+fn a_path_among_the_tokens_of_a_macro_is_read_from_its_beginning() {
+    let project = Project::of(&[
+        ("src/lib.rs", "mod a;\nfn f() { assert_eq!(crate::a::b::g(), a::b::g()); }\nmod b { fn g() {} }\n"),
+        ("src/a.rs", "pub mod b {\n    pub fn g() { panic!(\"{}\", super::h::<u8>()) }\n}\npub fn h() {}\n"),
+    ]);
+    assert_eq!(project.mentions("src/a.rs::b.g"), ["src/lib.rs:2 import", "src/lib.rs:2 import"]);
+    assert_eq!(project.mentions("src/a.rs::b"), ["src/lib.rs:2 import", "src/lib.rs:2 import"]);
+    assert_eq!(project.mentions("src/lib.rs::b.g"), Vec::<String>::new());
+    assert_eq!(project.mentions("src/a.rs::h"), ["src/a.rs:2 local"]);
+}
+
+#[test]
 fn a_module_of_typescript_may_be_a_value() {
     let a = ("src/a.ts", "export function f() {}\n");
     let plain =
@@ -463,4 +478,132 @@ fn identifiers_that_are_too_deep_or_too_many_are_names() {
         let head = format!("mod g {{ pub fn x() {{}} }}\nmod b {{ {text} fn y() {{ g::x(); }} }}\n");
         assert_eq!(Project::of(&[("src/lib.rs", &head)]).mentions("src/lib.rs::g.x"), ["src/lib.rs:3 name"]);
     }
+}
+
+#[test]
+fn a_constant_of_rust_is_what_a_pattern_of_its_name_means() {
+    let project = Project::of(&[
+        (
+            "src/lib.rs",
+            "mod mode;\nmod other;\npub const LIMIT: u8 = 1;\nstruct Unit;\nfn total() {}\n\
+             fn f(x: u8) -> u8 {\n    match x { LIMIT => LIMIT, n @ LIMIT | n => n, total if total > 1 => total, _ => 0 }\n}\n\
+             fn g(Unit: Unit) { let Unit = Unit; if let LIMIT = 1 {} }\n",
+        ),
+        ("src/mode.rs", "pub enum Mode { Fast, Slow }\n"),
+        (
+            "src/other.rs",
+            "use super::LIMIT;\nuse crate::mode::Mode;\nfn f(x: u8, m: Mode) {\n    use Mode::*;\n    match x { LIMIT => 1, _ => 2 };\n\
+             \x20   match m { Fast => 1, Slow => 2 }\n}\nfn g(m: Mode) { use Mode::Slow; match m { Slow => 1, Fast => Fast } }\n",
+        ),
+        ("src/lost.rs", "use crate::nowhere::*;\nfn f(x: u8) { match x { LIMIT => 1, total => total } }\n"),
+    ]);
+    let limit = [
+        "src/lib.rs:7 local",
+        "src/lib.rs:7 local",
+        "src/lib.rs:7 local",
+        "src/lib.rs:9 local",
+        "src/lost.rs:2 name",
+        "src/other.rs:1 import",
+        "src/other.rs:5 import",
+    ];
+    assert_eq!(sorted(project.mentions("src/lib.rs::LIMIT")), limit);
+    assert_eq!(project.mentions("src/lib.rs::Unit"), vec!["src/lib.rs:9 local"; 4]);
+    assert_eq!(project.mentions("src/lib.rs::total"), Vec::<String>::new());
+    // In the last function nothing brings it.
+    assert_eq!(project.mentions("src/mode.rs::Mode.Fast"), ["src/other.rs:6 import"]);
+    let slow = ["src/other.rs:6 import", "src/other.rs:8 import", "src/other.rs:8 import"];
+    assert_eq!(project.mentions("src/mode.rs::Mode.Slow"), slow);
+}
+
+#[test]
+fn a_default_export_is_mentioned_by_any_name() {
+    let uses = "import draw from './a';\nimport { default as paint } from './a';\ndraw(); paint();\nfunction f(draw: any) { draw(); }\n";
+    for a in [
+        "export default function render() {}\n",
+        "function render() {}\nexport default render;\n",
+        "function render() {}\nexport { render as default };\n",
+    ] {
+        let project = Project::of(&[
+            ("src/a.ts", a),
+            ("src/b.ts", uses),
+            ("src/c.ts", "export { default } from './a';\nexport { default as x } from './d';\n"),
+            ("src/d.ts", "export default function other() {}\nimport React from 'react';\n"),
+        ]);
+        let found = project.mentions("src/a.ts::render");
+        let found: Vec<&String> = found.iter().filter(|one| !one.starts_with("src/a.ts")).collect();
+        let want =
+            ["src/b.ts:1 import", "src/b.ts:2 import", "src/b.ts:3 import", "src/b.ts:3 import", "src/c.ts:1 import"];
+        assert_eq!(found, want, "{a}");
+    }
+}
+
+#[test]
+fn keys_of_go_are_values_where_the_type_numbers_them() {
+    let project = Project::of(&[(
+        "a/a.go",
+        "package a\n\nconst Red = 1\n\ntype Point struct{ Red int }\ntype Names [3]string\ntype Points []Point\n\n\
+         var a = [...]string{Red: \"r\"}\nvar b = Names{Red: \"r\"}\nvar c = [][]int{{Red: 1}}\nvar d = Point{Red: 1}\n\
+         var e = []*Point{{Red: 1}}\nvar g = Points{{Red: 1}}\nvar h = map[int]Point{Red: {Red: 1}}\n",
+    )]);
+    let red = ["a/a.go:9 local", "a/a.go:10 local", "a/a.go:11 local", "a/a.go:14 name", "a/a.go:15 local"];
+    assert_eq!(project.mentions("a/a.go::Red"), red);
+    let field = project.mentions("a/a.go::Point.Red");
+    let sure: Vec<&String> = field.iter().filter(|one| one.ends_with(" local")).collect();
+    assert_eq!(sure, ["a/a.go:12 local", "a/a.go:13 local", "a/a.go:15 local"]);
+}
+
+#[test]
+fn uses_by_the_name_that_an_import_gives_are_mentions() {
+    let rust = Project::of(&[
+        (
+            "src/lib.rs",
+            "mod a;\nuse a::{Point as P, Mode::Fast as Quick};\nfn f() { P {}; P::new(); match m { Quick => 1 } }\n",
+        ),
+        ("src/a.rs", "pub struct Point {}\npub enum Mode { Fast }\n"),
+    ]);
+    assert_eq!(rust.mentions("src/a.rs::Point"), ["src/lib.rs:2 import", "src/lib.rs:3 import", "src/lib.rs:3 import"]);
+    assert_eq!(rust.mentions("src/a.rs::Mode.Fast"), ["src/lib.rs:2 import", "src/lib.rs:3 import"]);
+    let python =
+        Project::of(&[("a.py", "class Shape: pass\n"), ("b.py", "from a import Shape as Sh\nSh()\ndef f(Sh): Sh()\n")]);
+    assert_eq!(python.mentions("a.py::Shape"), ["b.py:1 import", "b.py:2 import"]);
+    let script = Project::of(&[
+        ("a.ts", "export function total() {}\n"),
+        ("b.ts", "import { total as sum } from './a';\nsum();\nfunction f(sum) { sum(); x.sum(); }\n"),
+    ]);
+    assert_eq!(script.mentions("a.ts::total"), ["b.ts:1 import", "b.ts:2 import"]);
+    let target = script.target("a.ts::total");
+    let found = MentionFinder::new(&target, &script).of(&script.source("b.ts").expect("a source"));
+    assert_eq!(found.iter().map(|one| one.is_alias).collect::<Vec<bool>>(), [false, true]);
+}
+
+#[test]
+fn a_class_of_python_and_a_comprehension_read_what_is_around_them() {
+    let project = Project::of(&[(
+        "a.py",
+        "LIMIT = 3\ndef helper(): pass\nclass K:\n    helper = helper\n    own = 1\n    other = own\n    def f(self, n=LIMIT):\n        LIMIT = n\n        return helper()\n\
+         class J:\n    for LIMIT in range(2): pass\n    a = LIMIT\n    b = [LIMIT for _ in range(LIMIT)]\n\
+         def g():\n    return [LIMIT for LIMIT in range(LIMIT)]\ndef h(a=lambda LIMIT: LIMIT): return LIMIT\n",
+    )]);
+    assert_eq!(project.mentions("a.py::helper"), ["a.py:4 name", "a.py:9 local"]);
+    assert_eq!(project.mentions("a.py::K.helper"), ["a.py:4 name", "a.py:9 name"].map(str::to_owned)[..1]);
+    assert_eq!(project.mentions("a.py::K.own"), ["a.py:6 local"]);
+    let limit = ["a.py:7 local", "a.py:12 name", "a.py:13 local", "a.py:13 name", "a.py:15 local", "a.py:16 local"];
+    assert_eq!(project.mentions("a.py::LIMIT"), limit);
+}
+
+#[test]
+fn a_value_of_typescript_hides_no_type() {
+    let project = Project::of(&[(
+        "a.ts",
+        "export interface Foo {}\nexport const bar = 1;\nfunction sh(Foo: number) {\n  const x: Foo = Foo;\n  return x;\n}\n\
+         function t<bar, Foo>(x: Foo) { return bar; }\n",
+    )]);
+    assert_eq!(project.mentions("a.ts::Foo"), ["a.ts:4 local"]);
+    assert_eq!(project.mentions("a.ts::bar"), ["a.ts:7 local"]);
+}
+
+/// In the order of their words.
+fn sorted(mut found: Vec<String>) -> Vec<String> {
+    found.sort();
+    found
 }

@@ -73,6 +73,7 @@ fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<
     let (name, start) = (&file.text[leaf.byte_range()], leaf.start_byte());
     let meaning = match role {
         Role::Plain | Role::Shorthand | Role::Macro => lookup.name(file, name, start, 0),
+        Role::Pattern(_) => lookup.in_pattern(file, name, start, 0),
         Role::Import(import) => lookup.import(file, &import, 0),
         Role::Member { of } => match member(lookup, file, of, name) {
             Some(found) => return Some(found),

@@ -57,6 +57,32 @@ pub(in super::super) fn is_embedded(names: &dyn Names, target: &CodeTarget) -> b
         })
 }
 
+/// Returns whether the keys in the braces of this type are values; false: they are fields. None: it cannot be told.
+pub(super) fn has_values_for_keys(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>) -> Option<bool> {
+    match of.kind() {
+        "map_type" | "slice_type" | "array_type" | "implicit_length_array_type" => return Some(true),
+        "struct_type" => return Some(false),
+        _ => {}
+    }
+    let meaning = match of.kind() {
+        "type_identifier" => names.name(file, &file.text[of.byte_range()], of.start_byte(), 0),
+        "generic_type" => return has_values_for_keys(names, file, of.child_by_field_name("type")?),
+        "qualified_type" => {
+            let name = &file.text[of.child_by_field_name("name")?.byte_range()];
+            member(names, file, of.child_by_field_name("package")?, name)
+        }
+        _ => return None,
+    };
+    let Meaning::Node { file, at, .. } = meaning else { return None };
+    let name = &file.nodes[at].name_at;
+    let spec = file.syntax().root.descendant_for_byte_range(name.start, name.end)?.parent()?;
+    match spec.child_by_field_name("type")?.kind() {
+        "struct_type" => Some(false),
+        "map_type" | "slice_type" | "array_type" => Some(true),
+        _ => None,
+    }
+}
+
 /// Returns what `of.name` means: what a package holds.
 pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
     let own = &file.text[of.byte_range()];

@@ -16,11 +16,12 @@ use super::super::lang::{NodeKind, SourceLanguage};
 use super::binding::{Binding, Bound, bindings, innermost};
 use super::meaning::{HOPS, Meaning, Module, Names};
 use super::role::Import;
-use super::roles::globs;
+use super::roles::{self, globs};
 use super::target::{CodeTarget, SourceTree};
 
 pub(super) use go::is_embedded;
-pub(super) use typescript::{holds_module, is_global};
+pub(super) use rust::is_variant;
+pub(super) use typescript::{default_imports, holds_module, is_global, may_lead_to};
 
 /// The files in which names are looked up.
 pub(super) struct Lookup<'a> {
@@ -57,30 +58,15 @@ impl Names for Lookup<'_> {
     }
 
     fn name(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning {
-        if hops >= HOPS {
-            return Meaning::Unknown;
-        }
-        let barrier = if file.language == SourceLanguage::Rust { rust::module_at(file, at).1 } else { 0 };
-        if let Some(at) = python::in_class_body(file, name, at) {
-            return Meaning::Node { file: file.clone(), at, scoped: false };
-        }
-        let all = self.bindings(file, name);
-        let is_rust = file.language == SourceLanguage::Rust;
-        let may_mean = |binding: &&Binding| !is_rust || rust::may_mean(file, name, at, &binding.bound);
-        if let [Binding { bound: Bound::Untold, .. }] = all.as_slice() {
-            return Meaning::Unknown;
-        }
-        match innermost(all.iter().filter(may_mean), at, barrier).map(|binding| &binding.bound) {
-            Some(Bound::Untold) => Meaning::Unknown,
-            Some(Bound::Variable) => Meaning::Variable,
-            Some(Bound::Node(at)) => Meaning::Node { file: file.clone(), at: *at, scoped: false },
-            Some(Bound::Import(import)) => self.import(file, import, hops + 1),
-            None => match file.language {
-                SourceLanguage::Rust => rust::unbound(self, file, name, at, hops + 1),
-                SourceLanguage::Python => python::unbound(self, file, name, hops + 1),
-                SourceLanguage::Go => go::unbound(self, file, name),
-                SourceLanguage::TypeScript | SourceLanguage::Tsx => Meaning::Unbound,
-            },
+        self.lexical(file, name, at, hops, true)
+    }
+
+    fn bound(&self, file: &Rc<SourceFile>, bound: &Bound, hops: usize) -> Meaning {
+        match bound {
+            Bound::Untold => Meaning::Unknown,
+            Bound::Variable | Bound::TypeVariable | Bound::Pattern => Meaning::Variable,
+            Bound::Node(at) => Meaning::Node { file: file.clone(), at: *at, scoped: false },
+            Bound::Import(import) => self.import(file, import, hops + 1),
         }
     }
 
@@ -98,6 +84,63 @@ impl Names for Lookup<'_> {
 impl<'a> Lookup<'a> {
     pub fn new(tree: &'a dyn SourceTree) -> Lookup<'a> {
         Lookup { tree, bindings: RefCell::default(), globs: RefCell::default(), entered: RefCell::default() }
+    }
+
+    /// Returns what a name means at a byte; `patterns`: or else the variable that a pattern of Rust makes of it.
+    fn lexical(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize, patterns: bool) -> Meaning {
+        let all = self.bindings(file, name);
+        if hops >= HOPS || matches!(all.as_slice(), [Binding { bound: Bound::Untold, .. }]) {
+            return Meaning::Unknown;
+        }
+        let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len());
+        if file.language == SourceLanguage::Python {
+            return python::lexical(self, file, (name, leaf), &all, hops);
+        }
+        let barrier = if file.language == SourceLanguage::Rust { rust::module_at(file, at).1 } else { 0 };
+        let may_mean = |binding: &&Binding| match (file.language, &binding.bound) {
+            (_, Bound::Pattern) if !patterns => false,
+            (SourceLanguage::Rust, bound) => rust::may_mean(file, leaf, bound),
+            (SourceLanguage::Go | SourceLanguage::Python, _) => true,
+            (SourceLanguage::TypeScript | SourceLanguage::Tsx, bound) => typescript::may_mean(file, leaf, bound),
+        };
+        match innermost(all.iter().filter(may_mean), at, barrier) {
+            Some(Binding { bound: Bound::Pattern, .. }) => self.in_pattern(file, name, at, hops),
+            Some(binding) => self.bound(file, &binding.bound, hops),
+            None => match file.language {
+                SourceLanguage::Rust => rust::unbound(self, file, name, at, hops + 1),
+                SourceLanguage::Python => python::unbound(self, file, name, hops + 1),
+                SourceLanguage::Go => go::unbound(self, file, name),
+                SourceLanguage::TypeScript | SourceLanguage::Tsx => Meaning::Unbound,
+            },
+        }
+    }
+
+    /// Returns what a name means that stands alone in a pattern of Rust.
+    pub fn in_pattern(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning {
+        rust::in_pattern(name, self.lexical(file, name, at, hops, false))
+    }
+
+    /// Returns whether a name in the body of a class may mean this member of it.
+    pub fn is_of_body(&self, file: &SourceFile, leaf: Node<'_>, target: &CodeTarget) -> bool {
+        let is_own = |at: usize| target.is(file, &file.nodes[at]);
+        file.language == SourceLanguage::Python
+            && roles::body_of_class(leaf, file.syntax())
+                .is_some_and(|body| python::of_body(file, &target.node().name, &body).is_some_and(is_own))
+    }
+
+    /// Returns what a literal of Go is of, by the type before its braces: true: what is numbered or named by values,
+    /// false: a structure; none: it cannot be told.
+    pub fn has_values_for_keys(&self, file: &Rc<SourceFile>, of: Option<Node<'_>>) -> Option<bool> {
+        go::has_values_for_keys(self, file, of?)
+    }
+
+    /// Returns whether a definition of TypeScript is what its file exports as `default`.
+    pub fn is_default(&self, target: &CodeTarget) -> bool {
+        let is_script = target.file.language.is_like(SourceLanguage::TypeScript);
+        self.begin();
+        is_script
+            && matches!(typescript::default_export(self, &target.file, 0),
+                Meaning::Node { file, at, .. } if target.is(&file, &file.nodes[at]))
     }
 
     /// Returns the module that a definition is, if it is one.

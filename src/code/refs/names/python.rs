@@ -1,28 +1,53 @@
 //! Names of Python: modules by their files, `import` and `from`.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
-use super::super::super::lang::{NodeKind, SourceLanguage};
-use super::super::binding::Bound;
+use super::super::super::lang::NodeKind;
+use super::super::binding::{Binding, Bound, innermost};
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
 use super::super::role::{Import, around};
+use super::super::roles::{body_of_class, first_iterables};
 use super::super::target::{folder, holders, joined};
 
-/// Returns the member of a class that a name means in the body of that class.
-pub(super) fn in_class_body(file: &SourceFile, name: &str, at: usize) -> Option<usize> {
-    if file.language != SourceLanguage::Python {
-        return None;
-    }
-    let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len())?;
-    let class = around(leaf, &["function_definition", "lambda", "class_definition"])?;
-    let own = class.child_by_field_name("name").filter(|_| class.kind() == "class_definition")?;
-    let inside = class.child_by_field_name("body")?.byte_range().contains(&at);
-    let holder = file.nodes.iter().find(|node| node.name_at == own.byte_range()).filter(|_| inside)?;
+/// Returns the member of a class, by its body, that has a name.
+pub(super) fn of_body(file: &SourceFile, name: &str, body: &Range<usize>) -> Option<usize> {
+    let body = file.syntax().root.descendant_for_byte_range(body.start, body.end)?;
+    let class = around(body, &["class_definition"])?;
+    let own = class.child_by_field_name("name")?.byte_range();
+    let holder = file.nodes.iter().find(|node| node.name_at == own)?;
     let dotted = format!("{}.{name}", holder.dotted);
     file.nodes.iter().position(|node| node.dotted == dotted)
+}
+
+/// Returns what a name means where it stands. In the body of a class that binds it, it means that or what it means
+/// around the class, by what was run before.
+pub(super) fn lexical(
+    names: &dyn Names,
+    file: &Rc<SourceFile>,
+    (name, leaf): (&str, Option<Node<'_>>),
+    all: &[Binding],
+    hops: usize,
+) -> Meaning {
+    let Some(leaf) = leaf else { return Meaning::Unknown };
+    let (at, outside) = (leaf.start_byte(), first_iterables(leaf));
+    let body = body_of_class(leaf, file.syntax());
+    let is_of_body = |binding: &&Binding| binding.in_class && Some(&binding.scope) == body.as_ref();
+    let around_class = all.iter().filter(|binding| !binding.in_class && !outside.contains(&binding.scope));
+    let outer = match innermost(around_class, at, 0) {
+        Some(binding) => names.bound(file, &binding.bound, hops),
+        None => unbound(names, file, name, hops + 1),
+    };
+    let member = body.as_ref().and_then(|body| of_body(file, name, body));
+    let inner = match (member, all.iter().find(is_of_body)) {
+        (Some(at), _) => Meaning::Node { file: file.clone(), at, scoped: false },
+        (None, Some(binding)) => names.bound(file, &binding.bound, hops),
+        (None, None) => return outer,
+    };
+    if matches!(outer, Meaning::Elsewhere) { inner } else { Meaning::Unknown }
 }
 
 pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {

@@ -1,12 +1,13 @@
 //! Names of Rust: modules by their files, `use` and its globs, crates of the same tree.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
 use super::super::super::lang::NodeKind;
-use super::super::binding::Bound;
+use super::super::binding::{Binding, Bound, innermost};
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
 use super::super::role::Import;
 use super::super::target::{folder, holders, is_member, joined};
@@ -19,26 +20,51 @@ pub(super) fn module_at(file: &SourceFile, at: usize) -> (String, usize) {
 
 /// Returns whether what a name is bound to is of the kind that is asked for at a byte: what stands before `::` is no
 /// function or variable, and what stands alone is no module.
-pub(super) fn may_mean(file: &SourceFile, name: &str, at: usize, bound: &Bound) -> bool {
-    let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len());
+pub(super) fn may_mean(file: &SourceFile, leaf: Option<Node<'_>>, bound: &Bound) -> bool {
     let before_path = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
-    let Bound::Node(node) = bound else { return !before_path || !matches!(bound, Bound::Variable) };
-    match file.nodes[*node].kind {
-        NodeKind::Mod => before_path,
-        NodeKind::Fn | NodeKind::Const => !before_path,
+    let is_type = leaf.is_some_and(|leaf| leaf.kind() == "type_identifier");
+    match bound {
+        Bound::Node(node) => match file.nodes[*node].kind {
+            NodeKind::Mod => before_path,
+            NodeKind::Fn | NodeKind::Const => !before_path,
+            _ => true,
+        },
+        Bound::Pattern => !before_path && !is_type,
+        Bound::Variable => !before_path,
         _ => true,
     }
 }
 
+/// Returns what a name alone in a pattern means, by what it means beside variables: a constant, a variant or a
+/// structure without fields; else it is a variable.
+pub(super) fn in_pattern(name: &str, beside: Meaning) -> Meaning {
+    let is_constant = |file: &SourceFile, at: usize| match file.nodes[at].kind {
+        NodeKind::Const => true,
+        NodeKind::Struct => file.nodes[at].body.is_none(),
+        NodeKind::Field => is_variant(file, at),
+        _ => false,
+    };
+    match &beside {
+        Meaning::Node { file, at, .. } if is_constant(file, *at) => beside,
+        // A variable is hardly called so.
+        Meaning::Node { .. } | Meaning::Unknown if name.starts_with(char::is_uppercase) => Meaning::Unknown,
+        _ => Meaning::Variable,
+    }
+}
+
+/// Returns whether a definition is a variant of an enumeration.
+pub(in super::super) fn is_variant(file: &SourceFile, at: usize) -> bool {
+    file.nodes[at].parent.is_some_and(|holder| file.nodes[holder].kind == NodeKind::Enum)
+}
+
 /// Returns what an import leads to. Its first name is a module beside it, or a crate.
 pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning {
-    let at = import.scope.as_ref().map_or(0, |scope| scope.start);
+    let at = import.at;
     let mut segments = import.module.split("::").filter(|segment| !segment.is_empty());
     let Some(head) = segments.next() else { return Meaning::Unknown };
-    let (within, _) = module_at(file, at);
     let first = match keyword(names, file, at, head) {
         Some(module) => module,
-        None => match defined(file, &within, head) {
+        None => match beside(names, file, head, at, hops) {
             Some(found) => as_module(names, found),
             None => other_crate(names, head),
         },
@@ -46,13 +72,49 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
     segments.fold(first, |meaning, segment| below(names, meaning, segment, hops + 1))
 }
 
+/// Returns what the first name of an import means in the scopes around it. None: nothing but a crate may.
+fn beside(names: &dyn Names, file: &Rc<SourceFile>, head: &str, at: usize, hops: usize) -> Option<Meaning> {
+    let (within, start) = module_at(file, at);
+    let all = names.bindings(file, head);
+    // What is imported through the name itself does not explain it.
+    let explains = |binding: &&Binding| match &binding.bound {
+        Bound::Import(import) => import.module.split("::").next() != Some(head),
+        bound => matches!(bound, Bound::Node(_)),
+    };
+    if let Some(binding) = innermost(all.iter().filter(explains), at, start) {
+        return Some(names.bound(file, &binding.bound, hops));
+    }
+    if let Some(found) = defined(file, &within, head) {
+        return Some(found);
+    }
+    match unbound(names, file, head, at, hops + 1) {
+        found @ (Meaning::Node { .. } | Meaning::Module(_)) => Some(found),
+        // A crate is not called so.
+        Meaning::Unknown if head.starts_with(char::is_uppercase) => Some(Meaning::Unknown),
+        _ => None,
+    }
+}
+
+/// Returns the byte where a path begins that ends with a node: the tokens of a macro have no paths.
+fn begin(of: Node<'_>) -> usize {
+    fn before<'t>(token: &Node<'t>) -> Option<Node<'t>> {
+        let name = token.prev_sibling().filter(|colons| colons.kind() == "::")?.prev_sibling();
+        name.filter(|name| ["identifier", "crate", "self", "super"].contains(&name.kind()))
+    }
+    let is_token = of.parent().is_some_and(|all| ["token_tree", "token_repetition"].contains(&all.kind()));
+    let first = std::iter::successors(Some(of).filter(|_| is_token), before).last();
+    first.unwrap_or(of).start_byte()
+}
+
 /// Returns what a path in code means.
 pub(super) fn path(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>) -> Meaning {
     let of = if of.kind() == "generic_type" { of.child_by_field_name("type").unwrap_or(of) } else { of };
-    let text: String = file.text[of.byte_range()].split('<').next().unwrap_or_default().split_whitespace().collect();
+    let start = begin(of);
+    let text: String =
+        file.text[start..of.end_byte()].split('<').next().unwrap_or_default().split_whitespace().collect();
     let mut segments = text.split("::").filter(|segment| !segment.is_empty());
     let Some(head) = segments.next() else { return Meaning::Unknown };
-    let at = of.start_byte();
+    let at = start;
     let first = match keyword(names, file, at, head) {
         Some(module) => module,
         None if head == "Self" => own_type(file, of)
@@ -90,10 +152,24 @@ pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
     file.nodes[own].dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
 }
 
-/// Returns what a name means that no scope of its module binds: one that `use …::*` brings.
+/// Returns what a name means that no scope of its module binds: one that `use …::*` brings, in its module or in a block
+/// around it.
 pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning {
     let (_, start) = module_at(file, at);
-    from_globs(names, file, start, name, hops).unwrap_or(Meaning::Elsewhere)
+    let globs = names.globs(file);
+    let scopes = globs.iter().filter_map(|glob| glob.scope.as_ref());
+    let scopes = scopes.filter(|scope| scope.start >= start && scope.contains(&at)).map(|scope| scope.start);
+    // The innermost begins last.
+    let scopes: BTreeSet<usize> = scopes.collect();
+    let mut doubt = Meaning::Elsewhere;
+    for start in scopes.into_iter().rev() {
+        match from_globs(names, file, start, name, hops) {
+            None | Some(Meaning::Elsewhere) => {}
+            Some(Meaning::Unknown) => doubt = Meaning::Unknown,
+            Some(found) => return found,
+        }
+    }
+    doubt
 }
 
 /// Returns the module that a word of paths means.

@@ -38,16 +38,97 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
     }
 }
 
+/// Returns whether what a name is bound to is of the kind that is asked for where it stands: a type is no variable.
+pub(super) fn may_mean(file: &SourceFile, leaf: Option<Node<'_>>, bound: &Bound) -> bool {
+    let kind = leaf.map_or("", |leaf| leaf.kind());
+    match bound {
+        Bound::Variable => kind != "type_identifier",
+        Bound::TypeVariable => kind != "identifier",
+        Bound::Node(at) => {
+            let is_value = [NodeKind::Fn, NodeKind::Const, NodeKind::Var].contains(&file.nodes[*at].kind);
+            kind != "type_identifier" || !is_value
+        }
+        _ => true,
+    }
+}
+
+/// Returns what a file exports as `default`.
+pub(super) fn default_export(names: &dyn Names, file: &Rc<SourceFile>, hops: usize) -> Meaning {
+    let (root, mut cursor) = (file.syntax().root, file.syntax().root.walk());
+    for statement in root.named_children(&mut cursor).filter(|child| child.kind() == "export_statement") {
+        let mut inner = statement.walk();
+        let named = |leaf: Node<'_>| names.name(file, &file.text[leaf.byte_range()], leaf.start_byte(), hops + 1);
+        if statement.children(&mut inner).any(|child| child.kind() == "default") {
+            let declared = statement.child_by_field_name("declaration").and_then(|own| own.child_by_field_name("name"));
+            let at = declared.and_then(|own| file.nodes.iter().position(|node| node.name_at == own.byte_range()));
+            let value = statement.child_by_field_name("value").filter(|value| value.kind() == "identifier");
+            return match (at, value) {
+                (Some(at), _) => Meaning::Node { file: file.clone(), at, scoped: false },
+                (None, Some(value)) => named(value),
+                (None, None) => Meaning::Unknown,
+            };
+        }
+        let is_default = |leaf: Node<'_>| file.text[leaf.byte_range()].trim_matches(['"', '\'']) == "default";
+        for specifier in specifiers(statement) {
+            let Some(name) = specifier.child_by_field_name("name") else { continue };
+            if is_default(specifier.child_by_field_name("alias").unwrap_or(name)) {
+                return match role(name, file.syntax()) {
+                    Role::Import(import) => names.import(file, &import, hops + 1),
+                    _ => named(name),
+                };
+            }
+        }
+    }
+    Meaning::Unknown
+}
+
+/// Returns the names in the braces of an import or an export.
+fn specifiers(statement: Node<'_>) -> Vec<Node<'_>> {
+    let (mut found, mut open) = (Vec::new(), vec![statement]);
+    while let Some(next) = open.pop() {
+        let mut cursor = next.walk();
+        for child in next.named_children(&mut cursor) {
+            match child.kind() {
+                "import_specifier" | "export_specifier" => found.push(child),
+                "import_clause" | "named_imports" | "export_clause" => open.push(child),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Returns the identifiers of a file that stand for what another exports as `default`, where it is imported or handed on.
+pub(in super::super) fn default_imports(file: &SourceFile) -> Vec<Node<'_>> {
+    let (root, mut cursor) = (file.syntax().root, file.syntax().root.walk());
+    let mut found = Vec::new();
+    for statement in root.named_children(&mut cursor) {
+        if !["import_statement", "export_statement"].contains(&statement.kind()) {
+            continue;
+        }
+        let mut inner = statement.walk();
+        for clause in statement.named_children(&mut inner).filter(|child| child.kind() == "import_clause") {
+            let mut parts = clause.walk();
+            found.extend(clause.named_children(&mut parts).filter(|part| part.kind() == "identifier"));
+        }
+        let names = specifiers(statement).into_iter().filter_map(|one| one.child_by_field_name("name"));
+        found.extend(names.filter(|name| &file.text[name.byte_range()] == "default"));
+    }
+    found
+}
+
+/// Returns whether settings that are not read here may make an import lead to a file.
+pub(in super::super) fn may_lead_to(names: &dyn Names, import: &Import, path: &str) -> bool {
+    alike(names, &import.module).any(|one| one == path)
+}
+
 /// Returns what a file exports under a name.
 fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -> Meaning {
     if hops >= HOPS {
         return Meaning::Unknown;
     }
     if name == "default" {
-        let mut nodes = file.nodes.iter();
-        let at =
-            nodes.position(|node| node.parent.is_none() && file.text[node.own.clone()].starts_with("export default"));
-        return at.map_or(Meaning::Unknown, |at| Meaning::Node { file: file.clone(), at, scoped: false });
+        return default_export(names, file, hops);
     }
     if let Some(found) = defined(file, "", name) {
         return found;

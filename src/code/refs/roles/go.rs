@@ -31,13 +31,36 @@ pub(super) fn role(leaf: Node<'_>) -> Role<'_> {
         (_, "qualified_type") if is_field(leaf, "name") => {
             Role::Member { of: whole.and_then(|whole| whole.child_by_field_name("package")) }
         }
-        // `Cart{items: 1}`: a key without a type of its own may be anything.
+        // `Cart{items: 1}`: a key whose type does not stand there may be anything.
         ("identifier", "literal_element") if above(leaf, 2) == "keyed_element" && is_key(leaf) => {
-            Role::Key { of: ancestor(leaf, 4).and_then(|literal| literal.child_by_field_name("type")) }
+            Role::Key { of: ancestor(leaf, 3).and_then(literal_type) }
         }
         ("field_identifier", _) => Role::Key { of: None },
         _ => binds(leaf).map_or(Role::Plain, Role::Binds),
     }
+}
+
+/// Returns the type of a literal's braces: `Cart` in `Cart{}`, in `[]Cart{{}}` and in `map[int]*Cart{1: {}}`.
+fn literal_type(braces: Node<'_>) -> Option<Node<'_>> {
+    let (mut braces, mut inside) = (braces, 0);
+    let mut of = loop {
+        let holder = braces.parent()?;
+        if holder.kind() == "composite_literal" {
+            break holder.child_by_field_name("type")?;
+        }
+        // An element of another literal, or the value of a key there.
+        let element = if is_key(braces) { return None } else { holder };
+        let outer = element.parent()?;
+        braces = if outer.kind() == "keyed_element" { outer.parent()? } else { outer };
+        inside += 1;
+    };
+    for _ in 0..inside {
+        of = of.child_by_field_name(if of.kind() == "map_type" { "value" } else { "element" })?;
+        if of.kind() == "pointer_type" {
+            of = of.named_child(0)?;
+        }
+    }
+    Some(of)
 }
 
 fn is_key(leaf: Node<'_>) -> bool {

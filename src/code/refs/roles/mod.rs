@@ -10,7 +10,12 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::super::lang::{SourceLanguage, Syntax};
-use super::role::Role;
+use super::role::{Role, is_field, outermost};
+
+pub(super) use python::first_iterables;
+
+/// Parts of imports that give another name.
+const CLAUSES: &[&str] = &["use_as_clause", "aliased_import", "import_specifier"];
 
 /// Returns the role of an identifier.
 pub(super) fn role<'t>(leaf: Node<'t>, syntax: Syntax<'t>) -> Role<'t> {
@@ -20,6 +25,20 @@ pub(super) fn role<'t>(leaf: Node<'t>, syntax: Syntax<'t>) -> Role<'t> {
         SourceLanguage::TypeScript | SourceLanguage::Tsx => typescript::role(leaf, syntax.text),
         SourceLanguage::Go => go::role(leaf),
     }
+}
+
+/// Returns the name that an import gives to an identifier in it: `use a::{Cart as Basket}`.
+pub(super) fn alias(leaf: Node<'_>) -> Option<Node<'_>> {
+    let named = outermost(leaf, &["scoped_identifier", "dotted_name"]);
+    let clause = named.parent().filter(|clause| CLAUSES.contains(&clause.kind()))?;
+    // Of a path the last name alone.
+    let is_last = leaf.end_byte() == named.end_byte() && !is_field(named, "alias");
+    clause.child_by_field_name("alias").filter(|_| is_last)
+}
+
+/// Returns the body of the class of Python that an identifier is read or bound in.
+pub(super) fn body_of_class(leaf: Node<'_>, syntax: Syntax<'_>) -> Option<Range<usize>> {
+    if syntax.language == SourceLanguage::Python { python::body_of_class(leaf) } else { None }
 }
 
 /// Returns the calls of macros, by their bytes, in which a name may be bound to a variable that no scope shows.

@@ -27,6 +27,49 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
     }
 }
 
+/// Returns the bytes in which a variable is seen that is bound here: the body of the function or class, or the module.
+fn scope_of(node: Node<'_>) -> Range<usize> {
+    inner_body(node).map_or(0..usize::MAX, |body| body.byte_range())
+}
+
+/// Returns the body of the innermost function or class that a node belongs to; what a parameter is if it is not given
+/// is read outside of its function.
+fn inner_body(node: Node<'_>) -> Option<Node<'_>> {
+    let mut inner = node;
+    while let Some(outer) = inner.parent() {
+        let holds = ["function_definition", "lambda", "class_definition"].contains(&outer.kind());
+        if holds && is_field(inner, "body") {
+            return Some(inner);
+        }
+        inner = outer;
+    }
+    None
+}
+
+/// Returns the body of the class that an identifier is read or bound in, and not in a function or comprehension there.
+pub(super) fn body_of_class(leaf: Node<'_>) -> Option<Range<usize>> {
+    let body = inner_body(leaf).filter(|body| above(*body, 1) == "class_definition")?.byte_range();
+    let all = std::iter::successors(leaf.parent(), Node::parent).take_while(|node| body.contains(&node.start_byte()));
+    let mut inner = all.filter(|node| COMPREHENSIONS.contains(&node.kind())).map(|node| node.byte_range()).peekable();
+    let outside = if inner.peek().is_some() { first_iterables(leaf) } else { Vec::new() };
+    inner.all(|comprehension| outside.contains(&comprehension)).then_some(body)
+}
+
+/// Returns the comprehensions around an identifier, by their bytes, whose variables it does not see: it stands in what
+/// they go through first.
+pub(in super::super) fn first_iterables(leaf: Node<'_>) -> Vec<Range<usize>> {
+    let (mut found, mut inner) = (Vec::new(), leaf);
+    while let Some(outer) = inner.parent() {
+        if outer.kind() == "for_in_clause" && is_field(inner, "right") {
+            let mut before = std::iter::successors(outer.prev_named_sibling(), Node::prev_named_sibling);
+            let is_first = before.all(|clause| clause.kind() != "for_in_clause");
+            found.extend(outer.parent().filter(|_| is_first).map(|whole| whole.byte_range()));
+        }
+        inner = outer;
+    }
+    found
+}
+
 /// Returns whether the function says that this variable is not its own.
 fn is_global(leaf: Node<'_>, text: &str) -> bool {
     let Some(function) = around(leaf, &["function_definition", "lambda"]) else { return false };
@@ -66,16 +109,15 @@ fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
     if !named || typed {
         return None;
     }
-    // What a parameter is if it is not given is read outside of the function.
     let parameter = holder.kind().ends_with("parameter") || holder.kind().ends_with("parameters");
     let body = around(leaf, SCOPES).and_then(|function| function.child_by_field_name("body"));
-    Some(body.filter(|_| parameter).map_or_else(|| scope(leaf, SCOPES), |body| body.byte_range()))
+    Some(body.filter(|_| parameter).map_or_else(|| scope_of(leaf), |body| body.byte_range()))
 }
 
 /// Returns the import that an identifier is.
 fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
     let of = around(leaf, &["import_from_statement", "import_statement"])?;
-    let seen = Some(scope(of, SCOPES));
+    let (seen, at) = (Some(scope_of(of)), leaf.start_byte());
     let name = outermost(leaf, &["dotted_name"]);
     let dotted = text[name.byte_range()].to_owned();
     if of.kind() == "import_statement" {
@@ -84,7 +126,7 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
             // `import a.b` makes `a` known.
             None => (text[leaf.byte_range()].to_owned(), leaf.start_byte() == name.start_byte()),
         };
-        return Some(Role::Import(Import { module, name: None, scope: seen.filter(|_| alias) }));
+        return Some(Role::Import(Import { module, name: None, scope: seen.filter(|_| alias), at }));
     }
     let module = of.child_by_field_name("module_name")?;
     if module.byte_range().contains(&leaf.start_byte()) {
@@ -95,7 +137,7 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
         Some(whole) => (text[whole.child_by_field_name("name")?.byte_range()].to_owned(), is_field(name, "alias")),
         None => (dotted, true),
     };
-    Some(Role::Import(Import { module, name: Some(name), scope: seen.filter(|_| binds) }))
+    Some(Role::Import(Import { module, name: Some(name), scope: seen.filter(|_| binds), at }))
 }
 
 /// Returns what is imported by `*`.
@@ -106,7 +148,7 @@ pub(super) fn globs(root: Node<'_>, text: &str) -> Vec<Import> {
         let Some(of) = around(star, &["import_from_statement"]) else { continue };
         if let Some(module) = of.child_by_field_name("module_name") {
             let module = text[module.byte_range()].to_owned();
-            found.push(Import { module, name: None, scope: Some(scope(of, SCOPES)) });
+            found.push(Import { module, name: None, scope: Some(scope(of, SCOPES)), at });
         }
     }
     found

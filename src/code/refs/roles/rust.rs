@@ -69,7 +69,20 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &'t str) -> Role<'t> {
         "type_parameter" | "const_parameter" | "optional_type_parameter" if is_field(leaf, "name") => {
             Role::Binds(ancestor(leaf, 3).map_or(0..usize::MAX, |owner| owner.byte_range()))
         }
-        _ => binds(leaf).map_or(Role::Plain, Role::Binds),
+        _ => match binds(leaf) {
+            None => Role::Plain,
+            Some(scope) if names_variable(leaf) => Role::Binds(scope),
+            Some(scope) => Role::Pattern(scope),
+        },
+    }
+}
+
+/// Returns whether an identifier in a pattern is a variable whatever else has its name: `ref a`, `mut a`, `a @ 1`.
+fn names_variable(leaf: Node<'_>) -> bool {
+    match above(leaf, 1) {
+        "ref_pattern" | "mut_pattern" => true,
+        "captured_pattern" => leaf.prev_named_sibling().is_none(),
+        _ => false,
     }
 }
 
@@ -81,7 +94,8 @@ fn literal<'t>(leaf: Node<'t>, up: usize, field: &str) -> Option<Node<'t>> {
 /// Returns the bytes in which a variable is seen, if the identifier names one.
 fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
     let typed = ["tuple_struct_pattern", "struct_pattern"].contains(&above(leaf, 1)) && is_field(leaf, "type");
-    if typed || !["identifier", "shorthand_field_identifier"].contains(&leaf.kind()) {
+    let guards = above(leaf, 1) == "match_pattern" && is_field(leaf, "condition");
+    if typed || guards || !["identifier", "shorthand_field_identifier"].contains(&leaf.kind()) {
         return None;
     }
     let pattern = outermost(leaf, PATTERNS);
@@ -177,7 +191,7 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
     let module: String = path.join("::").split_whitespace().collect();
     // `a::b::{self}` is `a::b`.
     let module = module.trim_end_matches("::self").to_owned();
-    Some(Role::Import(Import { module, name: None, scope: binds.then_some(seen) }))
+    Some(Role::Import(Import { module, name: None, scope: binds.then_some(seen), at: leaf.start_byte() }))
 }
 
 /// Returns whether a list of imports brings the module before it too: `a::{self, b}`.
@@ -205,7 +219,7 @@ pub(super) fn globs(root: Node<'_>, text: &str) -> Vec<Import> {
             inner = outer;
         }
         let module = path.join("::").split_whitespace().collect();
-        found.push(Import { module, name: None, scope: Some(scope(of, MODULES)) });
+        found.push(Import { module, name: None, scope: Some(scope(of, MODULES)), at });
     }
     found
 }

@@ -97,7 +97,8 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
     let module = source.map(|source| text[source.byte_range()].trim_matches(['"', '\'', '`']).to_owned());
     let named = |name: &str, binds: bool| {
         let (module, scope) = (module.clone()?, binds.then_some(0..usize::MAX));
-        Some(Role::Import(Import { module, name: (!name.is_empty()).then(|| name.to_owned()), scope }))
+        let name = (!name.is_empty()).then(|| name.to_owned());
+        Some(Role::Import(Import { module, name, scope, at: leaf.start_byte() }))
     };
     let (own, parent) = (&text[leaf.byte_range()], leaf.parent()?);
     match parent.kind() {
@@ -128,7 +129,7 @@ pub(super) fn globs(root: Node<'_>, text: &str) -> Vec<Import> {
         let all = statement.children(&mut inner).any(|child| child.kind() == "*");
         if let Some(source) = statement.child_by_field_name("source").filter(|_| all) {
             let module = text[source.byte_range()].trim_matches(['"', '\'', '`']).to_owned();
-            found.push(Import { module, name: None, scope: None });
+            found.push(Import { module, name: None, scope: None, at: source.start_byte() });
         }
     }
     found
