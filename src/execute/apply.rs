@@ -296,8 +296,12 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
         let read = match file.restores() {
             true => {
                 let real = match workspace.resolve_archived(file.path()) {
-                    // A file in the way is removed first.
-                    Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(file.path(), &folders) => file.path().into(),
+                    // A file or a link in the way is removed first.
+                    Ok(_) | Err(PathError::BelowAFile { .. } | PathError::Outside { .. })
+                        if lies_in(file.path(), &folders) =>
+                    {
+                        file.path().into()
+                    }
                     real => real?,
                 };
                 at_its_path(file, &real, read_of(workspace, file)?)?

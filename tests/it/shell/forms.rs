@@ -64,6 +64,8 @@ const FORMS: &[(&str, Needs)] = &[
     ("mkdir -p new/folders/here && echo x > new/folders/here/f", Nothing),
     ("rmdir empty", Nothing),
     ("ln -sfn docs link", Nothing),
+    ("rm -rf docs && ln -s /usr/share docs", Nothing),
+    ("rm -rf docs && ln -s src docs", Nothing),
     ("rm link && mkdir link && echo x > link/y", Nothing),
     ("rm -rf docs && echo 'a file now' > docs", Nothing),
     ("ln -f README.md src/main.rs", Nothing),

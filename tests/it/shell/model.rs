@@ -147,6 +147,22 @@ async fn a_limit_stops_it_and_what_it_changed_is_preserved() {
     live.close().await;
 }
 
+/// A command whose processes end all the time keeps its helper busy with their ends alone.
+#[tokio::test]
+async fn a_limit_holds_while_processes_keep_ending() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let command = json!({"command": "trap '' TERM; while :; do (true &); done", "timeoutSeconds": 1});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let call = ended(&mut live).await;
+    assert!(call.result.as_deref().is_some_and(|r| r.starts_with("stopped after 1 s")), "{call:?}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
 #[tokio::test]
 async fn a_job_runs_on_is_looked_at_and_stopped() {
     if !works() {

@@ -48,6 +48,26 @@ fn a_crash_writes_nothing() {
     assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
 }
 
+/// An older file in a temporary folder is not the command's, and neither is a second name of it.
+#[test]
+fn a_second_name_reaches_no_older_file_of_others() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let other = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let file = other.path().join("theirs");
+    fs::write(&file, "theirs").expect("written");
+    // Linked only where the folders are on one file system; refused in either case.
+    let ran = run(
+        &tree,
+        &[],
+        &format!("ln {0} named; echo x > named; ln -f {0} README.md; echo y > README.md", file.display()),
+    );
+    assert_eq!(fs::read_to_string(&file).expect("there"), "theirs", "{}", both(&ran));
+    assert!(!both(&ran).contains("repository"), "{}", both(&ran));
+}
+
 #[test]
 fn attributes_and_times_of_other_files_stay() {
     if !usable() {
