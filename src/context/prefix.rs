@@ -10,7 +10,7 @@ use crate::provider::{Message, ToolSpec};
 /// The inputs of a request's beginning.
 #[derive(Debug, Clone, Default)]
 pub struct RequestPrefix {
-    /// What is stored with the answer.
+    /// The inputs that are stored with the answer.
     pub basis: PrefixBasis,
     /// The system prompt; `None` after a resume.
     pub system: Option<Arc<str>>,

@@ -15,7 +15,7 @@ const EXTENDED: u16 = 0x4000;
 /// The length of the name, which is in the name as well.
 const LENGTH: u16 = 0x0fff;
 
-/// What the person or a command put there.
+/// A file as it was put there.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'i> {
     name: Vec<u8>,

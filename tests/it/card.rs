@@ -68,7 +68,8 @@ fn what_a_second_press_does_is_read_whole() {
     stage.keys("A");
     let text = stage.text();
     assert!(
-        text.contains("◉ wait") && text.contains(" A again to approve all further edits in this session "),
+        text.contains("◉ waiting for you: 1 of 3 undecided")
+            && text.contains(" A again to approve all further edits in this session"),
         "{text}"
     );
 }

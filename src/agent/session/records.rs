@@ -176,7 +176,7 @@ pub struct AnswerRecord {
     /// The request did not begin with the bytes of the one before it; statistics of the cache leave it out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub new_prefix: bool,
-    /// What the request began with.
+    /// The inputs of the beginning of its request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<PrefixBasis>,
     /// Its cost is by the built-in table of prices.
