@@ -153,7 +153,7 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     sizes.extend(status.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> =
-        sizes.iter().take(3).map(|(tokens, name)| say::part_of(&first_words(&name, 80), &tokens)).collect();
+        sizes.iter().take(3).map(|(tokens, name)| say::part_of(&first_words(name, 80), &tokens)).collect();
     say::largest_parts(&largest.join(", "))
 }
 
