@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::archive::restore::state_sha;
 use crate::archive::{self, Id};
 use crate::execute::Stores;
-use crate::memory;
+use crate::memory::{self, ReviewDecision};
 use crate::proposal::{Consent, FileChange, REPOSITORY, is_in_repository};
 use crate::workspace;
 
@@ -83,7 +84,8 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
             },
         };
         let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
-        if reviewed.contains(&name) {
+        let decision = reviewed.get(&name);
+        if decision == Some(&ReviewDecision::Keep) {
             continue;
         }
         let mut files: Vec<ReviewFile> = known
@@ -96,7 +98,9 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
                 Err(error) => queue.unreadable.push(error),
             }
         }
-        if files.iter().all(|file| is_back(&file.path, id, stores)) {
+        // What was restored and stands again, since the restore was undone, waits again.
+        let is_decided = decision.is_some() && !files.iter().all(|file| stands(&file.path, id, stores));
+        if is_decided || files.iter().all(|file| is_back(&file.path, id, stores)) {
             continue;
         }
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
@@ -119,6 +123,16 @@ fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
         (Ok(before), Ok(now)) => before == now.state,
         _ => false,
     }
+}
+
+/// Returns whether a path is as a changeset left it. What cannot be compared is not.
+fn stands(path: &str, id: Id, stores: Stores<'_>) -> bool {
+    let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
+    let made_old = version.id.to_string();
+    let left = stores.memory.left_states(&stores.project(), path).unwrap_or_default();
+    let Some((_, left)) = left.into_iter().find(|(version, _)| *version == made_old) else { return false };
+    let now = stores.workspace.read_archived(path);
+    left.sha256.zip(now.ok()).is_some_and(|(left, now)| left == state_sha(&now.state))
 }
 
 /// The files that entries changed.

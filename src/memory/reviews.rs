@@ -1,6 +1,6 @@
 //! The person's decisions about changes that nobody approved beforehand.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rusqlite::params;
 
@@ -22,6 +22,10 @@ impl ReviewDecision {
             ReviewDecision::Keep => "keep",
             ReviewDecision::Restore => "restore",
         }
+    }
+
+    fn named(word: &str) -> Self {
+        if word == "restore" { ReviewDecision::Restore } else { ReviewDecision::Keep }
     }
 }
 
@@ -48,11 +52,13 @@ impl Memory {
         })
     }
 
-    /// Returns the changesets of a project that were decided about.
-    pub fn reviewed(&self, project: &str) -> Result<BTreeSet<String>, Error> {
+    /// Returns the changesets of a project that were decided about, each with the decision.
+    pub fn reviewed(&self, project: &str) -> Result<BTreeMap<String, ReviewDecision>, Error> {
         let store = self.store();
-        let mut statement = store.conn.prepare_cached("SELECT changeset FROM reviews WHERE project_path = ?1")?;
-        let rows = statement.query_map([project], |row| row.get(0))?;
+        let mut statement =
+            store.conn.prepare_cached("SELECT changeset, decision FROM reviews WHERE project_path = ?1")?;
+        let rows = statement
+            .query_map([project], |row| Ok((row.get(0)?, ReviewDecision::named(row.get_ref(1)?.as_str()?))))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -111,8 +111,10 @@ pub(super) fn run_through(
     let class = class_of(commands, request);
     let terminal = if as_json { None } else { terminal::open()? };
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
-    let unprotected = commands.shell().own_unprotected(keeper).filter(|_| class != Class::Read);
-    unprotected.iter().for_each(out::complain);
+    if class != Class::Read {
+        let shell = commands.shell();
+        [shell.own_unprotected(keeper), shell.unkept_folders()].iter().flatten().for_each(out::complain);
+    }
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {

@@ -97,6 +97,14 @@ async fn what_ran_unasked_waits_and_is_kept_or_restored() {
     assert_eq!(world.read("a.txt"), "one\n");
     let (entries, code) = open(&world);
     assert_eq!((entries.len(), code), (0, Some(0)));
+    // A later change of the file is none of the entry's; where the restore itself is undone, the entry waits again.
+    world.write("a.txt", "mine\n");
+    assert_eq!(open(&world).0.len(), 0);
+    world.write("a.txt", "one\n");
+    assert!(nebula(&world, &["undo", "--yes"]).status.success());
+    assert!(!world.root().join("a.txt").exists());
+    let (entries, code) = open(&world);
+    assert_eq!((entries.len(), code), (1, Some(1)));
 }
 
 #[tokio::test]

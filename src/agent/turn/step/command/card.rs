@@ -185,10 +185,15 @@ fn keeper_words(judged: &JudgedCommand) -> String {
 
 /// Returns in one line the effects that could not be undone.
 fn cannot_be_undone(judged: &JudgedCommand) -> String {
-    match judged.found.class {
-        Class::Final => words::final_not_undone().into(),
-        Class::Reach => words::reach_not_undone().into(),
-        _ => words::derived_not_kept().into(),
+    let words = match judged.found.class {
+        Class::Final => words::final_not_undone(),
+        Class::Reach => words::reach_not_undone(),
+        _ => words::derived_not_kept(),
+    };
+    let folders: Vec<_> = judged.unkept.iter().map(|folder| clean(&folder.to_string_lossy()).into_owned()).collect();
+    match folders.is_empty() {
+        true => words.into(),
+        false => words::and_unkept(&words, &folders.join(", ")),
     }
 }
 
