@@ -415,6 +415,29 @@ mod rules {
     }
 
     #[test]
+    fn what_is_found_by_its_name_is_not_renamed() {
+        let world = World::new();
+        world.write("src/main.rs", "#[unsafe(no_mangle)]\npub extern \"C\" fn entry() {}\n\nfn main() {}\n");
+        world.write("app/k.py", "class K:\n    def __len__(self):\n        return 1\n");
+        world.write(
+            "app/m.go",
+            "package m\n\ntype T struct{}\n\nfunc (t T) String() string { return \"\" }\n\nfunc init() {}\n",
+        );
+        world.write("app/a.ts", "export class A {\n  toString(): string {\n    return '';\n  }\n}\n");
+        for (selector, words) in [
+            ("src/main.rs::main", "the language or its library finds it by this name"),
+            ("src/main.rs::entry", "linked to it by this name"),
+            ("app/k.py::K.__len__", "finds it by this name"),
+            ("app/m.go::T.String", "finds it by this name"),
+            ("app/m.go::init", "finds it by this name"),
+            ("app/a.ts::A.toString", "finds it by this name"),
+        ] {
+            let (_, said) = world.code(3, &["rename", selector, "other", "--yes"], "");
+            assert!(said.contains(words), "{selector}: {said}");
+        }
+    }
+
+    #[test]
     fn what_is_not_read_holds_a_rename_and_is_told() {
         use std::os::unix::ffi::OsStrExt;
         let world = World::new();

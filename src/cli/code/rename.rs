@@ -8,7 +8,7 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
-use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name};
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_free_to_change, is_name};
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
@@ -27,6 +27,7 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
     is_name(&args.new_name, &target)?;
+    is_free_to_change(&target)?;
     let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
@@ -63,11 +64,6 @@ fn found_out(
     args: &RenameCode,
     asked: Option<Chosen<'_>>,
 ) -> Result<Renamed, Failed> {
-    if target.names_files() {
-        let why =
-            format!("cannot rename {}: files are found by its name: move them by hand", target.file.id(target.at));
-        return Err(Failed::new("unresolved", REFUSED, why));
-    }
     let mut found = sources.mentions(target);
     found.retain(|one| !one.mention.is_alias);
     let server = match asked {

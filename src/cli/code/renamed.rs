@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::failure::{Failed, REFUSED};
-use crate::code::{CodeFault, CodeTarget, SourceFile, SourceLanguage, is_reserved};
+use crate::code::{CodeFault, CodeTarget, SourceFile, SourceLanguage, is_found_by_name, is_reserved};
 use crate::definitions::SourceFiles;
 use crate::proposal::State;
 
@@ -53,6 +53,26 @@ pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
     }
     if is_reserved(language, name, target.is_member()) {
         return Err(CodeFault::Usage(format!("'{name}' is a word of the language, and no name")).into());
+    }
+    Ok(())
+}
+
+/// Refuses a definition that something finds by its name, without a mention in the files.
+pub(super) fn is_free_to_change(target: &CodeTarget) -> Result<(), Failed> {
+    let (file, node) = (&target.file, target.node());
+    let refuse = |why: &str| {
+        let why = format!("cannot rename {}: {why}", file.id(target.at));
+        Err(Failed::new("unresolved", REFUSED, why))
+    };
+    if target.names_files() {
+        return refuse("files are found by its name: move them by hand");
+    }
+    if is_found_by_name(file.language, &node.name, target.is_member()) {
+        return refuse("the language or its library finds it by this name");
+    }
+    let head = file.text.get(node.range.start..node.name_at.start).unwrap_or_default();
+    if file.language == SourceLanguage::Rust && head.contains("no_mangle") {
+        return refuse("other programs are linked to it by this name (no_mangle)");
     }
     Ok(())
 }

@@ -17,6 +17,6 @@ pub use kind::NodeKind;
 pub use language::SourceLanguage;
 pub(super) use layout::misplaced;
 pub use node::CodeNode;
-pub use reserved::is_reserved;
+pub use reserved::{is_found_by_name, is_reserved};
 pub(super) use tokens::{Syntax, code_between, multiline_strings};
 pub(super) use walk::definitions;

@@ -1,4 +1,5 @@
-//! The words that no definition may be called by. A grammar takes some of them for names, so parsing alone does not tell.
+//! The words that no definition may be called by, and those by which a language finds a definition itself. A grammar takes
+//! both for names, so parsing alone does not tell.
 
 use super::language::SourceLanguage;
 
@@ -40,4 +41,24 @@ pub fn is_reserved(language: SourceLanguage, word: &str, is_member: bool) -> boo
         SourceLanguage::Go => &[GO, PREDECLARED],
     };
     words.iter().flat_map(|words| words.split_whitespace()).any(|own| own == word)
+}
+
+/// Methods that the standard library of Go looks for in a value.
+const GO_METHODS: &str = "\
+    As Close Error Format GoString Is Len Less MarshalBinary MarshalJSON MarshalText Read Scan ServeHTTP String Swap \
+    UnmarshalBinary UnmarshalJSON UnmarshalText Unwrap Write";
+
+/// Returns whether a language, or its standard library, finds a definition of this name by it: with another name the
+/// program does something else, though nothing mentions it. `is_member`: one that belongs to a type.
+pub fn is_found_by_name(language: SourceLanguage, word: &str, is_member: bool) -> bool {
+    let words = match language {
+        SourceLanguage::Python => return word.len() > 4 && word.starts_with("__") && word.ends_with("__"),
+        SourceLanguage::Rust if is_member => "",
+        SourceLanguage::Rust => "main",
+        SourceLanguage::TypeScript | SourceLanguage::Tsx if is_member => "constructor then toJSON toString valueOf",
+        SourceLanguage::TypeScript | SourceLanguage::Tsx => "",
+        SourceLanguage::Go if is_member => GO_METHODS,
+        SourceLanguage::Go => "init main",
+    };
+    words.split_whitespace().any(|own| own == word)
 }
