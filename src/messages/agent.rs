@@ -145,6 +145,7 @@ messages! {
     refused_twice(what): "the same was refused twice: {what}", "同じものが2回却下されました: {what}";
     no_further: "the model gets no further", "モデルの作業が進みません";
     written_unchanged(path): "The model wrote {path} twice as it is. Say more exactly what to change, or choose another model or /format.", "モデルは{path}を2回とも現在のまま書きました。変更内容をより具体的に書くか、別のモデルや/formatを選んでください。";
+    allow_or_without: "Allow it by another policy (Shift-Tab, --approve) or a rule (shell.rules), or say how to do without it.", "別のポリシー（Shift-Tab、--approve）かルール（shell.rules）で許可するか、それを使わない方法を伝えてください。";
     say_more: "Say more exactly what to do, or choose another model.", "何をするかをより具体的に書くか、別のモデルを選んでください。";
     say_exactly: "Say more exactly what to change, mention the file with @, or choose another model or /format.", "変更内容をより具体的に書くか、@でファイルをメンションするか、別のモデルや/formatを選んでください。";
     recording_stays: "this run replays a recording; start without --replay to connect a model", "この実行は記録を再生しています。モデルを接続するには--replayなしで起動してください";

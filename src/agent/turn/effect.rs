@@ -25,6 +25,8 @@ pub struct StepNotes {
     pub changed: bool,
     /// Each call and edit that was not done.
     pub refusals: Vec<RefusedCall>,
+    /// Each command that failed and was refused something by its sandbox.
+    pub blocked: Vec<RefusedCall>,
     /// Files of edits that were written.
     written: BTreeSet<String>,
     /// Files of edits whose new text is the present one.
@@ -36,8 +38,19 @@ pub struct StepNotes {
 pub struct RefusedCall {
     /// The call or edit, and the text that the model was told.
     pub text: String,
-    /// True if the place of an edit was not found.
-    pub is_unplaced: bool,
+    /// The kind of the refusal, which tells what would help.
+    pub kind: RefusalKind,
+}
+
+/// The kinds of refusals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The place of an edit was not found.
+    Unplaced,
+    /// The sandbox of a command did not allow something.
+    Blocked,
+    /// Another one.
+    Other,
 }
 
 impl StepNotes {
@@ -48,12 +61,21 @@ impl StepNotes {
         self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
         if !record.ok {
             let is_unplaced = record.edits.iter().any(|edit| edit.rung.is_none() && edit.ok != Some(true));
-            self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), is_unplaced });
+            let kind = if is_unplaced { RefusalKind::Unplaced } else { RefusalKind::Other };
+            self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), kind });
         }
         for edit in record.edits.iter().filter(|edit| edit.ok == Some(true)) {
             let files = if edit.rung.is_some() { &mut self.written } else { &mut self.same };
             files.insert(edit.path.clone());
         }
+    }
+
+    /// Adds what the sandbox refused to a command that failed, by the notes of its result.
+    pub fn add_blocked(&mut self, command: &str, notes: &[String]) {
+        let is_refusal = |note: &&String| note.starts_with("no network: ") || note.starts_with("refused: ");
+        let refused = notes.iter().filter(is_refusal);
+        let calls = refused.map(|note| RefusedCall { text: format!("{command}\n{note}"), kind: RefusalKind::Blocked });
+        self.blocked.extend(calls);
     }
 
     /// Returns the files that edits left as they were.

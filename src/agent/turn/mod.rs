@@ -24,7 +24,7 @@ use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::usage::{self, BudgetLeft};
 use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
-use crate::agent::turn::effect::{Effect, RefusedCall, StepNotes};
+use crate::agent::turn::effect::{Effect, RefusalKind, RefusedCall, StepNotes};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
@@ -211,8 +211,12 @@ async fn cut_off(context: &SessionContext, session: &Conversation, step: &Step) 
 async fn refused_again(events: &Events, refusal: &RefusedCall) -> TurnEnd {
     let why = refusal.text.lines().last().unwrap_or_default();
     let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
-    // The text of a file helps a model that does not find a place in it, and no other.
-    let detail = if refusal.is_unplaced { say::say_exactly() } else { say::say_more() };
+    let detail = match refusal.kind {
+        // The text of a file helps a model that does not find a place in it, and no other.
+        RefusalKind::Unplaced => say::say_exactly(),
+        RefusalKind::Blocked => say::allow_or_without(),
+        RefusalKind::Other => say::say_more(),
+    };
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
     events.notice_with(Level::Warning, &title, detail, actions).await;
     TurnEnd::Asking(title)

@@ -19,6 +19,8 @@ pub struct Repeats {
     written: HashMap<RepetitionKey, (String, ContentHash)>,
     /// Calls and edits that were refused, each with the result for the model.
     refused: HashSet<String>,
+    /// Commands that their sandbox refused something, since a file was changed last.
+    blocked: HashSet<String>,
     /// Files that an edit left as they were, since a file was changed last.
     unchanged: HashSet<String>,
     /// The turn before left a file as it was, and the model is asked once more: it is not told so a third time.
@@ -71,7 +73,12 @@ impl Repeats {
             self.note_written(edits, &unchanged, files);
         }
         let left_again = self.note_unchanged(unchanged, notes.changed).map(Repeated::Unchanged);
-        self.note_refused(notes.refusals).map(Repeated::Refusal).or(left_again)
+        if notes.changed {
+            // What was changed may be what the command needed.
+            self.blocked.clear();
+        }
+        let blocked = again(&mut self.blocked, notes.blocked);
+        again(&mut self.refused, notes.refusals).or(blocked).map(Repeated::Refusal).or(left_again)
     }
 
     /// Notes edits that were written, those of a file in `unchanged` aside.
@@ -99,9 +106,9 @@ impl Repeats {
         let again = |path: &String| !self.unchanged.insert(path.clone()) || self.in_vain;
         paths.into_iter().filter(again).reduce(|first, _| first)
     }
+}
 
-    /// Notes refusals; returns the first that was there before.
-    fn note_refused(&mut self, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
-        refusals.into_iter().filter(|refusal| !self.refused.insert(refusal.text.clone())).reduce(|first, _| first)
-    }
+/// Notes refusals among those that are known; returns the first that is one of them.
+fn again(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
+    refusals.into_iter().filter(|refusal| !known.insert(refusal.text.clone())).reduce(|first, _| first)
 }

@@ -147,6 +147,27 @@ async fn a_limit_stops_it_and_what_it_changed_is_preserved() {
     live.close().await;
 }
 
+/// What the sandbox refused once it refuses again, unless something changed meanwhile.
+#[tokio::test]
+async fn the_second_equal_refusal_of_a_command_ends_the_turn() {
+    if !works() {
+        return;
+    }
+    let connects = || call("runCommand", json!({"command": "exec 3<>/dev/tcp/192.0.2.1/80"}));
+    let changes = || call("runCommand", json!({"command": "echo two > a.txt"}));
+    for (steps, ends) in [(vec![connects(), connects()], true), (vec![connects(), changes(), connects()], false)] {
+        let asked = steps.len();
+        let world = world().approve("all");
+        let mut live = start(&world, steps.into_iter().chain([say("done")]).collect());
+        live.submit("go");
+        let end = live.end().await;
+        let is_asking =
+            matches!(&end, TurnEnd::Asking(why) if why.starts_with("the same was refused twice: no network"));
+        assert_eq!((is_asking, live.requests().len()), (ends, asked + usize::from(!ends)), "{end:?}");
+        live.close().await;
+    }
+}
+
 /// A command whose processes end all the time keeps its helper busy with their ends alone.
 #[tokio::test]
 async fn a_limit_holds_while_processes_keep_ending() {

@@ -288,6 +288,9 @@ impl ToolRun<'_> {
         item.call.change = finished.changeset.clone().map(|changeset| CallChange::new(changeset, Vec::new()));
         let state = if finished.is_dropped { CallState::Interrupted } else { CallState::Done };
         item.set(&self.context.events, state).await;
+        if !finished.ok {
+            self.notes.add_blocked(&wanted.text, &finished.report.notes);
+        }
         // A result that says how it went is no failed call, whatever the command's code.
         let record = ResultRecord {
             ok: true,
