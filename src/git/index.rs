@@ -15,6 +15,13 @@ const EXTENDED: u16 = 0x4000;
 /// The length of the name, which is in the name as well.
 const LENGTH: u16 = 0x0fff;
 
+/// The bytes of the checksum at the end.
+const CHECKSUM: usize = 20;
+/// The longest name in bytes: git can check out none that is longer.
+const LONGEST: usize = 4_096;
+/// The most bytes of all names together: in version 4 each may repeat the one before.
+const MOST: usize = 64 << 20;
+
 /// A file as it was put there.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'i> {
@@ -35,7 +42,7 @@ fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
     let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
     let version = number(4).filter(|version| index.starts_with(b"DIRC") && (2..=4).contains(version))?;
     let mut found: Vec<Entry<'_>> = Vec::new();
-    let mut at = HEAD;
+    let (mut at, mut named) = (HEAD, 0);
     for _ in 0..number(8)? {
         let begin = at;
         let (mode, object) = (index.get(at + MODE.start..at + MODE.end)?, index.get(at + STAT..at + STAT + OBJECT)?);
@@ -55,13 +62,25 @@ fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
         let end = rest.iter().position(|byte| *byte == 0)?;
         name.extend_from_slice(&rest[..end]);
         at += end + 1;
+        named += name.len();
+        if name.len() > LONGEST || named > MOST {
+            return None;
+        }
         if version < 4 {
             // At least one NUL, up to a multiple of eight.
             at = begin + (at - begin).next_multiple_of(8);
         }
         found.push(Entry { name, mode, object, flags: (flags & !LENGTH, more) });
     }
-    Some(found)
+    // What git must understand begins with a small letter, such as `link` to an index that holds the other entries.
+    while at + CHECKSUM < index.len() {
+        let is_optional = index.get(at)?.is_ascii_uppercase();
+        at = at.checked_add(8)?.checked_add(usize::try_from(number(at + 4)?).ok()?)?;
+        if !is_optional {
+            return None;
+        }
+    }
+    (at + CHECKSUM == index.len()).then_some(found)
 }
 
 /// Reads a number as packs write offsets: seven bits a byte, each further byte counting from one. Returns it and its
@@ -126,6 +145,17 @@ mod tests {
         for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x01", b"DIRC\0\0\0\x09\0\0\0\0", b"text"] {
             assert!(!same_entries(bytes, bytes), "{bytes:?}");
         }
-        assert!(same_entries(b"DIRC\0\0\0\x02\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\0TREE"));
+        let with = |more: &[u8]| [b"DIRC\0\0\0\x02\0\0\0\0", more, &[0; 20]].concat();
+        assert!(same_entries(&with(b""), &with(b"TREE\0\0\0\x02ab")));
+        // Entries of another file, and an extension that ends behind the file.
+        for bytes in [with(b"link\0\0\0\x02ab"), with(b"TREE\0\0\0\xffab"), with(b"TREE\xff\xff\xff\xff")] {
+            assert!(!same_entries(&bytes, &bytes), "{bytes:?}");
+        }
+        // Of version 4 each name may repeat the one before it.
+        let mut many = b"DIRC\0\0\0\x04\0\x10\0\0".to_vec();
+        let entry = |name: &[u8]| [&[0; 62][..], &[0], name, &[0]].concat();
+        many.extend(entry(&[b'a'; 4_000]));
+        (0..(1 << 20)).for_each(|_| many.extend(entry(b"")));
+        assert!(entries(&many).is_none());
     }
 }

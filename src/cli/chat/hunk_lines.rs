@@ -1,40 +1,43 @@
 //! A hunk as lines of text.
 
-use crate::proposal::{FileChange, Hunk, HunkKind, State, changes};
+use std::ops::Range;
+
+use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, display_text, lines};
 
 /// Unchanged lines around a hunk.
 pub const AROUND: usize = 2;
 
 /// Returns a hunk's lines with their signs and numbers: `-  17   text`. What stays has the number that it will have.
 pub fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
-    fn text(state: &State) -> Vec<&str> {
-        // With their ends: a last line that loses its own has changed.
-        state.text().map(|text| text.split_inclusive('\n').collect()).unwrap_or_default()
+    // A hunk counts lines as they lie in the file, whatever their encoding.
+    fn bytes(state: &State) -> Vec<&[u8]> {
+        state.bytes().and_then(|bytes| lines(bytes)).unwrap_or_default()
     }
-    fn bytes<'t>(lines: &[&'t str]) -> Vec<&'t [u8]> {
-        lines.iter().map(|line| line.as_bytes()).collect()
+    fn text(state: &State) -> Vec<String> {
+        let shown = state.bytes().and_then(|bytes| display_text(bytes)).unwrap_or_default();
+        shown.split_inclusive('\n').map(|line| line.trim_end_matches(['\r', '\n']).to_string()).collect()
     }
-    fn rows<'t>(out: &mut Vec<String>, sign: char, first: usize, lines: impl IntoIterator<Item = &'t &'t str>) {
-        let numbered = (first + 1..).zip(lines);
-        out.extend(numbered.map(|(n, text)| format!("{sign} {n:>4}   {}", text.trim_end_matches(['\r', '\n']))));
+    fn rows(out: &mut Vec<String>, sign: char, all: &[String], range: Range<usize>) {
+        let numbered = (range.start + 1..).zip(all.get(range).unwrap_or_default());
+        out.extend(numbered.map(|(n, text)| format!("{sign} {n:>4}   {text}")));
     }
+    let (old, new) = (bytes(&file.before), bytes(&file.after));
     let (before, after) = (text(&file.before), text(&file.after));
     let (from, to) = match hunk.kind {
         HunkKind::Lines => (hunk.before.clone(), hunk.after.clone()),
-        HunkKind::Create | HunkKind::Delete => (0..before.len(), 0..after.len()),
+        HunkKind::Create | HunkKind::Delete => (0..old.len(), 0..new.len()),
         _ => return Vec::new(),
     };
-    let (from, to) = (from.start..from.end.min(before.len()), to.start..to.end.min(after.len()));
     let mut out = Vec::new();
     let mut at = to.start.saturating_sub(AROUND);
-    let (old, new) = (bytes(&before[from.clone()]), bytes(&after[to.clone()]));
-    for (gone, come) in changes(&old, &new) {
-        rows(&mut out, ' ', at, &after[at..to.start + come.start]);
-        rows(&mut out, '-', from.start + gone.start, &before[from.start + gone.start..from.start + gone.end]);
-        rows(&mut out, '+', to.start + come.start, &after[to.start + come.start..to.start + come.end]);
+    let runs = changes(old.get(from.clone()).unwrap_or_default(), new.get(to.clone()).unwrap_or_default());
+    for (gone, come) in runs {
+        rows(&mut out, ' ', &after, at..to.start + come.start);
+        rows(&mut out, '-', &before, from.start + gone.start..from.start + gone.end);
+        rows(&mut out, '+', &after, to.start + come.start..to.start + come.end);
         at = to.start + come.end;
     }
-    rows(&mut out, ' ', at, &after[at..(to.end + AROUND).min(after.len())]);
+    rows(&mut out, ' ', &after, at..(to.end + AROUND).min(after.len()));
     out
 }
 
@@ -50,5 +53,18 @@ mod tests {
         let file = FileChange::new("a.txt", State::file(*b"a\nb\nc\nd"), State::file(*b"A\nb\nC\n"), "edit", &[]);
         let lines = lines_of(&file, &file.hunks[0]);
         assert_eq!(lines, ["-    1   a", "+    1   A", "     2   b", "-    3   c", "-    4   d", "+    3   C"]);
+    }
+
+    #[test]
+    fn lines_of_another_encoding_are_shown_as_far_as_they_can_be() {
+        let latin = |tenth: &[u8]| [b"caf\xe9\n".repeat(9), tenth.to_vec(), b"\nend\n".to_vec()].concat();
+        let file = FileChange::new("a", State::file(latin(b"\xe9")), State::file(latin(b"\xe8")), "edit", &[]);
+        let lines = lines_of(&file, &file.hunks[0]);
+        assert_eq!(lines[2..4], ["-   10   \u{fffd}", "+   10   \u{fffd}"], "{lines:?}");
+        let wide = |text: &str| {
+            [&[0xff, 0xfe][..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat()
+        };
+        let file = FileChange::new("a", State::file(wide("a\nb\n")), State::file(wide("a\nc\n")), "edit", &[]);
+        assert_eq!(lines_of(&file, &file.hunks[0]), ["     1   a", "-    2   b", "+    2   c"]);
     }
 }
