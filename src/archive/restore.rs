@@ -403,7 +403,7 @@ impl Archive {
             // A folder has no bytes that someone else could have written.
             return true;
         }
-        // Git itself notes in its index, again and again, which files it has looked at.
+        // `git status` rewrites the index when it refreshes the times of files in it: its entries are compared.
         let is_index = is_in_repository(path) && now.bytes().is_some_and(|bytes| bytes.starts_with(b"DIRC"));
         let same = |v: &Version| match (now, v.absent) {
             (State::Absent, absent) => absent,

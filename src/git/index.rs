@@ -1,5 +1,4 @@
-//! The entries of git's index. Beside them it holds what git found when it last looked at the files, which `git status`
-//! brings up to date.
+//! The entries of git's index, without the times and sizes of files that `git status` refreshes in it.
 //!
 //! The format is that of `gitformat-index`, versions 2 to 4, with objects of 20 bytes.
 

@@ -268,7 +268,7 @@ impl Helper {
                 Some(pause) => self.events.recv_timeout(pause),
                 None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            // Processes that end without a pause are events without a pause: limits hold all the same.
+            // While processes keep ending, an event comes before each timeout.
             if event.is_ok() && self.looked.elapsed() >= GLANCE {
                 self.look();
             }

@@ -278,16 +278,23 @@ impl Summary {
     /// Returns a line for the writes that were refused, one for those that the person refused, and one for those that
     /// nobody answered for.
     pub fn refused_words(&self) -> impl Iterator<Item = String> + '_ {
-        let writes = |count: u64| plural(usize::try_from(count).unwrap_or(usize::MAX), "write");
-        let first = self.first_refused.as_ref();
-        let outside = first
-            .map(move |first| format!("refused: {} outside what it may write, first {first}", writes(self.refused)));
         let first = self.first_said_no.as_ref();
         let said_no = first.map(move |first| format!("refused by the person: {}, first {first}", writes(self.said_no)));
         let first = self.first_unanswered.as_ref();
         let unanswered = first
             .map(move |first| format!("not allowed, as nobody answered: {}, first {first}", writes(self.unanswered)));
-        outside.into_iter().chain(said_no).chain(unanswered)
+        self.outside_words().into_iter().chain(said_no).chain(unanswered)
+    }
+
+    /// Returns a line for the writes that the sandbox refused.
+    fn outside_words(&self) -> Option<String> {
+        let first = self.first_refused.as_ref()?;
+        Some(format!("refused: {} outside what it may write, first {first}", writes(self.refused)))
+    }
+
+    /// Returns a line for the writes and one for the connections that the sandbox refused.
+    pub fn blocked_words(&self) -> impl Iterator<Item = String> + '_ {
+        self.outside_words().into_iter().chain(self.connection_words())
     }
 
     /// Returns a line for each path that is not archived, and one for those that are not named.
@@ -304,6 +311,10 @@ impl Summary {
         let connections = plural(usize::try_from(self.connections).unwrap_or(usize::MAX), "connection");
         Some(format!("no network: {connections} refused, first {first}"))
     }
+}
+
+fn writes(count: u64) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), "write")
 }
 
 /// An order to a running helper.

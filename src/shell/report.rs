@@ -48,6 +48,8 @@ pub struct CommandReport {
     pub notes: Vec<String>,
     /// Lines for changed files.
     pub files: Vec<String>,
+    /// Lines for what its sandbox refused, which are among the notes too.
+    pub blocked: Vec<String>,
 }
 
 impl CommandReport {
@@ -102,7 +104,8 @@ impl CommandReport {
         }
         let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
-        CommandReport { line: line.join(" · "), summary: ended, notes, files: files(&sealed.changes) }
+        let (files, blocked) = (files(&sealed.changes), summary.blocked_words().collect());
+        CommandReport { line: line.join(" · "), summary: ended, notes, files, blocked }
     }
 
     /// Formats the report as the model gets it, its output after it.

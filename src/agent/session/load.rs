@@ -181,12 +181,18 @@ mod tests {
         Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere())
     }
 
-    #[test]
-    fn a_session_whose_records_are_damaged_still_pairs_calls_and_results() {
+    /// Returns a memory with one empty session, and the folder that holds it.
+    fn stored() -> (tempfile::TempDir, Memory, String) {
         let dir = tempfile::tempdir().expect("a folder");
         let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
         let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
         let id = memory.create(&new).expect("made");
+        (dir, memory, id)
+    }
+
+    #[test]
+    fn a_session_whose_records_are_damaged_still_pairs_calls_and_results() {
+        let (_dir, memory, id) = stored();
         let keep = |role, calls: Option<&str>, results: Option<&str>| {
             let mut message = NewMessage::text(role, "text");
             (message.tool_calls, message.tool_results) = (calls.map(Into::into), results.map(Into::into));
@@ -209,10 +215,7 @@ mod tests {
 
     #[test]
     fn a_model_whose_edits_by_calls_were_placed_is_known_to_make_them() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
-        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
-        let id = memory.create(&new).expect("made");
+        let (_dir, memory, id) = stored();
         for (model, rung, ok) in [("able", "\"exact\"", true), ("unable", "null", false)] {
             let mut answer = NewMessage::text(memory::StoredRole::Assistant, "");
             answer.tool_calls = Some(format!(r#"[{{"id":"{model}","name":"replaceInFile","arguments":"{{}}"}}]"#));
@@ -240,10 +243,7 @@ mod tests {
 
     /// A session of one message and its record, the columns of which are then set by `damage`.
     fn damaged(role: memory::StoredRole, damage: &str) -> (Conversation, Vec<Item>) {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
-        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
-        let id = memory.create(&new).expect("made");
+        let (dir, memory, id) = stored();
         let mut message = NewMessage::text(role, "look");
         if role == memory::StoredRole::Assistant {
             let origin = memory::MessageOrigin { wire: "chat".into(), place: "p".into(), model: "m".into() };
@@ -304,10 +304,7 @@ mod tests {
 
     #[test]
     fn a_result_comes_back_with_its_image() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
-        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
-        let id = memory.create(&new).expect("made");
+        let (_dir, memory, id) = stored();
         let mut answer = NewMessage::text(memory::StoredRole::Assistant, "");
         answer.tool_calls = Some(r#"[{"id":"a","name":"readFile","arguments":"{}"}]"#.into());
         memory.append(&id, &answer).expect("stored");
@@ -324,10 +321,7 @@ mod tests {
 
     #[test]
     fn a_damaged_image_is_reported_to_the_person_and_to_the_model() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
-        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
-        let id = memory.create(&new).expect("made");
+        let (dir, memory, id) = stored();
         let mut message = NewMessage::text(memory::StoredRole::User, "look");
         message.blobs = vec![memory::StoredBlob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1] }];
         memory.append(&id, &message).expect("stored");

@@ -70,12 +70,10 @@ impl StepNotes {
         }
     }
 
-    /// Adds what the sandbox refused to a command that failed, by the notes of its result.
-    pub fn add_blocked(&mut self, command: &str, notes: &[String]) {
-        let is_refusal = |note: &&String| note.starts_with("no network: ") || note.starts_with("refused: ");
-        let refused = notes.iter().filter(is_refusal);
-        let calls = refused.map(|note| RefusedCall { text: format!("{command}\n{note}"), kind: RefusalKind::Blocked });
-        self.blocked.extend(calls);
+    /// Adds what the sandbox refused to a command that failed.
+    pub fn add_blocked(&mut self, command: &str, blocked: &[String]) {
+        let calls = blocked.iter().map(|line| format!("{command}\n{line}"));
+        self.blocked.extend(calls.map(|text| RefusedCall { text, kind: RefusalKind::Blocked }));
     }
 
     /// Returns the files that edits left as they were.
@@ -190,7 +188,7 @@ fn holds_code(text: &str, known: &[KnownFile]) -> bool {
                 }
                 None
             }
-            Some((fence, least, lines)) => Some((fence, least, lines + usize::from(!line.is_empty()))),
+            Some((fence, least, lines)) => Some((fence, least, lines + 1)),
             None if ticks.len() >= 3 => {
                 let language = line[ticks.len()..].split_whitespace().next().unwrap_or_default().to_lowercase();
                 let shows_output = NO_FILES.contains(&language.as_str());

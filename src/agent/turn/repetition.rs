@@ -77,8 +77,8 @@ impl Repeats {
             // What was changed may be what the command needed.
             self.blocked.clear();
         }
-        let blocked = again(&mut self.blocked, notes.blocked);
-        again(&mut self.refused, notes.refusals).or(blocked).map(Repeated::Refusal).or(left_again)
+        let blocked = first_repeated(&mut self.blocked, notes.blocked);
+        first_repeated(&mut self.refused, notes.refusals).or(blocked).map(Repeated::Refusal).or(left_again)
     }
 
     /// Notes edits that were written, those of a file in `unchanged` aside.
@@ -109,6 +109,6 @@ impl Repeats {
 }
 
 /// Notes refusals among those that are known; returns the first that is one of them.
-fn again(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
+fn first_repeated(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
     refusals.into_iter().filter(|refusal| !known.insert(refusal.text.clone())).reduce(|first, _| first)
 }

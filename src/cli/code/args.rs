@@ -109,11 +109,11 @@ Exit: 0 removed, 2 what is left would not parse, 3 still referenced, changed
     /// Rename one definition where every mention of it can be told
     #[command(after_help = "\
 Refused if one mention is of certainty 'name', if a method or field shares its
-name with another, if a file defines it several times, if files are found by its
-name (a module of Rust), if a file that may mention it is not read, or if the
-new name is in use in a file that would change. Names that imports give stay as
-they are. Strings and comments stay as they are: run the project's tests
-afterwards.
+name with another, if a file defines it several times, if something finds it by
+its name (files of a module of Rust, main, __init__, String of Go, no_mangle),
+if a file that may mention it is not read, or if the new name is in use in a
+file that would change. Names that imports give stay as they are. Strings and
+comments stay as they are: run the project's tests afterwards.
 
 With --server a language server on the PATH tells the mentions instead, with
 types: rust-analyzer, gopls, basedpyright or pyright, or

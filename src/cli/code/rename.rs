@@ -8,7 +8,7 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
-use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_free_to_change, is_name};
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renamable};
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
@@ -27,7 +27,7 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
     is_name(&args.new_name, &target)?;
-    is_free_to_change(&target)?;
+    is_renamable(&target)?;
     let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);

@@ -57,8 +57,8 @@ pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Refuses a definition that something finds by its name, without a mention in the files.
-pub(super) fn is_free_to_change(target: &CodeTarget) -> Result<(), Failed> {
+/// Refuses a definition that something finds by its name without mentioning it in the files.
+pub(super) fn is_renamable(target: &CodeTarget) -> Result<(), Failed> {
     let (file, node) = (&target.file, target.node());
     let refuse = |why: &str| {
         let why = format!("cannot rename {}: {why}", file.id(target.at));

@@ -148,7 +148,7 @@ impl Server {
         }
     }
 
-    /// Records that the server took this key.
+    /// Records that the server accepted this key.
     pub fn accepted(&self, key: Option<&Secret>) {
         if let (Some(command), Some(key)) = (&self.command, key) {
             command.accepted(key);

@@ -12,7 +12,7 @@ use crate::provider::{Error, ErrorKind};
 
 /// The time limit of the command.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Once for the first request, and once more where the server takes none of the keys.
+/// Once for the first request, and once more where the server refuses the key.
 const RUNS: u32 = 2;
 /// The most that is read of its output, in bytes.
 const LARGEST: usize = 64 << 10;
@@ -28,7 +28,7 @@ pub(super) struct KeyCommand {
 #[derive(Default)]
 struct Printed {
     key: Option<Secret>,
-    /// The runs since a server took a key, that of this key among them.
+    /// The runs since a server accepted a key, that of this key among them.
     runs: u32,
 }
 
@@ -44,7 +44,7 @@ impl KeyCommand {
         self.state().key.clone()
     }
 
-    /// Records that a server took the key: one that it takes no more has expired, and may be asked for again.
+    /// Records that a server accepted the key: if it is refused later, it has expired and may be asked for again.
     pub fn accepted(&self, key: &Secret) {
         let mut printed = self.state();
         if printed.key.as_ref() == Some(key) {

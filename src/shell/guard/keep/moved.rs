@@ -57,7 +57,7 @@ impl Keeping {
     pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
         match self.places.of(old, false) {
             PathClass::Refused => return self.refuse(old),
-            // What is written by the new name is the old file, which must be one that the command may change.
+            // A write by the new name changes the old file, so the command must be allowed to change that.
             PathClass::Outside => self.outside(old, fs::symlink_metadata(old).ok().as_ref())?,
             _ => {}
         }

@@ -289,7 +289,7 @@ impl ToolRun<'_> {
         let state = if finished.is_dropped { CallState::Interrupted } else { CallState::Done };
         item.set(&self.context.events, state).await;
         if !finished.ok {
-            self.notes.add_blocked(&wanted.text, &finished.report.notes);
+            self.notes.add_blocked(&wanted.text, &finished.report.blocked);
         }
         // A result that says how it went is no failed call, whatever the command's code.
         let record = ResultRecord {
