@@ -7,6 +7,7 @@
 //! A [`SourceFile`] is one text with its definitions, the [`CodeNode`]s; a [`NodeSelector`] chooses among them. No types
 //! are inferred, no macro is expanded: what is found is what the text says.
 
+mod broken;
 mod earlier;
 mod fault;
 mod file;
@@ -20,6 +21,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
+pub use broken::broken_line;
 pub use earlier::{earlier, is_called, is_renamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};

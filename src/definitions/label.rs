@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::code::{NodeKind, SourceFile, is_renamed};
+use crate::code::{NodeKind, SourceFile, broken_line, is_renamed};
 use crate::proposal::{FileChange, HunkDefinition, HunkKind, State};
 use crate::text::definition::DefinitionChange;
 
@@ -28,10 +28,13 @@ pub fn label(changes: &mut [FileChange]) {
 /// Returns whether the texts were parsed.
 fn label_file(change: &mut FileChange) -> bool {
     let read = |state: &State| SourceFile::read(&change.path, state.bytes()?).ok().map(Side::new);
-    if !change.hunks.iter().any(|hunk| hunk.kind == HunkKind::Lines) {
+    if !change.hunks.iter().any(|hunk| matches!(hunk.kind, HunkKind::Lines | HunkKind::Create)) {
         return false;
     }
-    let (Some(before), Some(after)) = (read(&change.before), read(&change.after)) else { return false };
+    let nothing = State::file(*b"");
+    let from = if change.before.is_absent() { &nothing } else { &change.before };
+    let (Some(before), Some(after)) = (read(from), read(&change.after)) else { return false };
+    change.broken = broken_line(&before.file, &after.file);
     let versions = Versions::new(before, after);
     for hunk in change.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Lines) {
         hunk.definitions = versions.touched(&hunk.before, &hunk.after);

@@ -230,6 +230,9 @@ pub struct FileChange {
     pub restores: bool,
     /// Restores a file that was changed outside nebula: no hunk of it is accepted beforehand.
     pub foreign: bool,
+    /// The line of the text after, from 1, with a syntax error that the text before has not; `None`: there is none, or the
+    /// file was not parsed.
+    pub broken: Option<usize>,
 }
 
 /// The way two versions of a file were joined.

@@ -68,6 +68,7 @@ impl FileChange {
             merged: None,
             restores: false,
             foreign: false,
+            broken: None,
         }
     }
 

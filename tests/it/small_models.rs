@@ -216,6 +216,45 @@ async fn an_edit_that_stands_is_not_made_again() {
     live.close().await;
 }
 
+/// A change that is made already and asked for a third time ends the turn as done: what was asked for stands.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_stands_and_is_asked_for_again_and_again_ends_the_turn() {
+    let edit =
+        || call("replaceInFile", json!({"path": "a.py", "search": "import os", "replace": "import os\nimport re"}));
+    let world = World::new().file("a.py", "import os\n").approve("edits").model([edit(), edit(), edit(), say("Late.")]);
+    let mut live = world.start();
+    live.submit("Import re in @a.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(live.requests().len(), 3);
+    assert!(notices(&live).iter().any(|title| title.contains("made already")), "{:?}", notices(&live));
+    live.close().await;
+}
+
+/// A change after which a file does not parse is told with its result, and a model that writes text goes on with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_syntax_error_that_an_edit_brings_is_told() {
+    let broken = "greet.py\n```python\ndef greet(name):\n    print(\"hi \" + name\n```\n";
+    let mended = "greet.py\n```python\ndef greet(name):\n    print(\"hi \" + name)\n```\n";
+    let world = World::new().file("greet.py", FILE).approve("edits").model([say(broken), say(mended), say("Late.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("greet.py"), "def greet(name):\n    print(\"hi \" + name)\n");
+    assert_eq!(live.requests().len(), 2, "nothing is left to say once it parses");
+    let told = live.requests()[1].messages.last().expect("a message").text().into_owned();
+    assert!(told.contains("greet.py: line 2 has a syntax error that was not there before"), "{told}");
+    let summaries = live.events.iter().filter_map(|event| match event {
+        EventBody::Changed(_, Item::Call(call)) => Some(call.summary.clone()),
+        _ => None,
+    });
+    assert!(
+        summaries.clone().any(|summary| summary == "syntax error in line 2"),
+        "{:?}",
+        summaries.collect::<Vec<_>>()
+    );
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_second_identical_refusal_ends_the_turn() {
     let edit = || call("replaceInFile", json!({"path": "a.py", "search": "import sys", "replace": "import re"}));

@@ -26,7 +26,7 @@ use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, RefusalKind, RefusedCall, StepNotes};
 use crate::agent::turn::follow_up::FollowUp;
-use crate::agent::turn::repetition::{Repeated, Repeats};
+use crate::agent::turn::repetition::{Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::first_sentence;
@@ -131,14 +131,12 @@ async fn act(
     while let Some(act) = work.ahead.pop_front() {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         if let Some((key, path)) = act.repetition_key(&work.session.tools).filter(|_| !halted) {
+            let is_done = path.is_some() && repeats.is_done(&key, &work.session.files);
             if repeats.thrice(&key) {
-                asked_again = Some(match act {
-                    Act::Edit(..) => say::same_edit(&key.0),
-                    _ => say::same_call(&key.0),
-                });
+                asked_again = Some(AskedAgain::of(&act, &key, is_done));
             }
             if let Some(path) = path {
-                if repeats.is_done(&key, &work.session.files) {
+                if is_done {
                     work.already_done(act).await;
                     continue;
                 }
@@ -167,11 +165,43 @@ async fn act(
         (None, Some(Repeated::Unchanged(path))) => return Next::End(effect.end_unchanged(path)),
         (None, None) => {}
     }
-    if let Some(title) = asked_again.filter(|_| go_on) {
-        context.events.notice_with(Level::Warning, &title, say::nothing_lost(), vec![NoticeAction::Continue]).await;
-        return Next::End(TurnEnd::Asking(title));
+    match asked_again.filter(|_| go_on) {
+        Some(again) => Next::End(again.end(&context.events).await),
+        None if go_on => Next::Step,
+        None => Next::End(TurnEnd::Done),
     }
-    if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
+}
+
+/// A call or edit that was asked for three times in a row.
+enum AskedAgain {
+    /// Its effect stands since the first time.
+    Done,
+    /// It has no effect that stands: the person is asked, in these words.
+    Asking(String),
+}
+
+impl AskedAgain {
+    fn of(act: &Act, key: &RepetitionKey, is_done: bool) -> Self {
+        match act {
+            _ if is_done => AskedAgain::Done,
+            Act::Edit(..) => AskedAgain::Asking(say::same_edit(&key.0)),
+            _ => AskedAgain::Asking(say::same_call(&key.0)),
+        }
+    }
+
+    /// Says why the turn ends, and returns its end.
+    async fn end(self, events: &Events) -> TurnEnd {
+        match self {
+            AskedAgain::Done => {
+                events.notice(Level::Info, say::same_done(), say::ask_for_rest()).await;
+                TurnEnd::Done
+            }
+            AskedAgain::Asking(title) => {
+                events.notice_with(Level::Warning, &title, say::nothing_lost(), vec![NoticeAction::Continue]).await;
+                TurnEnd::Asking(title)
+            }
+        }
+    }
 }
 
 /// Records that the model is best asked for edits as text, where this step shows it, and says so.

@@ -317,6 +317,9 @@ impl Printer {
         if file.acts_later() {
             head.push_str(&format!(", {}", diff::acts_later()));
         }
+        if let Some(line) = &file.broken {
+            head.push_str(&format!(", {}", diff::broken_line(line)));
+        }
         if hunk.hidden > 0 {
             head.push_str(&format!(", {}", count::hidden_characters(hunk.hidden)));
         }

@@ -95,6 +95,7 @@ messages! {
     changed_on_disk: "changed on disk", "ディスク上で変更";
     never_by_policy: "never approved by policy", "ポリシーでは承認されません";
     acts_later: "acts later", "あとで作用";
+    broken_line(line): "syntax error in line {line}", "{line}行目に構文エラー";
     no_newline: "no newline at the end", "末尾に改行なし";
 
     // What has no lines to show.

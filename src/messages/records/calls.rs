@@ -24,6 +24,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("merged: mergiraf", "マージ: mergiraf"),
     ("{n} of 1 hunk written, merged: mergiraf", "1ハンク中{n}件を書き込み、マージ: mergiraf"),
     ("{n} of {all} hunks written, merged: mergiraf", "{all}ハンク中{n}件を書き込み、マージ: mergiraf"),
+    ("syntax error in line {n}", "{n}行目に構文エラー"),
+    ("{what}, syntax error in line {n}", "{what}、{n}行目に構文エラー"),
     ("no change", "変更なし"),
     ("failed", "失敗"),
     ("refused", "拒否"),

@@ -16,6 +16,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
 use crate::agent::turn::step::results::{own_hunks, verdict};
+use crate::agent::turn::step::syntax::{self, BrokenFiles};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -60,6 +61,15 @@ pub struct EditsResult {
     pub results: Vec<CallOutcome>,
     /// Everything was placed, accepted and written: there is nothing the model must answer to.
     pub all_well: bool,
+}
+
+/// The things that one call of a proposal reports for all of them.
+#[derive(Default)]
+struct Reported {
+    /// The files of which the whole new text was told, and other things that were.
+    said: HashSet<String>,
+    /// The files that do not parse any more, and are not told yet.
+    broken: BrokenFiles,
 }
 
 /// The result of one call, or of one edit of the text, for the model.
@@ -117,10 +127,14 @@ pub async fn edits(
     };
     let mut results_of_calls = Vec::new();
     let mut all_well = true;
-    let mut said = HashSet::new();
+    let decided = outcome_of_proposal.as_ref().map(|(proposal, result)| (&**proposal, result));
+    let mut reported = Reported::default();
+    if let Some((proposal, result)) = decided {
+        reported.broken = syntax::broken(proposal, result).await;
+    }
+    all_well &= reported.broken.is_empty();
     for (p, results) in each(&mut pending, &results) {
-        let one =
-            tell(&context.events, p, results, outcome_of_proposal.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
+        let one = tell(&context.events, p, results, decided, &mut reported).await;
         // A model that asked for what is there already believes that it changed something.
         all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
         results_of_calls.push(one);
@@ -341,7 +355,7 @@ async fn tell(
     p: &mut PendingEdits,
     results: &[EditResult],
     outcome_of_proposal: Option<(&Proposal, &ProposalResult)>,
-    said: &mut HashSet<String>,
+    reported: &mut Reported,
 ) -> CallOutcome {
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
@@ -349,7 +363,7 @@ async fn tell(
     record.edits = results.iter().map(|r| edit_record(r, outcome_of_proposal)).collect();
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
     if !p.item.call.state.is_final() {
-        let verdict = verdict(results, outcome_of_proposal, said);
+        let verdict = verdict(results, outcome_of_proposal, &mut reported.said);
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
             record.changeset.clone_from(&outcome_of_proposal.changeset);
@@ -360,16 +374,22 @@ async fn tell(
             let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
             text = if exact { line } else { format!("{text}\n{line}") };
         }
-        if let Some(tested) =
-            outcome_of_proposal.and_then(|(_, result)| result.tested.as_ref()).filter(|_| said.insert(TESTED.into()))
+        if let Some(tested) = outcome_of_proposal
+            .and_then(|(_, result)| result.tested.as_ref())
+            .filter(|_| reported.said.insert(TESTED.into()))
         {
             text.push_str(&format!("\n{tested}"));
+        }
+        let broken = results.iter().find_map(|result| reported.broken.remove_entry(&result.path));
+        if let Some((path, line)) = &broken {
+            text.push_str(&format!("\n{}", line.for_model(path)));
         }
         for (questioned, answer) in &p.exchanges {
             text.push_str(&format!("\nBefore deciding the person asked: {questioned}\nYou answered: {answer}"));
         }
         p.item.call.comments = std::mem::take(&mut p.exchanges);
-        p.item.call.summary = verdict.summary;
+        p.item.call.summary =
+            broken.map_or_else(|| verdict.summary.clone(), |(_, line)| line.summary(&verdict.summary));
         p.item.call.hunks = verdict.hunks;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());

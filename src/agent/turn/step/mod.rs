@@ -11,5 +11,6 @@ mod edits;
 mod results;
 mod running_call;
 pub mod stream;
+mod syntax;
 pub mod tool_run;
 mod undo;

@@ -161,6 +161,8 @@ pub struct FileView {
     pub merged: Option<MergeRung>,
     /// It is restored although it was changed outside nebula.
     pub foreign: bool,
+    /// The line, from 1, with a syntax error that was not there before.
+    pub broken: Option<usize>,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -208,6 +210,7 @@ impl FileView {
             later: change.acts_later(),
             merged: change.merged,
             foreign: change.foreign,
+            broken: change.broken,
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

@@ -100,18 +100,16 @@ fn note(file: &FileView, whole: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let foreign = file.foreign.then(|| mark(look.glyphs.foreign, archive::foreign()));
     let merged = file.merged.map(|rung| span(records::localized(rung.said()), dim));
     let never = (whole && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
-    match worst(file).filter(|_| !file.later && !file.foreign) {
-        Some(rung) => {
-            let style = if rung == Rung::Inexact { attention } else { dim };
-            vec![span(say::found(), dim), span(found_word(rung), style)]
-        }
-        None => {
-            let notes: Vec<Span<'static>> = [later, foreign, never, merged].into_iter().flatten().collect();
-            let gaps = notes.len().saturating_sub(1);
-            let gap = |n: usize| (n < gaps).then(|| Span::raw("  "));
-            notes.into_iter().enumerate().flat_map(|(n, note)| std::iter::once(note).chain(gap(n))).collect()
-        }
-    }
+    let broken = file.broken.map(|line| span(say::broken_line(&line), attention));
+    let found = match worst(file).filter(|_| !file.later && !file.foreign) {
+        Some(Rung::Inexact) => Some(vec![span(say::found(), dim), span(found_word(Rung::Inexact), attention)]),
+        Some(rung) if whole || broken.is_none() => Some(vec![span(say::found(), dim), span(found_word(rung), dim)]),
+        _ => None,
+    };
+    let merged = merged.filter(|_| found.is_none());
+    let notes = [later, foreign, never, merged, broken].into_iter().flatten().map(|note| vec![note]).chain(found);
+    let apart = |(n, note): (usize, Vec<Span<'static>>)| (n > 0).then(|| Span::raw("  ")).into_iter().chain(note);
+    notes.enumerate().flat_map(apart).collect()
 }
 
 fn worst(file: &FileView) -> Option<Rung> {
