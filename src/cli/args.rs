@@ -416,6 +416,11 @@ pub enum ConfigCmd {
         /// Its value: JSON, or a word.
         value: String,
     },
+    /// Take a value out of your own configuration file
+    Unset {
+        /// The key, nested keys joined by dots.
+        key: String,
+    },
     /// Print where the files are
     Path,
 }

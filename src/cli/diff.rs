@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::out::coloured;
-use crate::proposal::{FileChange, HunkKind, State, lines};
+use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, lines};
 use crate::text::clean::clean;
 
 /// Unchanged lines around a change.
@@ -106,7 +106,7 @@ impl Diff {
         let name = |state: &State, name: String| if state.is_absent() { "/dev/null".into() } else { name };
         self.head(&format!("--- {}", name(before, a)));
         self.head(&format!("+++ {}", name(after, b)));
-        for group in groups(change, old_lines.len(), new_lines.len()) {
+        for group in groups(change, &old_lines, &new_lines) {
             self.group(&group, &old_lines, &new_lines);
         }
     }
@@ -147,14 +147,19 @@ fn place(range: &Range<usize>) -> String {
     if range.len() == 1 { format!("{first}") } else { format!("{first},{}", range.len()) }
 }
 
-/// Returns the changed runs of lines, each run of hunks whose contexts touch in one group.
-fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<usize>, Range<usize>)>> {
+/// Returns the changed runs of lines, those whose contexts touch in one group. Lines that stay are no part of a run, though
+/// a hunk, which is decided as a whole, may span some.
+fn groups(change: &FileChange, before: &[&[u8]], after: &[&[u8]]) -> Vec<Vec<(Range<usize>, Range<usize>)>> {
     let mut groups: Vec<Vec<(Range<usize>, Range<usize>)>> = Vec::new();
-    let by_lines =
-        change.hunks.iter().filter(|h| h.kind == HunkKind::Lines).map(|h| (h.before.clone(), h.after.clone()));
-    let mut runs: Vec<_> = by_lines.collect();
+    let by_lines = change.hunks.iter().filter(|hunk| hunk.kind == HunkKind::Lines);
+    let of_hunk = |hunk: &Hunk| {
+        let (b, a) = (hunk.before.start, hunk.after.start);
+        let runs = changes(&before[hunk.before.clone()], &after[hunk.after.clone()]).into_iter();
+        runs.map(move |(old, new)| (old.start + b..old.end + b, new.start + a..new.end + a))
+    };
+    let mut runs: Vec<_> = by_lines.flat_map(of_hunk).collect();
     if runs.is_empty() {
-        runs.push((0..before, 0..after));
+        runs.push((0..before.len(), 0..after.len()));
     }
     for run in runs {
         match groups.last_mut() {
@@ -227,10 +232,13 @@ mod tests {
     fn a_diff_is_as_git_writes_it() {
         assert_eq!(
             diff("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\n4\nfive\n6\n7"),
-            "diff --git a/a b b/a b\n--- a/a b\n+++ b/a b\n@@ -2,6 +2,6 @@\n 2\n 3\n 4\n-5\n-6\n-7\n+five\n+6\n+7\n\
+            "diff --git a/a b b/a b\n--- a/a b\n+++ b/a b\n@@ -2,6 +2,6 @@\n 2\n 3\n 4\n-5\n+five\n 6\n-7\n+7\n\
              \\ No newline at end of file\n"
         );
         assert_eq!(diff("a\n", "a\n"), "");
+        // Changes that are near enough to be one hunk are still two to git.
+        let two = diff("1\n2\nx\n3\n4\n", "1b\n2\nx\n3b\n4\n");
+        assert!(two.ends_with("@@ -1,5 +1,5 @@\n-1\n+1b\n 2\n x\n-3\n+3b\n 4\n"), "{two}");
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl Key {
     const fn or(self, default: &'static str) -> Key {
         Key { default: Some(default), ..self }
     }
+
+    /// Returns the value where nobody sets it.
+    pub(super) fn value(&self) -> Option<Value> {
+        Some(self.shape.read(self.default?))
+    }
 }
 
 const AMOUNTS: [Key; 5] = [
@@ -134,16 +139,16 @@ const SHELL: &[Key] = &[
     guarded("private", Shape::Texts),
     guarded("caches", Shape::Texts),
     guarded("ports", Shape::Ports),
-    guarded("strict", Shape::Flag),
+    guarded("strict", Shape::Flag).or("false"),
     guarded("envKeep", Shape::Texts),
-    guarded("keepFile", Shape::Size),
-    guarded("keepTotal", Shape::Size),
-    guarded("timeout", Shape::Count),
-    guarded("maxTimeout", Shape::Count),
-    guarded("sandbox", Shape::Word(&["on", "off"])),
-    guarded("keeper", Shape::Word(&["auto", "guard", "scan"])),
+    guarded("keepFile", Shape::Size).or("64 MiB"),
+    guarded("keepTotal", Shape::Size).or("2 GiB"),
+    guarded("timeout", Shape::Count).or("120"),
+    guarded("maxTimeout", Shape::Count).or("3600"),
+    guarded("sandbox", Shape::Word(&["on", "off"])).or("on"),
+    guarded("keeper", Shape::Word(&["auto", "guard", "scan"])).or("auto"),
     guarded("bash", Shape::Text),
-    guarded("preview", Shape::Word(&["never", "harm", "always"])),
+    guarded("preview", Shape::Word(&["never", "harm", "always"])).or("never"),
     guarded("check", Shape::Text),
 ];
 
@@ -190,7 +195,7 @@ const OWN: &[&str] = &["trusted", "mergiraf"];
 
 /// Returns the values of the keys that nobody sets.
 pub(super) fn defaults() -> Map<String, Value> {
-    KEYS.iter().filter_map(|key| Some((key.name.to_string(), key.shape.read(key.default?)))).collect()
+    KEYS.iter().filter_map(|key| Some((key.name.to_string(), key.value()?))).collect()
 }
 
 /// Returns whether only the person's own file may set the top-level key of this name.
@@ -206,6 +211,14 @@ pub(super) fn is_allowed(name: &str, trusted: bool) -> bool {
 /// Returns the top-level key of this name.
 pub(super) fn key(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
+}
+
+/// Returns the keys of a fixed set below a top-level key; empty: it has none.
+pub(super) fn parts(name: &str) -> &'static [Key] {
+    match key(name).map(|key| key.shape) {
+        Some(Shape::Object(keys)) => keys,
+        _ => &[],
+    }
 }
 
 impl Shape {

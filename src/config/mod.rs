@@ -185,7 +185,10 @@ impl Config {
         for part in parts.iter().skip(1) {
             value = value.and_then(|inner| inner.get(part).cloned());
         }
-        Ok(value)
+        Ok(value.or_else(|| match parts.as_slice() {
+            [key, part] => keys::parts(key).iter().find(|own| own.name == part.as_str())?.value(),
+            _ => None,
+        }))
     }
 
     /// Returns every top-level key with its value in force, as JSON, and where it comes from; in the order of the
@@ -200,6 +203,46 @@ impl Config {
             (key.name.to_string(), value.map(|value| value.to_string()), origin)
         };
         keys::KEYS.iter().map(entry).collect()
+    }
+
+    /// Returns whether a top-level key has a fixed set of keys below it.
+    pub fn has_parts(&self, key: &str) -> bool {
+        !keys::parts(key).is_empty()
+    }
+
+    /// Returns the keys below a top-level key that has a fixed set of them, as [`Config::listing`] does.
+    pub fn parts(&self, key: &str) -> Vec<(String, Option<String>, ValueSource)> {
+        let set = self.in_force(key);
+        let entry = |part: &keys::Key| {
+            let value = set.as_ref().and_then(|set| set.get(part.name));
+            let origin = if value.is_some() { self.origin(key) } else { ValueSource::Default };
+            let value = value.map(Value::to_string).or_else(|| Some(part.value()?.to_string()));
+            (part.name.to_string(), value, origin)
+        };
+        keys::parts(key).iter().map(entry).collect()
+    }
+
+    /// Returns the values that name something which is not there, each with its key and why.
+    pub fn doubts(&self) -> Vec<(&'static str, String)> {
+        let mut doubts = Vec::new();
+        let provider = self.provider.as_str();
+        if !PROVIDERS.contains(&provider) && self.connection().base_url.is_empty() {
+            let known: Vec<&str> = self.providers.keys().map(String::as_str).chain(PROVIDERS.iter().copied()).collect();
+            let why = format!(
+                "no provider is called {provider}, and providers.{provider}.baseUrl is not set; there are: {}",
+                known.join(", ")
+            );
+            doubts.push(("provider", why));
+        }
+        let own = |name: &str| self.paths.own(&format!("themes/{name}.toml")).is_some_and(|path| path.is_file());
+        if let Some(name) = self.theme.as_deref().filter(|name| !screen_files::THEMES.contains(name) && !own(name)) {
+            let why = format!(
+                "no theme is called {name}: there are {}, and the files of themes/ in nebula's folder",
+                screen_files::THEMES.join(", ")
+            );
+            doubts.push(("theme", why));
+        }
+        doubts
     }
 
     fn in_force(&self, key: &str) -> Option<Value> {

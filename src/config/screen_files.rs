@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::{Links, read_text};
 
+/// The themes that the screen comes with, and the one that goes by the terminal.
+pub const THEMES: &[&str] = &["auto", "dark", "light", "contrast", "plain", "ansi"];
+
 /// The largest file of these that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 

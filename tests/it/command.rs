@@ -221,6 +221,35 @@ fn values_and_complaints_are_printed_in_full() {
     assert!(memory["ok"] == false && memory["says"].as_str().expect("text").starts_with("~/.nebula: "), "{memory}");
 }
 
+/// Each key below `shell` is listed with its value in force, what is set can be unset, and names of what is not there are told.
+#[test]
+fn settings_are_listed_unset_and_doubted() {
+    let w = World::new();
+    let text = |words: &[&str]| String::from_utf8(w.run(words).stdout).expect("text");
+    assert!(w.run(&["config", "set", "shell.timeout", "60"]).status.success());
+    let shell = text(&["config", "get", "shell"]);
+    for (key, value, origin) in
+        [("timeout", "60", "user"), ("maxTimeout", "3600", "default"), ("caches", "-", "default")]
+    {
+        let line = shell.lines().find(|line| line.starts_with(&format!("shell.{key} "))).expect("a line");
+        assert_eq!(line.split_whitespace().skip(1).collect::<Vec<_>>(), [value, origin], "{line}");
+    }
+    assert_eq!(text(&["config", "get", "shell.maxTimeout"]), "3600\n");
+    assert_eq!(text(&["config", "unset", "shell.timeout"]), "shell.timeout is not set in your file: 120 is in force\n");
+    assert_eq!(text(&["config", "get", "shell.timeout"]), "120\n");
+    assert!(w.run(&["config", "set", "budget", "3"]).status.success());
+    assert_eq!(text(&["config", "unset", "budget"]), "budget is not set\n");
+    assert_eq!(w.run(&["config", "unset", "bugdet"]).status.code(), Some(1));
+    for (key, value) in [("theme", "nope"), ("provider", "foo")] {
+        let set = w.run(&["config", "set", key, value]);
+        let said = String::from_utf8(set.stderr).expect("text");
+        assert!(set.status.success() && said.contains(&format!("no {key} is called {value}")), "{said}");
+    }
+    let checks: Value = serde_json::from_slice(&w.run(&["doctor", "--json"]).stdout).expect("JSON");
+    let line = checks.as_array().expect("a list").iter().find(|c| c["check"] == "configuration").expect("a line");
+    assert!(line["ok"] == false && line["says"].as_str().expect("text").contains("no theme is called nope"), "{line}");
+}
+
 #[test]
 fn edits_that_nobody_can_approve_say_what_would_accept_them() {
     let w = World::new();

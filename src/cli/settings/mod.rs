@@ -16,7 +16,7 @@ use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
 use crate::agent::{check_rules, learnt_windows, list_or_stored};
-use crate::config::{self, last_request, size, workspace_config};
+use crate::config::{self, ValueSource, last_request, size, workspace_config};
 use crate::disk;
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
@@ -102,9 +102,14 @@ fn models_json(context: &Context, (place, present): (&str, &str), offered: Vec<M
     all
 }
 
-/// Runs `nebula config get|set|path`.
+/// Runs `nebula config get|set|unset|path`.
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
+        ConfigCmd::Get { key: Some(key), json: false } if context.config.has_parts(&key) => {
+            for (name, value, origin) in context.config.parts(&key) {
+                say_value(&format!("{key}.{name}"), value, origin)?;
+            }
+        }
         ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key).map_err(with_hint)? {
             Some(serde_json::Value::String(text)) if !json => out::say(text)?,
             Some(value) => out::say_json(&value)?,
@@ -127,7 +132,7 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
                 out::say_json(&rows)?;
             } else {
                 for (key, value, origin) in rows {
-                    out::say(format_args!("{key:<16} {:<32} {}", value.unwrap_or_else(|| "-".into()), origin.word()))?;
+                    say_value(&key, value, origin)?;
                 }
             }
         }
@@ -137,6 +142,15 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
             }
             context.config.set(&key, &value).map_err(with_hint)?;
             out::say(format_args!("{key} = {value}"))?;
+            // It holds all the same: a theme's file may be written next.
+            context.config.doubts().iter().filter(|(of, _)| *of == key).for_each(|(_, why)| out::complain(why));
+        }
+        ConfigCmd::Unset { key } => {
+            context.config.unset(&key).map_err(with_hint)?;
+            match context.config.get(&key).map_err(with_hint)? {
+                Some(value) => out::say(format_args!("{key} is not set in your file: {value} is in force"))?,
+                None => out::say(format_args!("{key} is not set"))?,
+            }
         }
         ConfigCmd::Path => {
             match context.config.paths.config() {
@@ -147,6 +161,11 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
         }
     }
     Ok(0)
+}
+
+/// Prints a key with its value in force, and where that comes from.
+fn say_value(key: &str, value: Option<String>, origin: ValueSource) -> io::Result<()> {
+    out::say(format_args!("{key:<16} {:<32} {}", value.unwrap_or_else(|| "-".into()), origin.word()))
 }
 
 /// Returns what is wrong with a key or a value, and what to do, in one line.
@@ -252,7 +271,9 @@ fn terminal() -> DoctorCheck {
 fn configuration(context: &Context) -> DoctorCheck {
     let config = &context.config;
     let path = config.paths.config().map_or_else(|| "no home folder".into(), |p| config.paths.short(&p));
-    let says = match config.warnings.as_slice() {
+    let doubts = config.doubts().into_iter().map(|(_, why)| why);
+    let warnings: Vec<String> = config.warnings.iter().cloned().chain(doubts).collect();
+    let says = match warnings.as_slice() {
         [] if config.untrusted.is_empty() => path,
         [] => format!(
             "{path}; the workspace's file sets {}, ignored until `trusted` lists this folder",
@@ -260,7 +281,7 @@ fn configuration(context: &Context) -> DoctorCheck {
         ),
         warnings => warnings.join("; "),
     };
-    DoctorCheck { name: "configuration", ok: config.warnings.is_empty(), says }
+    DoctorCheck { name: "configuration", ok: warnings.is_empty(), says }
 }
 
 fn remembered(context: &Context, memory: &Memory, notices: &[memory::DatabaseNotice]) -> DoctorCheck {

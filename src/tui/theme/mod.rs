@@ -178,6 +178,12 @@ mod tests {
     use crate::tui::colour;
 
     #[test]
+    fn the_configuration_knows_the_shipped_themes() {
+        let known: Vec<&str> = SHIPPED.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(crate::config::screen_files::THEMES[1..], known);
+    }
+
+    #[test]
     fn shipped_themes_fill_every_role() {
         for (name, ..) in SHIPPED {
             for depth in [Depth::True, Depth::Cube, Depth::Sixteen] {
