@@ -230,13 +230,6 @@ impl Shell {
         })
     }
 
-    /// Returns which folders outside the workspace a command may change though nothing keeps them, if there are any.
-    pub fn unkept_folders(&self) -> Option<String> {
-        let folders: Vec<_> = self.settings.sandbox.write.iter().map(|folder| folder.to_string_lossy()).collect();
-        (!folders.is_empty())
-            .then(|| format!("what it changes in {} (shell.write) cannot be undone", folders.join(", ")))
-    }
-
     /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says.
     pub(super) fn only_read(&self, keeper: Keeper) -> Vec<PathBuf> {
         if self.mounts_own(keeper) != Ok(true) {
@@ -266,6 +259,8 @@ impl Shell {
             root: self.workspace.root().to_path_buf(),
             archive: self.archive.folder().to_path_buf(),
             exclude: settings.exclude,
+            folders: self.workspace.folders().to_vec(),
+            private: self.workspace.private().to_vec(),
             places: self.settings.places.clone(),
             limits: self.settings.limits,
         }
