@@ -318,7 +318,7 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn mode(&self) -> io::Result<u32> {
-        Ok(u32::from(rustix::fs::fstat(&self.fd)?.st_mode))
+        Ok(rustix::fs::fstat(&self.fd)?.st_mode)
     }
 
     /// Returns the id of its group.

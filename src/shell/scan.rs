@@ -103,11 +103,15 @@ impl Scan {
     /// # Errors
     /// When the tree is too large, or the disk refuses.
     pub fn before(places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
+        Scan::of_at_most(MOST_FILES, places, home, staging)
+    }
+
+    fn of_at_most(most: usize, places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
         let outside: Vec<&Path> = places.outside().collect();
-        match Scan::of_folders(places, &outside, home, staging) {
+        match Scan::of_folders((most, &outside), places, home, staging) {
             // Without those outside the workspace it may not be too much.
             Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
-                let mut scan = Scan::of_folders(places, &[], home, staging)?;
+                let mut scan = Scan::of_folders((most, &[]), places, home, staging)?;
                 let why = format!("too large to archive without the guard: with the workspace {why}");
                 scan.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
                 Ok(scan)
@@ -118,8 +122,8 @@ impl Scan {
 
     /// Looks at the workspace and at these folders outside.
     fn of_folders(
+        (most, outside): (usize, &[&Path]),
         places: &PathClasses,
-        outside: &[&Path],
         home: &Path,
         staging: &CommandStaging,
     ) -> Result<Scan, ScanError> {
@@ -130,7 +134,7 @@ impl Scan {
         }
         let index = shadow.join("index");
         let known = read(&index).unwrap_or_default();
-        let (mut entries, mut left_out) = look(places, outside)?;
+        let (mut entries, mut left_out) = look(places, outside, most)?;
         let (mut copied, mut changed) = (0, known.len() != entries.len());
         let mut unread = Vec::new();
         for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
@@ -175,7 +179,7 @@ impl Scan {
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let name = |folder: &Path| format!("{}/", places.name(folder));
         let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
-        let (now, _) = look(places, &looked)?;
+        let (now, _) = look(places, &looked, MOST_FILES)?;
         let looked: Vec<String> = looked.into_iter().map(name).collect();
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
@@ -230,6 +234,7 @@ impl Scan {
 fn look(
     places: &PathClasses,
     outside: &[&Path],
+    most: usize,
 ) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
     let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
     let mut folders = vec![places.root().to_path_buf()];
@@ -268,8 +273,8 @@ fn look(
             if meta.is_dir() {
                 folders.push(full);
             }
-            if found.len() > MOST_FILES {
-                return Err(ScanError::TooLarge(format!("more than {} files", thousands(MOST_FILES))));
+            if found.len() > most {
+                return Err(ScanError::TooLarge(format!("more than {} files", thousands(most))));
             }
         }
     }
@@ -341,6 +346,39 @@ pub fn sweep(home: &Path) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::staging::CommandInfo;
+    use crate::archive::{Archive, ArchiveSettings};
+    use crate::shell::places::PlaceSettings;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn a_folder_outside_that_is_too_large_is_named_and_the_workspace_is_scanned() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        let (root, out) = (base.join("w"), base.join("out"));
+        fs::create_dir_all(&root).and_then(|()| fs::create_dir_all(out.join("keys"))).expect("made");
+        let files = ["w/a", "w/b", "out/1", "out/2", "out/keys/k"].map(|file| base.join(file));
+        let write = |text: &str| files.iter().for_each(|file| fs::write(file, text).expect("written"));
+        write("before");
+        let workspace = Workspace::open(&root).expect("open");
+        let workspace = workspace.with_folders(std::slice::from_ref(&out), vec![out.join("keys")]);
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        for (most, changed) in [(5, vec!["/out/1", "/out/2", "a", "b"]), (4, vec!["a", "b"])] {
+            write("before");
+            let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+            let scan = Scan::of_at_most(most, &places, archive.home(), &staging).expect("scanned");
+            let left_out: Vec<&str> = scan.left_out.iter().map(|(path, _)| path.as_str()).collect();
+            let named = if most == 5 { "/out/keys" } else { "/out/" };
+            assert_eq!(left_out, [format!("{}{named}", base.display())]);
+            write("after it");
+            scan.after(&places, &mut staging).expect("scanned");
+            let states = staging.journal().expect("read").states;
+            let paths: Vec<String> =
+                states.into_iter().map(|line| line.path.replace(&base.display().to_string(), "")).collect();
+            assert_eq!(paths, changed);
+        }
+    }
 
     #[test]
     fn an_index_that_names_a_copy_elsewhere_is_not_taken() {
