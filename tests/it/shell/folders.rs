@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use super::tree::{Tree, difference, snapshot_of, text, works};
+use super::tree::{Tree, difference, must_work, snapshot_of, text, works};
 
 /// A project, a folder that its commands may write, and one beside it that they may not.
 struct World {
@@ -159,6 +159,16 @@ fn nebulas_own_folders_and_private_files_there_stay_out_of_reach() {
     assert_eq!(fs::read_to_string(home.join(".ssh/id_ed25519")).expect("there"), "key\n");
     assert!(home.join("own/config.json").exists() && home.join("here").exists() && !home.join("taken").exists());
     assert_eq!(snapshot_of(&home.join("project")), before, "{}", both(&ran));
+    // Where nothing looks at each call, what is private is mounted to be only read, if it is a folder.
+    let doctor = world.nebula(&["doctor", "--json"]);
+    let mounts = doctor.contains("view works");
+    must_work(mounts, &doctor);
+    if mounts {
+        let script = format!("cd {}; echo x > own/config.json; rm -rf own; echo made > there", home.display());
+        let ran = world.tree.nebula(&["run", "--keeper", "scan", "--", &script]);
+        let config = fs::read_to_string(home.join("own/config.json")).expect("there");
+        assert!(config.contains("shell") && home.join("there").exists(), "{}", both(&ran));
+    }
 }
 
 #[test]
