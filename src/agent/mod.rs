@@ -30,6 +30,6 @@ pub use change::command_event::ended as command_end;
 pub use query::{commit, export};
 pub use services::learnt_windows::read as learnt_windows;
 pub use services::model_facts::{AnswerCost, list_or_stored, listed_facts};
-pub use services::{StoreError, check_rules, command_rules, shell};
+pub use services::{StoreError, check_rules, command_rules, shell, with_folders};
 pub use session::approval::shell_policy;
 pub use start::{AgentHandle, AgentParts, ended, open_archive, spawn};

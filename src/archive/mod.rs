@@ -39,7 +39,7 @@ pub use version::{Version, version_before};
 
 use crate::disk;
 use crate::proposal::{Counts, Merger, State, count_changed};
-use crate::workspace::{Workspace, lexical};
+use crate::workspace::{OutsideFolder, Workspace, lexical};
 
 /// The archive's folder unless configured otherwise, relative to the root.
 const FOLDER: &str = ".shaft";
@@ -65,6 +65,8 @@ pub struct ArchiveSettings {
 #[derive(Clone)]
 pub struct Archive {
     root: PathBuf,
+    /// Folders outside the root whose files are archived.
+    outside: Vec<OutsideFolder>,
     /// `.shaft`: the lock, and `.gitignore`.
     home: PathBuf,
     /// The versions and changesets.
@@ -177,6 +179,7 @@ impl Archive {
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
         let archive = Archive {
             root,
+            outside: workspace.outside(),
             home,
             folder,
             exclude,

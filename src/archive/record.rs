@@ -15,7 +15,7 @@ use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Consent, LargeFile, State};
-use crate::workspace::{copy_large, holds_large, lexical, worktree_folders};
+use crate::workspace::{OutsideFolder, copy_large, holds_large, lexical};
 
 /// The result of archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,13 +270,16 @@ impl Archive {
         folders.extend(paths.iter().filter_map(|path| Some(lexical(&self.root, Path::new(path)).parent()?.into())));
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let own = self.make_folder()?;
-        // The repository of a linked worktree lies outside its root. One that is gone holds nothing.
-        let shared = worktree_folders(&self.root).pop().and_then(|shared| Some((Folder::open(&shared).ok()?, shared)));
-        let of = |folder: &PathBuf| match (folder.strip_prefix(&self.root), &shared) {
-            (Ok(below), _) => sweep(&root, below),
-            (Err(_), _) if *folder == self.folder => sweep(&own, Path::new("")),
-            (Err(_), Some((open, shared))) => folder.strip_prefix(shared).map_or(0, |below| sweep(open, below)),
-            (Err(_), None) => 0,
+        // Those outside the root that are gone hold nothing.
+        let open = |outside: &OutsideFolder| Some((Folder::open(&outside.folder).ok()?, outside.folder.clone()));
+        let outside: Vec<(Folder, PathBuf)> = self.outside.iter().filter_map(open).collect();
+        let of = |folder: &PathBuf| match folder.strip_prefix(&self.root) {
+            Ok(below) => sweep(&root, below),
+            Err(_) if *folder == self.folder => sweep(&own, Path::new("")),
+            Err(_) => {
+                let below = outside.iter().find_map(|(open, path)| Some((open, folder.strip_prefix(path).ok()?)));
+                below.map_or(0, |(open, below)| sweep(open, below))
+            }
         };
         Ok(folders.iter().map(of).sum())
     }

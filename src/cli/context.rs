@@ -124,6 +124,7 @@ impl Context {
             let folder = workspace.root().join(folder);
             workspace = workspace.protect(&folder);
         }
+        let workspace = agent::with_folders(workspace, &config);
         Ok(Context { config, workspace, global, folder, threads: Threads::default() })
     }
 

@@ -58,7 +58,7 @@ pub struct ShellConfig {
     pub derived: Vec<String>,
     /// Folders that are archived though they look so.
     pub archived: Vec<String>,
-    /// Additional folders that commands may write; not archived.
+    /// Additional folders that commands may write, archived as the workspace is.
     pub write: Vec<String>,
     /// Additional files under the home folder that no command may read, as globs.
     pub private: Vec<String>,

@@ -313,6 +313,14 @@ impl Folder {
         super::flush::sync_if_many(count, &self.fd)
     }
 
+    /// Returns its mode, as the file system has it.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn mode(&self) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_mode)
+    }
+
     /// Returns the id of its group.
     ///
     /// # Errors

@@ -13,11 +13,14 @@ pub mod testing;
 
 pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 
+use std::path::Path;
+
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Recorded};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
 use crate::proposal::{Decided, DecidedFile};
-use crate::workspace::{ReadError, Workspace};
+use crate::text::name::text_of;
+use crate::workspace::{Access, PathError, ReadError, Workspace};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
 /// before they are written.
@@ -38,6 +41,22 @@ impl Stores<'_> {
     /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Returns the normalised path of a file as it is really written; or of the link itself, where only that has been
+    /// archived. One outside the workspace counts where it has versions.
+    ///
+    /// # Errors
+    /// When it is no path that nebula may change.
+    pub fn archived_path(&self, base: &Path, file: &str) -> Result<String, PathError> {
+        let has_versions = |path: &str| self.archive.versions(path).is_ok_and(|versions| !versions.is_empty());
+        match self.workspace.resolve_from(base, file, Access::Entry) {
+            Ok(path) if has_versions(&path) => Ok(path),
+            Err(PathError::Outside { real, .. }) if has_versions(&text_of(real.as_os_str())) => {
+                Ok(text_of(real.as_os_str()).into_owned())
+            }
+            _ => self.workspace.resolve_from(base, file, Access::File),
+        }
     }
 }
 

@@ -64,7 +64,6 @@ messages! {
     grant_read: "writes: nothing but temporary files · network: none", "書き込み: 一時ファイルのみ · ネットワーク: なし";
     final_not_undone: "what it does cannot be undone by anyone", "実行結果は誰にも元に戻せません";
     reach_not_undone: "what it sends, and what it changes outside this workspace, is not undone", "送信した内容とワークスペース外の変更は元に戻せません";
-    and_unkept(words, folders): "{words}; nor is what it changes in {folders} (shell.write)", "{words}。{folders}（shell.write）での変更も同様です";
     derived_not_kept: "folders that can be built again, as target and node_modules, are not archived", "targetやnode_modulesなど再生成できるフォルダーはアーカイブしません";
     reads: "only reads", "読み取りのみ";
     secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";

@@ -6,7 +6,7 @@ use super::error::PastError;
 use crate::archive::restore::state_sha;
 use crate::archive::{Id, Version};
 use crate::execute::Stores;
-use crate::proposal::{FileChange, REPOSITORY, State, is_in_repository};
+use crate::proposal::{FileChange, REPOSITORY, State, is_in_repository, part_of_repository};
 use crate::text::time;
 
 /// A moment: just before a changeset, or now.
@@ -256,11 +256,10 @@ pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<Diff
 /// Returns whether a path says nothing that another does not say: objects are named by the refs, and folders of the
 /// repository hold its files.
 fn is_unlisted(path: &str) -> bool {
-    let holds_no_ref = |part: &str| part.starts_with("objects/") || part.starts_with("logs/");
-    let of_git = path == REPOSITORY || is_in_repository(path);
+    let Some(part) = part_of_repository(path) else { return false };
     // In a linked worktree's repository each has a log of its own.
-    let is_log = path.starts_with('/') && path.contains("/logs/");
-    of_git && (path.ends_with('/') || is_log || path.strip_prefix(".git/").is_some_and(holds_no_ref))
+    let is_log = part.starts_with("logs/") || part.starts_with("worktrees/") && part.contains("/logs/");
+    path.ends_with('/') || is_log || part.starts_with("objects/")
 }
 
 /// Returns the files of the repository as one, a line each; none: nothing in it differs.

@@ -30,8 +30,8 @@ pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, l
 pub use later::acts_later;
 pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{
-    ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository, outermost_folder,
-    unit_of, whole_folders,
+    ForeignChoice, LINKED, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository,
+    outermost_folder, part_of_repository, unit_of, whole_folders,
 };
 pub use undone::WrittenChange;
 

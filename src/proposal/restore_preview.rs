@@ -8,6 +8,9 @@ use crate::text::number::plural;
 
 /// The repository of the workspace, which is one file of a restore.
 pub const REPOSITORY: &str = ".git";
+/// Stands in an archived path between the folder of a linked worktree's repository and the part of it: to the file system
+/// the path is the same, and no other archived path holds it.
+pub const LINKED: &str = "/./";
 
 /// The choice for a file that someone else changed, in a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,10 +106,18 @@ impl RestoreFate {
     }
 }
 
-/// Returns whether a normalised path is a part of the workspace's repository. That of a linked worktree lies outside:
-/// nothing else that is archived has an absolute path.
+/// Returns whether a normalised path is a part of the workspace's repository.
 pub fn is_in_repository(path: &str) -> bool {
-    path.starts_with('/') || path.strip_prefix(REPOSITORY).is_some_and(|rest| rest.starts_with('/'))
+    part_of_repository(path).is_some()
+}
+
+/// Returns how the workspace's repository calls one of its parts: `HEAD`, `refs/heads/main`; none: it is no part of it.
+/// That of a linked worktree lies outside, and its archived paths are marked.
+pub fn part_of_repository(path: &str) -> Option<&str> {
+    match path.starts_with('/') {
+        true => path.split_once(LINKED).map(|(_, part)| part),
+        false => path.strip_prefix(REPOSITORY)?.strip_prefix('/'),
+    }
 }
 
 /// Returns how many files these are, the repository as one: `3 files and the repository`.
@@ -194,7 +205,8 @@ mod tests {
         let whole = preview(".git", RestoreFate::Repository(String::new()));
         let written = |paths: &[&str]| paths.iter().map(|path| (path.to_string(), ())).collect::<BTreeMap<_, _>>();
         assert!(whole.is_among(&written(&["a", ".git/HEAD"])));
-        assert!(whole.is_among(&written(&["/r/.git/worktrees/w/HEAD"])));
+        assert!(whole.is_among(&written(&["/r/.git/./worktrees/w/HEAD"])));
+        assert!(!whole.is_among(&written(&["/r/.git/HEAD", "/r/a"])), "of another repository");
         assert!(!whole.is_among(&written(&["a", ".gitignore", "b/.git/HEAD"])));
         assert!(preview("a", RestoreFate::Content).is_among(&written(&["a"])));
     }

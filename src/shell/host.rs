@@ -1,7 +1,7 @@
 //! The parts that the commands of all sessions share: the workspace, what the configuration says, and what the machine
 //! offers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::class::rules::Rule;
@@ -230,23 +230,21 @@ impl Shell {
         })
     }
 
-    /// Returns which folders outside the workspace a command may change though nothing keeps them, if there are any.
-    pub fn unkept_folders(&self) -> Option<String> {
-        let folders: Vec<_> = self.settings.sandbox.write.iter().map(|folder| folder.to_string_lossy()).collect();
-        (!folders.is_empty())
-            .then(|| format!("what it changes in {} (shell.write) cannot be undone", folders.join(", ")))
-    }
-
-    /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says.
+    /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says, and in
+    /// the folders outside that it may write the archive and what is private.
     pub(super) fn only_read(&self, keeper: Keeper) -> Vec<PathBuf> {
         if self.mounts_own(keeper) != Ok(true) {
             return Vec::new();
         }
         let root = self.workspace.root();
         let mut own = vec![root.join(".nebula"), self.archive.home().to_path_buf()];
-        if !self.archive.folder().starts_with(self.archive.home()) && self.archive.folder().starts_with(root) {
-            own.push(self.archive.folder().to_path_buf());
+        let is_written = |path: &Path| self.workspace.folders().iter().any(|folder| path.starts_with(folder));
+        let archive = self.archive.folder();
+        if !archive.starts_with(self.archive.home()) && (archive.starts_with(root) || is_written(archive)) {
+            own.push(archive.to_path_buf());
         }
+        let private = self.workspace.private().iter().filter(|path| is_written(path) && !path.starts_with(root));
+        own.extend(private.cloned());
         // A link in such a place leads to what is none of nebula's own.
         own.retain(|folder| std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()));
         own
@@ -266,6 +264,8 @@ impl Shell {
             root: self.workspace.root().to_path_buf(),
             archive: self.archive.folder().to_path_buf(),
             exclude: settings.exclude,
+            folders: self.workspace.folders().to_vec(),
+            private: self.workspace.private().to_vec(),
             places: self.settings.places.clone(),
             limits: self.settings.limits,
         }

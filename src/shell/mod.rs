@@ -38,7 +38,7 @@ pub use probe::Offered;
 pub use report::{CommandReport, SCANNED, SealResult, Stopped, files_of_view};
 pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
-pub use sandbox::{Grant, SandboxSettings};
+pub use sandbox::{Grant, SandboxSettings, private};
 pub use scan::ScanError;
 pub use terminal::{RawMode, Terminal, has_keys, person_size};
 pub use view::{TooMuch, View, ViewChanges, sweep as sweep_views};

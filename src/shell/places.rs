@@ -9,7 +9,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
-use crate::workspace::{Ignores, Workspace, is_one_of, worktree_folders};
+use crate::text::name;
+use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
@@ -60,15 +61,17 @@ impl Default for CopyLimits {
 /// Tells what paths are, for one command.
 pub struct PathClasses {
     root: PathBuf,
-    /// The folder that the worktrees of its repository share, where it is a linked one.
-    linked: Option<PathBuf>,
+    /// Folders outside the root that are kept too, each with its ignore rules.
+    outside: Vec<(OutsideFolder, Ignores)>,
+    /// The private files and folders in them.
+    private: Vec<PathBuf>,
     archive: Archive,
     /// The archive, which may lie elsewhere.
     own: PathBuf,
     ignores: Ignores,
     derived: GlobSet,
     archived: GlobSet,
-    /// The derived folder that holds each folder, or is it.
+    /// The derived folder that holds each folder, or is it; all are absolute.
     known: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
@@ -80,7 +83,8 @@ impl PathClasses {
             own: archive.folder().to_path_buf(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
-            linked: worktree_folders(&root).pop(),
+            outside: workspace.outside().into_iter().map(with_ignores).collect(),
+            private: workspace.private().to_vec(),
             derived: globs(&settings.derived),
             archived: globs(&settings.archived),
             known: Mutex::default(),
@@ -98,43 +102,83 @@ impl PathClasses {
         if path.starts_with(&self.own) {
             return PathClass::Refused;
         }
-        let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_linked(path) };
+        let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_outside(path, is_folder) };
         if inside.components().next().is_some_and(|first| is_one_of(first.as_os_str(), OWN)) {
             return PathClass::Refused;
         }
-        if let Some(folder) = self.derived_above(inside, is_folder) {
-            return PathClass::Derived(format!("{}/", folder.display()));
+        self.kept_or_derived(path, is_folder, &self.root, &self.ignores)
+    }
+
+    /// Returns what a path outside the workspace is: kept where the configuration lets commands write, and of the
+    /// repository of a linked worktree, as in `.git`.
+    fn of_outside(&self, path: &Path, is_folder: bool) -> PathClass {
+        let Some((outside, ignores)) = self.outside_of(path) else { return PathClass::Outside };
+        let inside = path.strip_prefix(&outside.folder).unwrap_or(path);
+        if outside.is_repository {
+            let first =
+                inside.components().next().filter(|first| GIT_ONLY_GROWS.iter().any(|name| first.as_os_str() == *name));
+            return first.map_or(PathClass::Kept, |first| self.derived(&outside.folder.join(first)));
         }
-        match self.archive.excluded_by(&inside.to_string_lossy()) {
+        let is_own = inside.components().any(|part| is_one_of(part.as_os_str(), OWN));
+        if is_own || self.is_private(path) {
+            return PathClass::Refused;
+        }
+        self.kept_or_derived(path, is_folder, &outside.folder, ignores)
+    }
+
+    /// Returns whether a path is private, in a folder outside the workspace that commands may write.
+    pub fn is_private(&self, path: &Path) -> bool {
+        !path.starts_with(&self.root) && self.private.iter().any(|private| path.starts_with(private))
+    }
+
+    fn kept_or_derived(&self, path: &Path, is_folder: bool, base: &Path, ignores: &Ignores) -> PathClass {
+        if let Some(folder) = self.derived_above(path, is_folder, base, ignores) {
+            return self.derived(&folder);
+        }
+        match self.archive.excluded_by(&self.name(path)) {
             Some(glob) => PathClass::Excluded(glob.to_string()),
             None => PathClass::Kept,
         }
     }
 
-    /// Returns what a path outside the workspace is: of the repository of a linked worktree all is kept as in `.git`.
-    fn of_linked(&self, path: &Path) -> PathClass {
-        match self.in_linked(path).and_then(|inside| inside.components().next()) {
-            None => PathClass::Outside,
-            Some(first) if GIT_ONLY_GROWS.iter().any(|name| first.as_os_str() == *name) => {
-                let folder = self.linked.as_ref().map(|shared| shared.join(first)).unwrap_or_default();
-                PathClass::Derived(format!("{}/", folder.display()))
-            }
-            Some(_) => PathClass::Kept,
-        }
+    fn derived(&self, folder: &Path) -> PathClass {
+        PathClass::Derived(format!("{}/", self.name(folder)))
+    }
+
+    fn outside_of(&self, path: &Path) -> Option<&(OutsideFolder, Ignores)> {
+        self.outside.iter().find(|(outside, _)| path.starts_with(&outside.folder))
+    }
+
+    /// Returns the normalised path of an absolute one: relative to the root, or as it is archived outside of that.
+    pub fn name(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.root).ok();
+        let outside = || self.outside_of(path).and_then(|(outside, _)| outside.name_of(path));
+        let text = |path: &Path| name::text_of(path.as_os_str()).into_owned();
+        inside.map(text).or_else(outside).unwrap_or_else(|| text(path))
+    }
+
+    /// Returns the folders outside the root that are kept, as they lie on disk.
+    pub fn outside(&self) -> impl Iterator<Item = &Path> {
+        self.outside.iter().map(|(outside, _)| outside.folder.as_path())
+    }
+
+    /// Returns whether a folder is one from which others are looked at: the root, or one outside that is kept.
+    pub fn is_base(&self, folder: &Path) -> bool {
+        folder == self.root || self.outside().any(|outside| outside == folder)
     }
 
     /// Returns the path below the repository of a linked worktree; none: it lies elsewhere.
     pub fn in_linked<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        path.strip_prefix(self.linked.as_ref()?).ok()
+        path.strip_prefix(&self.outside.iter().find(|(outside, _)| outside.is_repository)?.0.folder).ok()
     }
 
-    /// Returns the outermost derived folder that holds a path or is it.
-    fn derived_above(&self, inside: &Path, is_folder: bool) -> Option<PathBuf> {
-        let folder = if is_folder { inside } else { inside.parent()? };
+    /// Returns the outermost derived folder below `base` that holds a path or is it.
+    fn derived_above(&self, path: &Path, is_folder: bool, base: &Path, ignores: &Ignores) -> Option<PathBuf> {
+        let folder = if is_folder { path } else { path.parent()? };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
         let mut unknown = Vec::new();
-        for folder in folder.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
+        for folder in folder.ancestors().take_while(|folder| *folder != base && folder.starts_with(base)) {
             if let Some(derived) = known().get(folder) {
                 found = derived.clone();
                 break;
@@ -143,40 +187,46 @@ impl PathClasses {
         }
         // Proof may appear later: a folder that is not derived now is checked again by the next command.
         for folder in unknown.into_iter().rev() {
-            found = found.or_else(|| self.looks_derived(folder).then(|| folder.to_path_buf()));
+            found = found.or_else(|| self.looks_derived(folder, base, ignores).then(|| folder.to_path_buf()));
             known().insert(folder.to_path_buf(), found.clone());
         }
         found
     }
 
-    fn looks_derived(&self, folder: &Path) -> bool {
-        if self.archived.is_match(folder) {
+    fn looks_derived(&self, folder: &Path, base: &Path, ignores: &Ignores) -> bool {
+        let inside = folder.strip_prefix(base).unwrap_or(folder);
+        if self.archived.is_match(inside) {
             return false;
         }
-        if self.derived.is_match(folder) {
+        if self.derived.is_match(inside) {
             return true;
         }
-        let full = self.root.join(folder);
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let beside = |file: &str| full.parent().is_some_and(|above| above.join(file).is_file());
-        if folder.to_str().is_some_and(holds_objects) {
+        let beside = |file: &str| folder.parent().is_some_and(|above| above.join(file).is_file());
+        if inside.to_str().is_some_and(holds_objects) {
             return true;
         }
         let proof = CACHES.contains(&name)
             || name == "target" && beside("Cargo.toml")
             || name == "node_modules" && beside("package.json")
-            || full.join("pyvenv.cfg").is_file()
-            || full.join("CACHEDIR.TAG").is_file();
-        proof && self.ignores.leaves_out(&full, true)
+            || folder.join("pyvenv.cfg").is_file()
+            || folder.join("CACHEDIR.TAG").is_file();
+        proof && ignores.leaves_out(folder, true)
     }
 }
 
-/// Returns whether a folder, with its closing `/` or without, holds the objects of a repository, the workspace's own or
-/// one within it. They only ever grow: what is added needs no keeping, what goes is nowhere else.
+/// Returns whether a folder, with its closing `/` or without, holds the objects of a repository: the workspace's own, that
+/// of a linked worktree (`/./objects`), or one within. They only ever grow: what is added needs no keeping, what goes is
+/// nowhere else.
 pub fn holds_objects(folder: &str) -> bool {
     let mut parts = folder.trim_end_matches('/').rsplit('/');
     let last = parts.next().unwrap_or_default();
-    GIT_ONLY_GROWS.contains(&last) && parts.next() == Some(".git")
+    GIT_ONLY_GROWS.contains(&last) && matches!(parts.next(), Some(".git" | "."))
+}
+
+fn with_ignores(outside: OutsideFolder) -> (OutsideFolder, Ignores) {
+    let ignores = Ignores::new(&outside.folder);
+    (outside, ignores)
 }
 
 /// Returns a set of globs; broken ones are left out, which the reading of the configuration has said.
@@ -197,6 +247,35 @@ mod tests {
 
     use super::*;
     use crate::archive::ArchiveSettings;
+
+    #[test]
+    fn a_folder_outside_that_commands_may_write_is_kept_but_for_what_is_private_or_nebulas() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        for folder in ["w/in", "out/crate/target/debug", "out/crate/.git/objects", "out/.nebula", "out/keys", "x"] {
+            fs::create_dir_all(base.join(folder)).expect("made");
+        }
+        fs::write(base.join("out/crate/Cargo.toml"), "").expect("written");
+        fs::write(base.join("out/crate/.gitignore"), "target\n").expect("written");
+        let workspace = Workspace::open(&base.join("w")).expect("open");
+        let workspace = workspace.with_folders(&[base.join("out")], vec![base.join("out/keys")]);
+        let settings = ArchiveSettings { exclude: vec!["*.big".into()], folder: None };
+        let archive = Archive::open(&workspace, &settings).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        let of = |path: &str| places.of(&base.join(path), false);
+        let named = |path: &str| format!("{}/{path}", base.display());
+        for path in ["out/a", "out/crate/src/a.rs", "out/crate/target", "w/in/a"] {
+            assert_eq!(of(path), PathClass::Kept, "{path}");
+        }
+        assert_eq!(of("out/crate/target/debug/a"), PathClass::Derived(named("out/crate/target/")));
+        assert_eq!(of("out/crate/.git/objects/aa"), PathClass::Derived(named("out/crate/.git/objects/")));
+        assert_eq!(of("out/x.big"), PathClass::Excluded("*.big".into()));
+        for path in ["out/.nebula/a", "out/crate/.shaft/lock", "out/keys/a", "out/keys"] {
+            assert_eq!(of(path), PathClass::Refused, "{path}");
+        }
+        assert_eq!((of("x/a"), of("output")), (PathClass::Outside, PathClass::Outside));
+        assert_eq!((places.name(&base.join("out/a")), places.name(&base.join("w/in"))), (named("out/a"), "in".into()));
+    }
 
     #[test]
     fn a_folder_is_derived_only_with_proof_and_ignored_by_git() {
@@ -234,6 +313,8 @@ mod tests {
             ("sub/.git/objects", true),
             ("sub/x.git/objects", false),
             (".git/modules/a/objects", false),
+            ("/main/bare/./objects/", true),
+            ("/main/bare/objects/", false),
             ("target/", false),
         ] {
             assert_eq!(holds_objects(folder), holds, "{folder}");

@@ -249,7 +249,14 @@ fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing>
     let (grant, root) = (Grant::Workspace, place.workspace.root());
     let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root), false);
     let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| untried(&e))?;
-    let around = Surroundings { root, temporary: root, since: 0, own: trial.own, variables: trial.environment.all() };
+    let around = Surroundings {
+        root,
+        folders: &[],
+        temporary: root,
+        since: 0,
+        own: trial.own,
+        variables: trial.environment.all(),
+    };
     Ok(Start {
         shell,
         arguments,
@@ -293,6 +300,8 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
         root: place.workspace.root().to_path_buf(),
         archive: place.archive.folder().to_path_buf(),
         exclude: Vec::new(),
+        folders: Vec::new(),
+        private: Vec::new(),
         places: PlaceSettings::default(),
         limits: CopyLimits::default(),
     };

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::places::{PathClass, PathClasses};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
+use crate::proposal::is_in_repository;
 use crate::text::name;
 use crate::text::number::thousands;
 
@@ -102,6 +103,30 @@ impl Scan {
     /// # Errors
     /// When the tree is too large, or the disk refuses.
     pub fn before(places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
+        Scan::of_at_most(MOST_FILES, places, home, staging)
+    }
+
+    fn of_at_most(most: usize, places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
+        let outside: Vec<&Path> = places.outside().collect();
+        match Scan::of_folders((most, &outside), places, home, staging) {
+            // Without those outside the workspace it may not be too much.
+            Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
+                let mut scan = Scan::of_folders((most, &[]), places, home, staging)?;
+                let why = format!("too large to archive without the guard: with the workspace {why}");
+                scan.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
+                Ok(scan)
+            }
+            looked => looked,
+        }
+    }
+
+    /// Looks at the workspace and at these folders outside.
+    fn of_folders(
+        (most, outside): (usize, &[&Path]),
+        places: &PathClasses,
+        home: &Path,
+        staging: &CommandStaging,
+    ) -> Result<Scan, ScanError> {
         let shadow = home.join(SHADOW);
         match DirBuilder::new().mode(0o700).create(&shadow) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&shadow)(error)),
@@ -109,7 +134,7 @@ impl Scan {
         }
         let index = shadow.join("index");
         let known = read(&index).unwrap_or_default();
-        let (mut entries, mut left_out) = look(places)?;
+        let (mut entries, mut left_out) = look(places, outside, most)?;
         let (mut copied, mut changed) = (0, known.len() != entries.len());
         let mut unread = Vec::new();
         for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
@@ -152,7 +177,13 @@ impl Scan {
     /// # Errors
     /// When the tree cannot be looked at, or the disk refuses.
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
-        let (now, _) = look(places)?;
+        let name = |folder: &Path| format!("{}/", places.name(folder));
+        let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
+        let (now, _) = look(places, &looked, MOST_FILES)?;
+        let looked: Vec<String> = looked.into_iter().map(name).collect();
+        // Outside the workspace the configuration may be another one by now.
+        let is_looked_at =
+            |path: &str| !path.starts_with('/') || looked.iter().any(|folder| path.starts_with(folder.as_str()));
         // The states are those of the moment when the folder was made.
         let stored = staging.id().at();
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
@@ -167,8 +198,9 @@ impl Scan {
                 again: false,
             })?;
         }
+        let is_changed = |entry: &&Entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry));
         let changed: Vec<&Entry> =
-            self.entries.values().filter(|entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry))).collect();
+            self.entries.values().filter(|entry| is_looked_at(&entry.path)).filter(is_changed).collect();
         for entry in changed {
             let staged = match entry.kind {
                 StagedKind::Folder | StagedKind::Absent => None,
@@ -198,38 +230,51 @@ impl Scan {
     }
 }
 
-/// Returns every kept path below the root, by its path.
-fn look(places: &PathClasses) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
+/// Returns every kept path in the workspace and in these folders outside, by its path.
+fn look(
+    places: &PathClasses,
+    outside: &[&Path],
+    most: usize,
+) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
     let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
-    let mut folders = vec![PathBuf::new()];
+    let mut folders = vec![places.root().to_path_buf()];
+    for folder in outside {
+        if let Ok(meta) = fs::symlink_metadata(folder) {
+            found.extend(Entry::new(places.name(folder), &meta).map(|entry| (entry.path.clone(), entry)));
+            folders.push(folder.to_path_buf());
+        }
+    }
     while let Some(folder) = folders.pop() {
-        let full = places.root().join(&folder);
-        let entries = match fs::read_dir(&full) {
+        let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             // It went meanwhile, or may not be read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                left_out.push((folder.display().to_string(), error.to_string()));
+                left_out.push((places.name(&folder), error.to_string()));
                 continue;
             }
         };
         for entry in entries.flatten() {
-            let (full, inside) = (entry.path(), folder.join(entry.file_name()));
+            let full = entry.path();
             let Ok(meta) = entry.metadata() else { continue };
-            let is_git_lock = folder.starts_with(".git") && inside.extension().is_some_and(|e| e == "lock");
-            if is_git_lock || places.of(&full, meta.is_dir()) != PathClass::Kept {
+            let path = places.name(&full);
+            let is_git_lock = is_in_repository(&path) && full.extension().is_some_and(|e| e == "lock");
+            if places.is_private(&full) {
+                left_out.push((path, "private".into()));
                 continue;
             }
-            let path = name::text_of(inside.as_os_str()).into_owned();
+            if is_git_lock || places.is_base(&full) || places.of(&full, meta.is_dir()) != PathClass::Kept {
+                continue;
+            }
             match Entry::new(path.clone(), &meta) {
                 Some(entry) => drop(found.insert(entry.path.clone(), entry)),
                 None => left_out.push((path, "special file".into())),
             }
             if meta.is_dir() {
-                folders.push(inside);
+                folders.push(full);
             }
-            if found.len() > MOST_FILES {
-                return Err(ScanError::TooLarge(format!("more than {} files", thousands(MOST_FILES))));
+            if found.len() > most {
+                return Err(ScanError::TooLarge(format!("more than {} files", thousands(most))));
             }
         }
     }
@@ -301,6 +346,39 @@ pub fn sweep(home: &Path) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::staging::CommandInfo;
+    use crate::archive::{Archive, ArchiveSettings};
+    use crate::shell::places::PlaceSettings;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn a_folder_outside_that_is_too_large_is_named_and_the_workspace_is_scanned() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        let (root, out) = (base.join("w"), base.join("out"));
+        fs::create_dir_all(&root).and_then(|()| fs::create_dir_all(out.join("keys"))).expect("made");
+        let files = ["w/a", "w/b", "out/1", "out/2", "out/keys/k"].map(|file| base.join(file));
+        let write = |text: &str| files.iter().for_each(|file| fs::write(file, text).expect("written"));
+        write("before");
+        let workspace = Workspace::open(&root).expect("open");
+        let workspace = workspace.with_folders(std::slice::from_ref(&out), vec![out.join("keys")]);
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        for (most, changed) in [(5, vec!["/out/1", "/out/2", "a", "b"]), (4, vec!["a", "b"])] {
+            write("before");
+            let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+            let scan = Scan::of_at_most(most, &places, archive.home(), &staging).expect("scanned");
+            let left_out: Vec<&str> = scan.left_out.iter().map(|(path, _)| path.as_str()).collect();
+            let named = if most == 5 { "/out/keys" } else { "/out/" };
+            assert_eq!(left_out, [format!("{}{named}", base.display())]);
+            write("after it");
+            scan.after(&places, &mut staging).expect("scanned");
+            let states = staging.journal().expect("read").states;
+            let paths: Vec<String> =
+                states.into_iter().map(|line| line.path.replace(&base.display().to_string(), "")).collect();
+            assert_eq!(paths, changed);
+        }
+    }
 
     #[test]
     fn an_index_that_names_a_copy_elsewhere_is_not_taken() {

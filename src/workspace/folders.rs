@@ -135,7 +135,7 @@ impl<'a> Folders<'a> {
     }
 
     fn set_mode(&self, path: &str, mode: u32) -> io::Result<()> {
-        let (above, name) = split(path);
+        let (above, name) = self.workspace.split_base(path);
         self.above(above)?.set_folder_mode(name, mode)
     }
 

@@ -9,6 +9,7 @@ pub mod folders;
 mod ignores;
 mod index;
 mod large;
+mod outside;
 mod path;
 mod read;
 mod repository;
@@ -30,6 +31,7 @@ use crate::text::name;
 pub use alike::may_mean;
 pub use ignores::Ignores;
 pub use large::{LARGEST_WHOLE, copy_large, holds_large, state_of};
+pub use outside::OutsideFolder;
 pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{PathReader, Read, ReadError, is_text};
 pub use repository::{git_folder, worktree_folders};
@@ -43,6 +45,10 @@ const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
 pub struct Workspace {
     root: PathBuf,
     protected: Vec<PathBuf>,
+    /// Folders of the person's that commands may write.
+    folders: Vec<PathBuf>,
+    /// The private files and folders in them.
+    private: Vec<PathBuf>,
     /// Ends the reading and copying of large files early.
     stop: CancellationToken,
 }
@@ -84,7 +90,8 @@ impl Workspace {
         if !root.is_dir() {
             return Err(fail(std::io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Workspace { root, protected: Vec::new(), stop: CancellationToken::new() })
+        let (protected, folders, private) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Workspace { root, protected, folders, private, stop: CancellationToken::new() })
     }
 
     /// Adds a folder that no path may point into: `~/.nebula`, an archive elsewhere. `.shaft` and `.git` always are.

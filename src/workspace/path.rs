@@ -9,6 +9,9 @@ use super::Workspace;
 use crate::disk;
 use crate::text::name;
 
+/// The reason why a path outside the root is neither read nor restored.
+pub(super) const NOT_ARCHIVED: &str = "it lies outside the workspace, in no folder of shell.write that is there: add its folder to shell.write in your configuration, then restore it";
+
 /// The use that a path is resolved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -30,6 +33,12 @@ pub enum PathError {
         given: String,
         /// Its target.
         real: PathBuf,
+    },
+    /// It is absolute, and lies in no folder whose files are archived, or not any more.
+    #[error("{}", NOT_ARCHIVED)]
+    NotArchived {
+        /// The path as given.
+        given: String,
     },
     /// It points into the archive, git's own folder or nebula's.
     #[error("{given} points into {what}, which nebula never touches: use another path")]
@@ -131,8 +140,8 @@ impl Workspace {
     pub fn resolve_archived(&self, path: &str) -> Result<String, PathError> {
         let named = name::name_of(OsStr::new(path));
         let real = follow(path, &lexical(&self.root, Path::new(&named)), false)?;
-        if let Some((shared, _)) = self.in_linked_repository(path) {
-            return self.resolve_linked(path, &real, &shared);
+        if path.starts_with('/') {
+            return self.resolve_outside(path, &real);
         }
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
@@ -148,17 +157,25 @@ impl Workspace {
         }
     }
 
-    /// Returns the normalised path of an archived file in the repository of a linked worktree, which is absolute.
-    fn resolve_linked(&self, path: &str, real: &Path, shared: &Path) -> Result<String, PathError> {
-        let Ok(inside) = real.strip_prefix(shared) else {
-            return Err(PathError::Outside { given: path.into(), real: real.into() });
+    /// Returns the normalised path of an archived file in a folder outside the root, which is absolute.
+    fn resolve_outside(&self, path: &str, real: &Path) -> Result<String, PathError> {
+        let given = || path.to_string();
+        let Some((base, _)) = self.in_outside(path.trim_end_matches('/')) else {
+            return Err(PathError::NotArchived { given: given() });
+        };
+        let Ok(inside) = real.strip_prefix(&base.folder) else {
+            return Err(PathError::Outside { given: given(), real: real.into() });
         };
         self.check_own(path, inside, real, &[".shaft", ".nebula"])?;
-        if inside.as_os_str().is_empty() {
-            return Err(PathError::Unusable { given: path.into(), why: "it is the repository itself" });
+        if let Some(private) = self.private().iter().find(|private| real.starts_with(private)) {
+            return Err(PathError::Protected { given: given(), what: private.display().to_string() });
         }
-        let end = if path.ends_with('/') { "/" } else { "" };
-        Ok(format!("{}{end}", name::text_of(real.as_os_str())))
+        let name = base.name_of(real).unwrap_or_default();
+        match (path.ends_with('/'), inside.as_os_str().is_empty()) {
+            (true, _) => Ok(format!("{name}/")),
+            (false, true) => Err(PathError::NotAFile { given: given(), kind: "a folder" }),
+            (false, false) => Ok(name),
+        }
     }
 
     /// Refuses a path with one of these names in it, or into a protected folder.

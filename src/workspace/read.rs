@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::FileType;
@@ -96,9 +95,9 @@ impl PathReader<'_> {
             };
         };
         let fail = |source| ReadError::Io { path: path.into(), source };
-        let (above, last) = split(name);
+        let (above, last) = self.workspace.split_base(name);
         let stat = match self.folder(above) {
-            Ok(_) if name == "." => self.workspace.root.symlink_metadata().map(|meta| Some(meta.mode())),
+            Ok(base) if last == "." => base.mode().map(Some),
             Ok(above) => above.stat(last).map(|stat| {
                 let folder = stat.filter(|stat| disk::is(stat, FileType::Directory));
                 folder.map(|stat| stat.st_mode)
@@ -115,20 +114,17 @@ impl PathReader<'_> {
 
     /// Returns the folder at a normalised path, opened without following a link.
     fn folder(&mut self, path: &str) -> io::Result<&Folder> {
-        if path.starts_with('/') {
-            let folder = self.workspace.folder(path)?;
-            self.open = VecDeque::from([(path.to_string(), folder)]);
-            return Ok(&self.open[0].1);
-        }
         let is_above = |open: &str| match path.strip_prefix(open) {
-            Some(rest) => open.is_empty() || rest.is_empty() || rest.starts_with('/'),
+            Some(_) if open.is_empty() => !path.starts_with('/'),
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
             None => false,
         };
         while self.open.back().is_some_and(|(open, _)| !is_above(open)) {
             self.open.pop_back();
         }
         if self.open.is_empty() {
-            self.open.push_back((String::new(), Folder::open(&self.workspace.root)?));
+            let (base, folder, _) = self.workspace.open_base(path)?;
+            self.open.push_back((base, folder));
         }
         let mut end = self.open.back().map_or(0, |(open, _)| open.len());
         while end < path.len() {
@@ -202,16 +198,13 @@ impl Workspace {
         (!plain.iter().any(|kind| disk::is(&stat, *kind))).then(|| (folder, disk::kind_of_stat(&stat)))
     }
 
-    /// Returns the folder at a normalised path, opened without following a link. An absolute one is of the repository of
-    /// a linked worktree.
+    /// Returns the folder at a normalised path, opened without following a link.
     ///
     /// # Errors
-    /// When there is none, or it or one on the way is a link.
+    /// When there is none, it or one on the way is a link, or it lies outside the root where nothing is archived.
     pub(super) fn folder(&self, path: &str) -> io::Result<Folder> {
-        match self.in_linked_repository(path) {
-            Some((shared, rest)) => Folder::open(&shared)?.descend(Path::new(rest)),
-            None => Folder::open(&self.root)?.descend(Path::new(path)),
-        }
+        let (_, base, rest) = self.open_base(path)?;
+        base.descend(Path::new(rest))
     }
 
     /// Returns what is at an absolute path, outside the workspace too: for reads that the person approved.

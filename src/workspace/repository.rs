@@ -1,10 +1,8 @@
 //! The repository's own folder, where `.git` is a file that names it. Such a file is material: any program may write one.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Workspace;
-use crate::disk::{self, Folder, Links};
+use crate::disk::{self, Links};
 
 /// The largest file that names a folder.
 const LARGEST: u64 = 4_096;
@@ -28,36 +26,6 @@ pub fn worktree_folders(root: &Path) -> Vec<PathBuf> {
     shared.map_or_else(Vec::new, |shared| vec![own, shared])
 }
 
-impl Workspace {
-    /// Returns the folder that the worktrees of this root's repository share and the rest of an absolute path below it;
-    /// none: the path lies elsewhere, or this is no linked worktree.
-    pub fn in_linked_repository<'p>(&self, path: &'p str) -> Option<(PathBuf, &'p str)> {
-        if !path.starts_with('/') {
-            return None;
-        }
-        let shared = worktree_folders(self.root()).pop()?;
-        let rest = path.strip_prefix(shared.to_str()?)?;
-        match rest.strip_prefix('/') {
-            Some(rest) => Some((shared, rest)),
-            None => rest.is_empty().then_some((shared, rest)),
-        }
-    }
-}
-
-/// Opens the folder that an absolute path is followed from. Returns its path, and the way from there; none: the path is
-/// one below the workspace's root.
-///
-/// # Errors
-/// When it lies in no repository of a linked worktree, or cannot be opened.
-pub(super) fn open_linked<'p>(workspace: &Workspace, path: &'p str) -> io::Result<Option<(String, Folder, &'p str)>> {
-    if !path.starts_with('/') {
-        return Ok(None);
-    }
-    let (shared, rest) = workspace.in_linked_repository(path).ok_or(io::ErrorKind::PermissionDenied)?;
-    let name = path[..path.len() - rest.len()].trim_end_matches('/');
-    Ok(Some((name.to_string(), Folder::open(&shared)?, rest)))
-}
-
 /// Returns whether a worktree's own folder says that it is this root's.
 fn names_back(own: &Path, root: &Path) -> bool {
     let text = disk::read_text(&own.join("gitdir"), LARGEST, Links::Refuse).unwrap_or_default();
@@ -77,6 +45,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::workspace::Workspace;
 
     #[test]
     fn only_a_repository_that_names_the_root_in_turn_is_its_own() {
@@ -89,7 +58,7 @@ mod tests {
         let workspace = Workspace::open(&root).expect("open");
         let below = |path: &str| {
             let path = format!("{}/{path}", base.display());
-            workspace.in_linked_repository(&path).map(|(shared, rest)| (shared, rest.to_string()))
+            workspace.in_outside(&path).map(|(shared, rest)| (shared.folder, rest.to_string()))
         };
         let point = |to: &Path| fs::write(root.join(".git"), format!("gitdir: {}\n", to.display())).expect("written");
         point(&own);
@@ -97,19 +66,19 @@ mod tests {
         assert!(worktree_folders(&root).is_empty());
         fs::write(own.join("gitdir"), format!("{}\n", root.join(".git").display())).expect("written");
         assert_eq!(worktree_folders(&root), [own.clone(), base.join("main/.git")]);
-        assert_eq!(below("main/.git/refs/heads/a"), Some((base.join("main/.git"), "refs/heads/a".into())));
-        assert_eq!(below("main/.git"), Some((base.join("main/.git"), String::new())));
-        let head = format!("{}/main/.git/worktrees/tree/HEAD", base.display());
+        assert_eq!(below("main/.git/./refs/heads/a"), Some((base.join("main/.git"), "refs/heads/a".into())));
+        assert_eq!(below("main/.git/."), Some((base.join("main/.git"), String::new())));
+        let head = format!("{}/main/.git/./worktrees/tree/HEAD", base.display());
         assert_eq!(workspace.resolve_archived(&head).ok().as_ref(), Some(&head));
         fs::write(&head, "ref: refs/heads/tree\n").expect("written");
         assert_eq!(workspace.read_archived(&head).expect("read").state.text(), Some("ref: refs/heads/tree\n"));
-        let way = format!("{}/main/.git/../../home", base.display());
+        let way = format!("{}/main/.git/./../../home", base.display());
         assert!(workspace.resolve_archived(&way).is_err());
-        assert_eq!((below("main/.github/a"), below("main/a"), below("tree/a")), (None, None, None));
+        assert_eq!(["main/.git/a", "main/.github/./a", "main/./a", "tree/a"].map(below), [const { None }; 4]);
         fs::write(own.join("gitdir"), "../../../../tree/.git\n").expect("written");
         assert_eq!(worktree_folders(&root), [own.clone(), base.join("main/.git")]);
         fs::write(own.join("gitdir"), format!("{}\n", base.join("other/.git").display())).expect("written");
-        assert!(worktree_folders(&root).is_empty() && below("main/.git/refs/heads/a").is_none());
+        assert!(worktree_folders(&root).is_empty() && below("main/.git/./refs/heads/a").is_none());
         assert!(workspace.resolve_archived(&head).is_err() && workspace.read_archived(&head).is_err());
         for other in ["home", "x/worktrees/y", "nowhere"] {
             point(&base.join(other));

@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
 use super::read::{Read, is_absent, split};
-use super::repository::open_linked;
 use super::stamp::{Stamp, wide};
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
@@ -107,11 +106,12 @@ impl<'a> Staging<'a> {
     /// Any error of the file system; nothing is left behind then.
     pub fn stage(&mut self, path: &str, now: &State, after: &State) -> io::Result<(Staged, Option<File>)> {
         let (folder_path, name) = split(path);
-        let (root, way) = match open_linked(self.workspace, folder_path)? {
-            Some((name, folder, way)) => {
-                (Arc::clone(self.folders.entry(name).or_insert_with(|| Arc::new(folder))), way)
+        let (root, way) = match folder_path.starts_with('/') {
+            true => {
+                let (base, folder, way) = self.workspace.open_base(folder_path)?;
+                (Arc::clone(self.folders.entry(base).or_insert_with(|| Arc::new(folder))), way)
             }
-            None => (Arc::clone(&self.folders[""]), folder_path),
+            false => (Arc::clone(&self.folders[""]), folder_path),
         };
         let mut made = Vec::new();
         let folder = match after.is_absent() {
@@ -473,7 +473,10 @@ pub fn sync_folders(staged: &[Staged]) -> io::Result<()> {
 /// Removes folders (normalised paths) that are empty, in this order; those that went. One that is not empty, or not a
 /// folder any more, stays, and nothing is wrong with that.
 pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let inside = |folder: &&String| workspace.resolve(folder, Access::Folder).is_ok_and(|real| real == **folder);
+    let inside = |folder: &&String| match folder.starts_with('/') {
+        true => workspace.resolve_archived(&format!("{folder}/")).is_ok_and(|real| real[..real.len() - 1] == **folder),
+        false => workspace.resolve(folder, Access::Folder).is_ok_and(|real| real == **folder),
+    };
     let mut gone: Vec<String> = Vec::new();
     for folder in folders.filter(inside) {
         let (above, name) = split(folder);

@@ -22,7 +22,6 @@ use crate::past::{self, LineCause, Moment, PastError};
 use crate::proposal::{Proposal, ProposalId};
 use crate::protocol::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
 use crate::text::clean::clean_line;
-use crate::workspace::Access;
 
 /// The time that git has for the commits of a file.
 const GIT_LIMIT: Duration = Duration::from_secs(1);
@@ -90,7 +89,8 @@ pub fn blame(services: &Services, given: &str) -> Result<BlamedFile, String> {
     if given.trim().is_empty() {
         return Err(say::blame_which().into());
     }
-    let path = services.workspace.resolve(given.trim(), Access::File).map_err(|error| error.to_string())?;
+    let path = services.stores().archived_path(services.workspace.root(), given.trim());
+    let path = path.map_err(|error| error.to_string())?;
     let found = past::blame(&path, services.stores()).map_err(|error| error.to_string())?;
     let (mut causes, mut places, mut prompts) = (Vec::new(), HashMap::new(), TypedPrompts::new(services));
     let (mut text, mut lines) = (String::new(), Vec::new());

@@ -31,7 +31,7 @@ use crate::agent::services::events::Events;
 pub use crate::agent::services::locked::lock;
 use crate::agent::services::models::ModelAccess;
 use crate::agent::services::news::ChangesetNews;
-pub use crate::agent::services::shell::{check_rules, command_rules, shell};
+pub use crate::agent::services::shell::{check_rules, command_rules, shell, with_folders};
 use crate::agent::services::watched::WatchedFiles;
 use crate::archive::{self, Archive};
 use crate::config::{Config, RuleConfig};

@@ -6,7 +6,7 @@ use crate::archive::Archive;
 use crate::config::{Config, RuleConfig, folder};
 use crate::shell::class::rules::{Rule, RuleDecision};
 use crate::shell::{
-    CopyLimits, Environment, Keeper, PlaceSettings, PreviewWhen, SandboxSettings, Shell, ShellSettings,
+    CopyLimits, Environment, Keeper, PlaceSettings, PreviewWhen, SandboxSettings, Shell, ShellSettings, private,
 };
 use crate::workspace::Workspace;
 
@@ -25,6 +25,19 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
         program: config.program.clone(),
         offered: std::sync::Mutex::default(),
     }
+}
+
+/// Returns the workspace with the folders of `shell.write`, whose files are archived too.
+pub fn with_folders(workspace: Workspace, config: &Config) -> Workspace {
+    if config.shell.write.is_empty() {
+        return workspace;
+    }
+    let home = config.env().get("HOME").map(PathBuf::from);
+    let folders: Vec<PathBuf> =
+        config.shell.write.iter().map(|name| folder(name, home.as_deref(), workspace.root())).collect();
+    let settings = SandboxSettings { private: config.shell.private.clone(), ..SandboxSettings::default() };
+    let private = private(&settings, config.paths.folder(), home.as_deref());
+    workspace.with_folders(&folders, private)
 }
 
 /// Returns the rules for commands that the configuration names, and what is wrong with those that cannot be.
@@ -74,7 +87,6 @@ fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
         sandbox: SandboxSettings {
             off: said.sandbox == Some(false),
             private: said.private.clone(),
-            write: folders(&said.write),
             caches: folders(&said.caches),
             ports: said.ports.clone(),
         },

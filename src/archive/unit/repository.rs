@@ -1,7 +1,6 @@
 //! The repository is one unit: a restore brings back all of its files or none.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::git;
@@ -15,7 +14,7 @@ fn is_in(path: &str) -> bool {
     path == REPOSITORY || is_in_repository(path)
 }
 
-/// The folders of the repository, as archived paths name them.
+/// The folders of the repository, as the archived paths of its parts begin.
 struct GitFolders {
     /// The worktree's own.
     own: String,
@@ -25,12 +24,12 @@ struct GitFolders {
 
 impl GitFolders {
     fn of(workspace: &Workspace) -> Self {
-        let text = |folder: &PathBuf| folder.to_str().map(str::to_string);
-        match &worktree_folders(workspace.root())[..] {
-            [own, shared] => text(own).zip(text(shared)).map(|(own, shared)| GitFolders { own, shared }),
-            _ => None,
-        }
-        .unwrap_or_else(|| GitFolders { own: REPOSITORY.into(), shared: REPOSITORY.into() })
+        let linked = workspace.outside().into_iter().find(|folder| folder.is_repository);
+        let own = worktree_folders(workspace.root()).into_iter().next();
+        let linked = linked
+            .zip(own)
+            .and_then(|(shared, own)| Some(GitFolders { own: shared.name_of(&own)?, shared: shared.name }));
+        linked.unwrap_or_else(|| GitFolders { own: REPOSITORY.into(), shared: REPOSITORY.into() })
     }
 
     /// Returns how the repository calls a file: `HEAD`, `refs/heads/main`.

@@ -30,7 +30,7 @@ use crate::config::size;
 use crate::execute::Stores;
 use crate::memory::{self, Memory};
 use crate::messages::agent as say;
-use crate::workspace::{Access, PathError, Workspace};
+use crate::workspace::Workspace;
 
 /// All went well.
 pub const DONE: u8 = 0;
@@ -258,18 +258,6 @@ pub(in crate::cli) fn reconcile_killed(
     }
 }
 
-/// Returns a file as it is really written; or the link itself, where only that has been archived.
-///
-/// # Errors
-/// When it is no path that nebula may change.
-pub(in crate::cli) fn archived_path(base: &Path, file: &str, stores: Stores<'_>) -> Result<String, PathError> {
-    let entry = stores.workspace.resolve_from(base, file, Access::Entry);
-    match entry {
-        Ok(path) if stores.archive.versions(&path).is_ok_and(|v| !v.is_empty()) => Ok(path),
-        _ => stores.workspace.resolve_from(base, file, Access::File),
-    }
-}
-
 /// The context of the commands.
 pub struct ArchiveCommands<'a> {
     /// The workspace.
@@ -351,7 +339,7 @@ impl ArchiveCommands<'_> {
 
     /// Returns a file as it is really written; or the link itself, where only that has been archived.
     fn path(&self, base: &Path, file: &str) -> Result<String> {
-        Ok(archived_path(base, file, self.stores())?)
+        Ok(self.stores().archived_path(base, file)?)
     }
 
     /// Asks, and reads a line; `None` at the end of input.

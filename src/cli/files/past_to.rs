@@ -26,7 +26,10 @@ impl ArchiveCommands<'_> {
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
         let past::Differing { files, unreadable } =
             past::differing(moment, Moment::now(self.stores())?, self.stores())?;
-        let files: Vec<_> = files.into_iter().filter(|file| file.change.path != REPOSITORY).collect();
+        let is_inside = |path: &str| path != REPOSITORY && !path.starts_with('/');
+        let files: Vec<_> = files.into_iter().filter(|file| is_inside(&file.change.path)).collect();
+        let unreadable: Vec<_> =
+            unreadable.into_iter().filter(|(path, _)| path.as_ref().is_none_or(|path| is_inside(path))).collect();
         let doubtful = files.iter().filter(|file| file.outside.is_some() || file.unsure).count();
         let files = files.into_iter();
         let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();
@@ -54,7 +57,8 @@ impl ArchiveCommands<'_> {
         for why in &left {
             self.complain(why)?;
         }
-        let words = "the repository and what git ignores are left out, but for what was archived";
+        let words =
+            "the repository, what git ignores but for what was archived, and files outside the workspace are left out";
         if doubtful > 0 {
             let files = plural(doubtful, "file");
             self.complain(&format!("of {files} it is not certain that it was so: `nebula at WHEN` names them"))?;

@@ -10,7 +10,7 @@ use super::refusal::ToolRefusal;
 use crate::archive::{Archive, Restoration};
 use crate::cli::Context;
 use crate::cli::args::ServeArgs;
-use crate::cli::files::{archived_path, reconcile_killed};
+use crate::cli::files::reconcile_killed;
 use crate::cli::out::complain;
 use crate::execute::Stores;
 use crate::mcp::ConsentQuestion;
@@ -78,7 +78,7 @@ impl ArchiveTools {
 
     /// Returns the normalised path of a file that a client names.
     pub(super) fn path(&self, given: &str) -> Result<String, ToolRefusal> {
-        Ok(archived_path(self.context.workspace.root(), given, self.stores())?)
+        Ok(self.stores().archived_path(self.context.workspace.root(), given)?)
     }
 
     /// Takes in what killed processes left, as the commands do.

@@ -113,7 +113,7 @@ pub(super) fn run_through(
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
     if class != Class::Read {
         let shell = commands.shell();
-        [shell.own_unprotected(keeper), shell.unkept_folders()].iter().flatten().for_each(out::complain);
+        shell.own_unprotected(keeper).iter().for_each(out::complain);
     }
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,

@@ -164,6 +164,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path}はワークスペースの外にあります（{real}）。中のパスを指定してください",
     ),
     (
+        "it lies outside the workspace, in no folder of shell.write that is there: add its folder to shell.write in your configuration, then restore it",
+        "ワークスペースの外で、shell.writeのどのフォルダーにも含まれていません。設定のshell.writeにフォルダーを追加してから復元してください",
+    ),
+    (
         "{path} points into {what}, which nebula never touches: use another path",
         "{path}は{what}の中を指しています。nebulaは変更しません。別のパスを指定してください",
     ),

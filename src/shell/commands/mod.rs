@@ -259,6 +259,7 @@ impl Commands {
         };
         let around = Surroundings {
             root: self.shell.workspace.root(),
+            folders: self.shell.workspace.folders(),
             temporary,
             since: self.since,
             own: self.shell.own.as_deref(),

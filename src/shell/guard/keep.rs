@@ -26,7 +26,6 @@ use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 use crate::text::clean::clean_line;
-use crate::text::name;
 use copies::{Copies, LargeCopy};
 pub use outside::is_older_terminal;
 
@@ -299,6 +298,8 @@ impl Keeping {
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, true) {
+            // One that holds the workspace is not the command's, whatever it may write in it.
+            _ if self.places.root() != path && self.places.root().starts_with(path) => self.refuse(path),
             PathClass::Refused => self.refuse(path),
             PathClass::Kept => self.folder(path, &meta),
             PathClass::Derived(folder) if holds_objects(&folder) => self.folder(path, &meta),
@@ -308,9 +309,8 @@ impl Keeping {
                 }
                 Ok(())
             }
-            PathClass::Outside if self.places.root().starts_with(path) => self.refuse(path),
             PathClass::Outside => self.outside(path, Some(&meta)),
-            _ => Ok(()),
+            PathClass::Excluded(_) => Ok(()),
         }
     }
 
@@ -332,13 +332,9 @@ impl Keeping {
         Ok(())
     }
 
-    fn inside<'a>(&self, path: &'a Path) -> &'a Path {
-        path.strip_prefix(self.places.root()).unwrap_or(path)
-    }
-
     /// Returns the normalised path.
     fn name(&self, path: &Path) -> String {
-        name::text_of(self.inside(path).as_os_str()).into_owned()
+        self.places.name(path)
     }
 
     fn absent(&mut self, path: &Path) -> Verdict {

@@ -76,7 +76,7 @@ impl Names {
 /// Returns the kept files of a workspace that are wanted.
 fn search(places: &PathClasses, is_wanted: impl Fn(&Metadata) -> bool) -> HashMap<Inode, Vec<PathBuf>> {
     let mut found: HashMap<Inode, Vec<PathBuf>> = HashMap::new();
-    let mut folders = vec![places.root().to_path_buf()];
+    let mut folders: Vec<PathBuf> = places.outside().chain([places.root()]).map(Path::to_path_buf).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
@@ -84,7 +84,7 @@ fn search(places: &PathClasses, is_wanted: impl Fn(&Metadata) -> bool) -> HashMa
                 continue;
             }
             if meta.is_dir() {
-                folders.push(path);
+                folders.extend((!places.is_base(&path)).then_some(path));
             } else if meta.is_file() && is_wanted(&meta) {
                 found.entry(inode(&meta)).or_default().push(path);
             }

@@ -91,8 +91,6 @@ pub struct SandboxSettings {
     pub off: bool,
     /// `shell.private`: more files under the home folder that no command may read, as globs.
     pub private: Vec<String>,
-    /// `shell.write`: more folders that commands may write. They are not archived.
-    pub write: Vec<PathBuf>,
     /// `shell.caches`: more folders that a command with the network may write.
     pub caches: Vec<PathBuf>,
     /// `shell.ports`: ports on this machine that every command may reach.
@@ -106,8 +104,8 @@ pub struct Bounds {
     pub grant: Grant,
     /// Folders and files that may be written.
     pub write: Vec<PathBuf>,
-    /// The folders among them that are the person's, and outside the workspace: not archived, and named.
-    pub unkept: Vec<PathBuf>,
+    /// The folders among them that are the person's, and outside the workspace.
+    pub folders: Vec<PathBuf>,
     /// The session's folder for temporary files.
     pub temporary: PathBuf,
     /// The time when the session began, in nanoseconds since 1970: what is older in a temporary folder is not its own.
@@ -123,8 +121,8 @@ pub struct Bounds {
 impl Bounds {
     /// Takes away what a view does not cover: folders outside the workspace that may be written.
     pub fn keep_to_view(&mut self) {
-        let unkept = std::mem::take(&mut self.unkept);
-        self.write.retain(|path| !unkept.contains(path));
+        let folders = std::mem::take(&mut self.folders);
+        self.write.retain(|path| !folders.contains(path));
         self.sockets.clear();
     }
 }
@@ -133,6 +131,8 @@ impl Bounds {
 pub struct Surroundings<'a> {
     /// The workspace's root.
     pub root: &'a Path,
+    /// The folders outside it that the person lets commands write.
+    pub folders: &'a [PathBuf],
     /// The folder for temporary files of this session.
     pub temporary: &'a Path,
     /// The time when the session began, in nanoseconds since 1970.
@@ -148,12 +148,12 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     let home = around.variables.get("HOME").map(PathBuf::from);
     let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
     write.push(around.temporary.to_path_buf());
-    let (mut sockets, mut unkept) = (Vec::new(), Vec::new());
+    let (mut sockets, mut folders) = (Vec::new(), Vec::new());
     if grant != Grant::Read {
         write.push(around.root.to_path_buf());
         write.extend(TEMPORARY.iter().map(PathBuf::from));
-        unkept.extend(settings.write.iter().cloned());
-        write.extend(unkept.iter().cloned());
+        folders.extend(around.folders.iter().cloned());
+        write.extend(folders.iter().cloned());
         write.extend(worktree_folders(around.root));
         sockets.extend([around.root.to_path_buf(), around.temporary.to_path_buf()]);
     }
@@ -162,18 +162,23 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
         write.extend(caches(home.as_deref(), around.variables));
         sockets.extend(around.variables.get("SSH_AUTH_SOCK").map(PathBuf::from));
     }
-    let mut private: Vec<PathBuf> = around.own.map(Path::to_path_buf).into_iter().collect();
-    if let Some(home) = &home {
+    let private = private(settings, around.own, home.as_deref());
+    let (temporary, since) = (around.temporary.to_path_buf(), around.since);
+    let [write, folders, sockets] = [write, folders, sockets].map(real);
+    Bounds { grant, write, folders, temporary, since, private, sockets, ports: settings.ports.clone() }
+}
+
+/// Returns the files and folders that no command may read, by nebula's own folder and the home folder.
+pub fn private(settings: &SandboxSettings, own: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut private: Vec<PathBuf> = own.map(Path::to_path_buf).into_iter().collect();
+    if let Some(home) = home {
         let globs = PRIVATE.iter().copied().chain(settings.private.iter().map(String::as_str));
         private.extend(globs.flat_map(|glob| expand(home, glob)));
         private.retain(|path| !NOT_PRIVATE.iter().any(|name| *path == home.join(name)));
     }
-    let (temporary, since) = (around.temporary.to_path_buf(), around.since);
     // What has no text cannot be told to the helper: the folder around it is private then.
     let nameable = |path: PathBuf| path.ancestors().find(|path| path.to_str().is_some()).map(Path::to_path_buf);
-    let private = real(private.into_iter().filter_map(nameable).collect());
-    let [write, unkept, sockets] = [write, unkept, sockets].map(real);
-    Bounds { grant, write, unkept, temporary, since, private, sockets, ports: settings.ports.clone() }
+    real(private.into_iter().filter_map(nameable).collect())
 }
 
 /// Returns the paths that exist, without links in them, each once.
@@ -240,8 +245,14 @@ mod tests {
         let settings = SandboxSettings { private: vec!["vault/*.pem".into()], ..SandboxSettings::default() };
         let of = |grant| {
             let (root, temporary, own) = (home.join("work"), home.join("tmp"), home.join("own"));
-            let around =
-                Surroundings { root: &root, temporary: &temporary, since: 0, own: Some(&own), variables: &variables };
+            let around = Surroundings {
+                root: &root,
+                folders: &[],
+                temporary: &temporary,
+                since: 0,
+                own: Some(&own),
+                variables: &variables,
+            };
             bounds(grant, &settings, &around)
         };
         let inside = |paths: &[PathBuf]| -> Vec<String> {

@@ -6,4 +6,4 @@ mod grant;
 
 #[cfg(target_os = "linux")]
 pub use domain::enter;
-pub use grant::{Bounds, Grant, SandboxSettings, Surroundings, TEMPORARY, bounds};
+pub use grant::{Bounds, Grant, SandboxSettings, Surroundings, TEMPORARY, bounds, private};

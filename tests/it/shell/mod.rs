@@ -1,6 +1,7 @@
 //! Commands and their undoing, with the real program.
 
 mod classes;
+mod folders;
 mod forms;
 mod holds;
 mod hostile;

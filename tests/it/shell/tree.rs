@@ -106,6 +106,13 @@ impl Tree {
     }
 }
 
+/// Everything in a folder.
+pub fn snapshot_of(folder: &Path) -> BTreeMap<String, Entry> {
+    let mut found = BTreeMap::new();
+    look(folder, folder, &mut found);
+    found
+}
+
 fn look(root: &Path, folder: &Path, found: &mut BTreeMap<String, Entry>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

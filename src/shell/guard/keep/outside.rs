@@ -71,8 +71,7 @@ impl Keeping {
         if path.starts_with(TERMINALS) && there.is_some_and(|meta| is_older(meta, bounds.since)) {
             return self.refuse(path);
         }
-        if TEMPORARY.iter().any(|folder| path.starts_with(folder)) && !bounds.unkept.iter().any(|p| path.starts_with(p))
-        {
+        if TEMPORARY.iter().any(|folder| path.starts_with(folder)) {
             let own = there.is_none_or(|meta| self.made.contains(path) || is_newer(meta, bounds.since));
             if there.is_none() {
                 self.made.insert(path.to_path_buf());
@@ -80,10 +79,6 @@ impl Keeping {
             return if own { Ok(()) } else { self.refuse(path) };
         }
         match bounds.write.iter().any(|free| path.starts_with(free)) {
-            true if bounds.unkept.iter().any(|unkept| path.starts_with(unkept)) => {
-                self.ask_about_later(path)?;
-                self.unarchived(path, "outside the workspace")
-            }
             true => Ok(()),
             false => self.refuse(path),
         }

@@ -190,11 +190,7 @@ fn cannot_be_undone(judged: &JudgedCommand) -> String {
         Class::Reach => words::reach_not_undone(),
         _ => words::derived_not_kept(),
     };
-    let folders: Vec<_> = judged.unkept.iter().map(|folder| clean(&folder.to_string_lossy()).into_owned()).collect();
-    match folders.is_empty() {
-        true => words.into(),
-        false => words::and_unkept(&words, &folders.join(", ")),
-    }
+    words.into()
 }
 
 fn reason_words(reason: Reason) -> &'static str {

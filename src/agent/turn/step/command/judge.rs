@@ -1,6 +1,5 @@
 //! The judgement of a command of the model: its class, the rules that meet it, and the policy.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agent::session::approval::shell_policy;
@@ -31,8 +30,6 @@ pub struct JudgedCommand {
     pub no_view: Option<String>,
     /// True if nothing but the keeper keeps it from nebula's own folders, though more should.
     pub is_own_unprotected: bool,
-    /// The folders outside the workspace that it may change and whose states nothing keeps.
-    pub unkept: Vec<PathBuf>,
 }
 
 impl JudgedCommand {
@@ -138,8 +135,7 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let judgement = judge(&found, &rules, policy, enforced);
         let no_view = shell.no_view();
         let is_own_unprotected = shell.mounts_own(keeper).is_err();
-        let unkept = if found.class > Class::Read { shell.settings.sandbox.write.clone() } else { Vec::new() };
-        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view, is_own_unprotected, unkept }
+        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view, is_own_unprotected }
     });
     judged.await.ok()
 }
