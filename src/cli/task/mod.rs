@@ -31,6 +31,8 @@ use crate::protocol::{
 
 /// The kind of a changeset that a command made.
 const COMMAND: &str = "command";
+/// The kind of a changeset that a call of a Strand store made.
+const STRAND: &str = "strand";
 
 /// The arguments of a task.
 pub struct Task {
@@ -205,10 +207,17 @@ impl EventPrinter {
             EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
-                if changeset.by == COMMAND && changeset.session.as_ref() == Some(&self.session_id) {
+                if [COMMAND, STRAND].contains(&changeset.by.as_str())
+                    && changeset.session.as_ref() == Some(&self.session_id)
+                {
                     self.changed.extend(paths.iter().map(|path| path.to_string()));
+                    self.changed.extend(changeset.definitions.iter().cloned());
                 }
-                self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
+                let mut line = json!({"type": "changeset", "id": changeset.id, "paths": paths});
+                if !changeset.definitions.is_empty() {
+                    line["definitions"] = json!(changeset.definitions);
+                }
+                self.line(line)?;
             }
             EventBody::Command(event) => {
                 let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
@@ -487,8 +496,16 @@ mod tests {
         ] {
             let file = ChangesetFile { path: path.into(), version: None, absent: false, counts: None };
             let (by, session, files) = (by.into(), session.map(String::from), vec![file]);
-            let changeset =
-                Changeset { id: String::new(), at: 0, cause: String::new(), by, session, merged: None, files };
+            let changeset = Changeset {
+                id: String::new(),
+                at: 0,
+                cause: String::new(),
+                by,
+                session,
+                merged: None,
+                files,
+                definitions: Vec::new(),
+            };
             printer.event(EventBody::Archived(changeset)).expect("printed");
         }
         assert_eq!(printer.changed.into_iter().collect::<Vec<_>>(), ["mine"]);
