@@ -152,7 +152,7 @@ pub enum RestoreError {
         count: usize,
     },
     /// Ops of a store are taken back once.
-    #[error("the newest changeset changed the Strand store {0}: `nebula undo` without COUNT takes that back")]
+    #[error("the newest changeset changed the Strand store {0}: `nebula undo` without COUNT undoes that")]
     OpsOnce(String),
     /// Ops of a store cannot be taken back; its words.
     #[error("{0}; nothing was changed")]

@@ -7,9 +7,11 @@ use crate::proposal::{Consent, Decided, RestorePreview};
 
 /// Ops that a restore takes back: there are none here.
 #[derive(Debug, Clone)]
-pub enum StoreRevert {}
+pub enum NoRevert {}
 
-impl StoreRevert {
+pub use self::NoRevert as StoreRevert;
+
+impl NoRevert {
     /// Returns the names of the definitions that it changes.
     pub fn definitions(&self) -> Vec<String> {
         match *self {}

@@ -1,4 +1,4 @@
-//! Changes of a Strand store, on the road of every change: intent to memory, the ops named by a changeset, the ops in the
+//! Changes of a Strand store, in the steps of every change: intent to memory, the ops named by a changeset, the ops in the
 //! store's own log, the outcome to memory.
 //!
 //! The ops are named under the store's lock, just before they are durable. A process that is killed before that has
@@ -16,7 +16,7 @@ use crate::memory::{self, ChangesetCause};
 use crate::proposal::{
     Consent, Counts, Decided, RestoreFate, RestorePreview, RestoreStatus, State, count_changed, marked,
 };
-use crate::strand::cli::{Opening, ToolAnswer, ToolCall, Touched};
+use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
 
 /// The client that reverts are issued as, like the calls of the model.
 const CLIENT: &str = "nebula";
@@ -26,7 +26,7 @@ const CLIENT: &str = "nebula";
 pub struct Issued {
     /// The answer of the store.
     pub answer: ToolAnswer,
-    /// What the store had to tell.
+    /// The notices of the store.
     pub notices: Vec<String>,
     /// The changeset that names the ops; none: it issued none.
     pub changeset: Option<Id>,
@@ -57,7 +57,7 @@ impl Naming {
 /// When the store cannot be opened: nothing was changed.
 pub fn issue(
     opening: Opening,
-    (call, touched): (&ToolCall, &[Touched]),
+    (call, touched): (&ToolCall, &[TouchedDefinition]),
     (cause, consent): (ChangesetCause, Consent),
     stores: Stores<'_>,
     stop: &CancellationToken,
@@ -97,7 +97,7 @@ pub struct StoreRevert {
     /// The ops, newest first.
     ops: Vec<String>,
     /// The definitions that their reverts touch.
-    touched: Vec<Touched>,
+    touched: Vec<TouchedDefinition>,
 }
 
 impl StoreRevert {
@@ -113,12 +113,12 @@ impl StoreRevert {
 
     /// Returns what it does to each definition as marked lines.
     pub fn marked(&self) -> String {
-        Touched::marked(&self.touched, marked)
+        TouchedDefinition::marked(&self.touched, marked)
     }
 
     /// Returns a preview of each definition, under the name of its store.
     pub fn previews(&self) -> Vec<RestorePreview> {
-        let preview = |touched: &Touched| {
+        let preview = |touched: &TouchedDefinition| {
             let ((before, after), counts) = (touched.texts(), counts(touched));
             let fate = match (before.is_empty(), after.is_empty()) {
                 (true, _) => RestoreFate::Made,
@@ -234,12 +234,12 @@ pub fn is_issued(changeset: Id, stores: Stores<'_>) -> Option<bool> {
 }
 
 /// Returns how many lines a change of definitions adds and removes.
-pub fn counts_of(touched: &[Touched]) -> Counts {
+pub fn counts_of(touched: &[TouchedDefinition]) -> Counts {
     let sum = |a: Counts, b: Counts| Counts { added: a.added + b.added, removed: a.removed + b.removed };
     touched.iter().map(counts).fold(Counts::default(), sum)
 }
 
-fn counts(touched: &Touched) -> Counts {
+fn counts(touched: &TouchedDefinition) -> Counts {
     let (before, after) = touched.texts();
     count_changed(&State::file(before.as_bytes()), &State::file(after.as_bytes()))
 }
@@ -252,9 +252,9 @@ fn open(store: &str, stores: Stores<'_>) -> Result<crate::strand::cli::Tools, St
 }
 
 /// Returns the names of definitions, each once.
-fn names(touched: &[Touched]) -> Vec<String> {
+fn names(touched: &[TouchedDefinition]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in touched.iter().map(Touched::name) {
+    for name in touched.iter().map(TouchedDefinition::name) {
         if !names.iter().any(|known| known == name) {
             names.push(name.to_string());
         }
@@ -263,7 +263,7 @@ fn names(touched: &[Touched]) -> Vec<String> {
 }
 
 /// Returns the title of a call's changeset: the tool, the first definition, and how many more there are.
-fn titled(tool: &str, touched: &[Touched]) -> String {
+fn titled(tool: &str, touched: &[TouchedDefinition]) -> String {
     match names(touched).as_slice() {
         [] => tool.to_string(),
         [one] => format!("{tool} {one}"),

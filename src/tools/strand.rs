@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Args, Progress, RunResult, StoreChange, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
 use crate::proposal::marked;
 use crate::provider::ToolSpec;
-use crate::strand::cli::{Opening, ToolAnswer, ToolCall, Touched};
+use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
 
 /// The client that ops are issued as.
 const CLIENT: &str = "nebula";
@@ -122,7 +122,7 @@ fn tried(opening: Opening, call: ToolCall, args: &Args, stop: &CancellationToken
     }
     let what = match touched.is_empty() {
         true => arguments(call.name, args),
-        false => format!("{}\n\n{}", call.name, Touched::marked(&touched, marked)),
+        false => format!("{}\n\n{}", call.name, TouchedDefinition::marked(&touched, marked)),
     };
     Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched, what })))
 }

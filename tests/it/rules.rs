@@ -47,7 +47,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "strand::cli::Opening",
             "strand::cli::ToolAnswer",
             "strand::cli::ToolCall",
-            "strand::cli::Touched",
+            "strand::cli::Tools",
+            "strand::cli::TouchedDefinition",
         ],
     ),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
@@ -69,7 +70,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "strand::cli::Opening",
             "strand::cli::ToolAnswer",
             "strand::cli::ToolCall",
-            "strand::cli::Touched",
+            "strand::cli::TouchedDefinition",
         ],
     ),
     ("protocol", &["proposal"]),
@@ -412,7 +413,16 @@ fn each_outside_crate_has_one_door() {
 /// The places where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
 /// person's decision about a command arrives as a [`nebula::protocol::CommandDecision`].
 const CONSENT: &[(&str, &[&str])] = &[
-    ("Consent::Person", &["tui/pane", "cli", "agent/turn/step/command"]),
+    (
+        "Consent::Person",
+        &[
+            "tui/pane",
+            "cli",
+            "agent/turn/step/command",
+            "agent/turn/step/tool_run/questions.rs",
+            "agent/change/restore",
+        ],
+    ),
     ("Consent::Policy", &["agent"]),
     ("Consent::Flag", &["agent", "cli"]),
     ("Consent::Rule", &["agent/turn/step/command"]),

@@ -44,7 +44,7 @@ pub struct ProposalResult {
     pub merged_before: Vec<MergedFile>,
 }
 
-/// What a restore shows and does beside the files of its proposal.
+/// The parts of a restore beside the files of its proposal.
 #[derive(Default)]
 pub struct RestoreParts {
     /// The previews of its files and definitions.
@@ -224,8 +224,7 @@ pub async fn execute_revert(
     let written: Vec<_> = revert.definitions().into_iter().map(|name| (name, None)).collect();
     let services = Arc::clone(&context.services);
     let work = tokio::task::spawn_blocking(move || {
-        let Executed { applied, unrecorded } =
-            store::revert(&revert, None, (cause, Consent::Person), services.stores());
+        let Executed { applied, unrecorded } = store::revert(&revert, None, (cause, consent), services.stores());
         for error in unrecorded {
             services.record_error::<()>(Err(error));
         }

@@ -32,7 +32,7 @@ struct Row<'a> {
     approved: Option<Cow<'a, str>>,
     merged: Option<&'a str>,
     files: Vec<FileRow<'a>>,
-    /// What it changed in Strand stores.
+    /// The ops that it issued to Strand stores.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     strand: Vec<StoreOps>,
 }
@@ -126,11 +126,7 @@ impl ArchiveCommands<'_> {
                 },
                 _ => Vec::new(),
             };
-            // Only one of ops, or one that was read for its files, can name some.
-            let ops = match files.len() == 0 || record.is_some_and(of_ops) {
-                true => self.archive.store_ops(*id).unwrap_or_default(),
-                false => Vec::new(),
-            };
+            let ops = self.ops(*id, record, files.len() == 0);
             let files = files.chain(read.iter().map(ListedFile::from));
             if json {
                 out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
@@ -157,6 +153,14 @@ impl ArchiveCommands<'_> {
         }
         self.tell_size(ids.len())?;
         Ok(DONE)
+    }
+
+    /// Returns the ops of a changeset: only one without files in memory, or one that restores, can name some.
+    fn ops(&self, id: Id, record: Option<&ChangesetRecord>, is_bare: bool) -> Vec<StoreOps> {
+        match is_bare || record.is_some_and(|record| ["undo", "redo"].contains(&record.cause.kind.as_str())) {
+            true => self.archive.store_ops(id).unwrap_or_default(),
+            false => Vec::new(),
+        }
     }
 
     fn commands_by_changeset(&self) -> CommandsByChangeset {
@@ -251,11 +255,6 @@ impl ArchiveCommands<'_> {
         self.out.flush()?;
         Ok(if damage.is_empty() { DONE } else { FAILED })
     }
-}
-
-/// Returns whether a changeset can have changed a Strand store: its kind says so, or it restored one.
-fn of_ops(record: &ChangesetRecord) -> bool {
-    ["strand", "undo", "redo"].contains(&record.cause.kind.as_str())
 }
 
 /// Returns how a changeset was joined with what someone else had changed, in a word.

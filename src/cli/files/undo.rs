@@ -173,7 +173,7 @@ impl ArchiveCommands<'_> {
         if by_hunk && !proposal.files.is_empty() {
             let decision = self.choose_hunks(proposal, &whole_folders(&restoration.previews))?;
             let decided = proposal.decide(&decision)?;
-            let what = |revert: &StoreRevert| format!("take back {}?", counted_definitions(revert));
+            let what = |revert: &StoreRevert| format!("undo {}?", counted_definitions(revert));
             let agrees = revert.map(|revert| self.agrees(&what(revert))).transpose()?.unwrap_or(false);
             return Ok((decided, agrees.then_some(Consent::Person)));
         }

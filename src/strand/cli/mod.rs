@@ -12,7 +12,7 @@ mod session;
 mod tools;
 mod write;
 
-pub use super::store::Touched;
+pub use super::store::TouchedDefinition;
 pub use session::issuer;
 pub use tools::{Opening, Page, Reverted, Tool, ToolAnswer, ToolCall, Tools};
 

@@ -25,16 +25,16 @@ pub struct WriteResult {
 
 /// A definition that a write touches, before and after it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touched {
+pub struct TouchedDefinition {
     /// Its identity.
     pub id: DefId,
     /// Its qualified name and its text before; none: it is not visible.
     pub before: Option<(String, String)>,
-    /// The same after.
+    /// Its qualified name and its text after; none: it is not visible.
     pub after: Option<(String, String)>,
 }
 
-impl Touched {
+impl TouchedDefinition {
     /// Returns its qualified name after the write, or else before it.
     pub fn name(&self) -> &str {
         self.after.as_ref().or(self.before.as_ref()).map_or("", |(name, _)| name)
@@ -48,8 +48,8 @@ impl Touched {
     }
 
     /// Returns what a write does to definitions, each below its name; `marked` marks the lines that differ.
-    pub fn marked(all: &[Touched], marked: impl Fn(&str, &str) -> String) -> String {
-        let one = |touched: &Touched| {
+    pub fn marked(all: &[TouchedDefinition], marked: impl Fn(&str, &str) -> String) -> String {
+        let one = |touched: &TouchedDefinition| {
             let head = match (&touched.before, &touched.after) {
                 (None, Some((name, _))) => format!("{name} (new)"),
                 (Some((name, _)), None) => format!("{name} (removed)"),
@@ -160,7 +160,7 @@ impl Store {
 
     /// Ends it. Returns what the ops touched: their definitions, and those whose text they make another. The state is as
     /// before.
-    pub fn end_rehearsal(&mut self) -> Vec<Touched> {
+    pub fn end_rehearsal(&mut self) -> Vec<TouchedDefinition> {
         let ids: HashSet<OpId> = self.rehearsed.take().unwrap_or_default().into_iter().collect();
         let ops: Vec<Op> =
             ids.iter().filter_map(|id| self.state.graph().node(*id)).map(|node| node.op.clone()).collect();
@@ -173,13 +173,14 @@ impl Store {
         let after: Vec<_> = around.iter().map(|id| (*id, shown(&self.state, *id))).collect();
         self.state.retract(&ids);
         self.state.refresh();
-        let touched = after.into_iter().map(|(id, after)| Touched { id, before: shown(&self.state, id), after });
+        let touched =
+            after.into_iter().map(|(id, after)| TouchedDefinition { id, before: shown(&self.state, id), after });
         touched.filter(|touched| own.contains(&touched.id) || touched.before != touched.after).collect()
     }
 
     /// Lets the next write be refused unless definitions have the texts that they had before it was tried.
-    pub fn expect_shown(&mut self, touched: &[Touched]) {
-        let text = |touched: &Touched| touched.before.as_ref().map(|(_, text)| text.clone());
+    pub fn expect_shown(&mut self, touched: &[TouchedDefinition]) {
+        let text = |touched: &TouchedDefinition| touched.before.as_ref().map(|(_, text)| text.clone());
         self.shown = touched.iter().map(|touched| (touched.id, text(touched))).collect();
     }
 

@@ -28,7 +28,7 @@ pub use checkpoint::{ListingRow, read as read_checkpoint};
 pub use error::Error;
 pub use exchange::{Exchange, pull, pull_from, push};
 pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
-pub use issue::{BeforeCommit, Touched, WriteResult};
+pub use issue::{BeforeCommit, TouchedDefinition, WriteResult};
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Damage, Entries, Log};
 pub use past::Verified;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::edit::Edit;
 #[cfg(feature = "strand")]
-use crate::strand::cli::{Opening, ToolCall, Touched};
+use crate::strand::cli::{Opening, ToolCall, TouchedDefinition};
 
 /// The result of a run. Nothing is written by it: changes are proposed by the agent.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ pub struct StoreChange {
     /// The call.
     pub call: ToolCall,
     /// The definitions that it touches; none: what it does is not known before.
-    pub touched: Vec<Touched>,
-    /// What it does, for the person: the tool, and each definition as marked lines; or its arguments.
+    pub touched: Vec<TouchedDefinition>,
+    /// Its effect, for the person: the tool, and each definition as marked lines; or its arguments.
     pub what: String,
 }
 

@@ -140,7 +140,7 @@ fn renames_removals_and_several_ops_come_back_whole() {
     let add = |name: &str| json!({"op": "add", "layer": "fn", "name": name, "body": "(n: Int) -> Int = n + 1"});
     let edits = |value: &str| json!({"op": "replace", "layer": "slot", "name": "count", "body": value});
     let calls: &[&[(&str, Value)]] = &[
-        &[("strand_rename", json!({"qname": "slot.draft", "new_name": "text"}))],
+        &[("strand_rename", json!({"qname": "slot.draft", "new_name": "words"}))],
         &[("strand_remove", json!({"qname": "slot.draft", "cascade": true}))],
         &[("strand_patch_apply", json!({"ops": [add("next"), edits("Int = 2"), edits("Int = 3")]}))],
         &[("strand_edit", json!({"qname": "slot.count", "patch": {"init": "set 5"}})), replace("Int = 7")],

@@ -25,7 +25,7 @@ use crate::archive::{Choices, Restoration, RestoreError};
 use crate::execute::store::StoreRevert;
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
+use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
@@ -264,9 +264,7 @@ pub async fn run(
                 return None;
             }
         };
-        for warning in &restoration.warnings {
-            context.say(Level::Warning, warning.clone(), say::passed_over()).await;
-        }
+        tell_warnings(context, &restoration).await;
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open && revert.is_none() {
             tell_nothing(context, plan, &restoration.previews).await;
@@ -275,18 +273,14 @@ pub async fn run(
         let of_session = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
         let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
         if let Some(revert) = revert.as_ref().filter(|_| !is_agreed) {
-            match definitions::agrees(context, &plan.title, revert, stop).await {
-                Some(true) => is_agreed = true,
-                Some(false) => return Some(ProposalResult::refused()),
-                None => return Some(ProposalResult::withdrawn()),
+            if let Some(unwanted) = definitions::unwanted(context, &plan.title, revert, stop).await {
+                return Some(unwanted);
             }
+            is_agreed = true;
         }
-        let revert = match revert {
-            Some(revert) if restoration.proposal.files.is_empty() && !open => {
-                return Some(execute_revert(context, revert, cause).await);
-            }
-            revert => revert,
-        };
+        if let Some(revert) = revert.clone().filter(|_| restoration.proposal.files.is_empty() && !open) {
+            return Some(execute_revert(context, revert, (cause, Consent::Person)).await);
+        }
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
         if call.is_none() {
@@ -306,10 +300,15 @@ pub async fn run(
                 }
             }
         };
-        let withdrawn = matches!(result.outcome, Outcome::Withdrawn);
-        if !(withdrawn && rechosen) || stop.is_cancelled() {
+        if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {
             return Some(result);
         }
+    }
+}
+
+async fn tell_warnings(context: &SessionContext, restoration: &Restoration) {
+    for warning in &restoration.warnings {
+        context.say(Level::Warning, warning.clone(), say::passed_over()).await;
     }
 }
 

@@ -8,7 +8,7 @@ use crate::strand::id::{DefId, OpId};
 use crate::strand::issue::{Issuer, Refusal, revert_all};
 use crate::strand::op::Op;
 use crate::strand::state::State;
-use crate::strand::store::{BeforeCommit, Error, Touched};
+use crate::strand::store::{BeforeCommit, Error, TouchedDefinition};
 
 /// A call of a tool for a client.
 #[derive(Clone, Debug)]
@@ -27,13 +27,13 @@ pub struct Reverted {
     /// The ids of the ops that take them back, oldest first; none: they are taken back already.
     pub ops: Vec<String>,
     /// The definitions that these touch.
-    pub touched: Vec<Touched>,
+    pub touched: Vec<TouchedDefinition>,
 }
 
 impl Tools {
     /// Tries a call that changes the store. Returns its answer and what it would touch; nothing is written. These tools
     /// are of no other use afterwards.
-    pub fn rehearse(mut self, call: &ToolCall, stop: &CancellationToken) -> (ToolAnswer, Vec<Touched>) {
+    pub fn rehearse(mut self, call: &ToolCall, stop: &CancellationToken) -> (ToolAnswer, Vec<TouchedDefinition>) {
         self.session.store.begin_rehearsal();
         let answer = self.call(call.name, call.arguments.clone(), call.client, stop);
         (answer, self.session.store.end_rehearsal())
@@ -44,7 +44,7 @@ impl Tools {
     pub fn issue(
         &mut self,
         call: &ToolCall,
-        shown: &[Touched],
+        shown: &[TouchedDefinition],
         mut hears: Box<dyn FnMut(&[String]) -> Result<(), String>>,
         stop: &CancellationToken,
     ) -> ToolAnswer {
@@ -85,7 +85,7 @@ impl Tools {
     pub fn issue_reverts(
         &mut self,
         ops: &[String],
-        shown: &[Touched],
+        shown: &[TouchedDefinition],
         client: &str,
         first: impl FnOnce(&[String]) -> Result<(), String>,
     ) -> Result<Vec<String>, String> {
