@@ -215,11 +215,11 @@ async fn write(
     }
 }
 
-/// Takes ops back in a Strand store, where a restore has no files and the person agreed.
+/// Takes ops back in a Strand store, where a restore has no files.
 pub async fn execute_revert(
     context: &Arc<SessionContext>,
     revert: StoreRevert,
-    cause: ChangesetCause,
+    (cause, consent): (ChangesetCause, Consent),
 ) -> ProposalResult {
     let written: Vec<_> = revert.definitions().into_iter().map(|name| (name, None)).collect();
     let services = Arc::clone(&context.services);
