@@ -9,14 +9,14 @@
 //! | `mcp` | the server of tools for other programs over the Model Context Protocol |
 //! | [`agent`] | the sessions and their turns, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
-//! | [`tools`] | the tools of the model, and those of a Strand store; a tool answers or says what should change, and writes no file |
+//! | [`tools`] | the tools of the model, and those of a Strand store; a tool answers or says what should change, and writes nothing |
 //! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
 //! | `lsp` | a client of language servers: asks one for the edits of a rename; runs only where a person asked for it in a trusted folder |
 //! | [`provider`] | requests to a model and their streamed answers, or a model run in this process; recordings |
 //! | [`restore_plan`] | the plans of undo, redo and restore |
 //! | [`past`] | the workspace at any moment, and the cause of each line of a file |
 //! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
-//! | [`execute`] | the last step of every change: intent → archive → disk → record; the only writer of workspace files beside commands |
+//! | [`execute`] | the last step of every change, of files and of a Strand store: intent → archive → disk → record; the only writer of workspace files beside commands |
 //! | [`shell`] | commands: their processes, output, environment, and the keepers of the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | `definitions` | definitions of the workspace's source files: found by selectors, with their mentions |
@@ -39,8 +39,8 @@
 //! 1. Nothing but `execute` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
 //! 2. `execute` takes a `Decided`; only `Proposal::decide` makes one, and only of a decision that names who accepts: the
 //!    person, the policy, a flag, or of a command a rule. A change without consent does not compile, and its changeset says whose it was.
-//! 3. Tools, `restore_plan` and `archive::restore` write no file. An op that a tool issues to a Strand store, after consent, goes to the
-//!    store's own log, which takes it back itself.
+//! 3. Tools, `restore_plan` and `archive::restore` write no file and issue no op: a call that changes a Strand store is tried by its
+//!    tool; `execute` names its ops in a changeset and issues them, and takes them back.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
 //! 5. Everything below `agent` is synchronous except `provider`, the runs of `tools` and the way to `memory`'s own thread.
 //!    Only named modules read the environment, the clock, or start a program.

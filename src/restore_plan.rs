@@ -4,6 +4,7 @@
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
+use crate::execute::store::{StoreRevert, plan_revert};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
 use crate::proposal::{FileChange, ProposalId};
 use crate::text::number::plural;
@@ -171,6 +172,20 @@ impl RestorePlan {
         let project = stores.project();
         let written = WrittenStates { memory: stores.memory, project: &project };
         stores.archive.restore(stores.workspace, &self.request, &written, choices, id, &self.title)
+    }
+
+    /// Returns what of a restore is taken back in a Strand store, and adds the previews of its definitions.
+    ///
+    /// # Errors
+    /// When the store refuses it; in its words.
+    pub fn revert(
+        &self,
+        restoration: &mut Restoration,
+        stores: Stores<'_>,
+    ) -> Result<Option<StoreRevert>, RestoreError> {
+        let revert = plan_revert(&restoration.ops, stores).map_err(RestoreError::Store)?;
+        restoration.previews.extend(revert.iter().flat_map(StoreRevert::previews));
+        Ok(revert)
     }
 }
 

@@ -1,10 +1,16 @@
-//! The changeset file: the normalised paths of files archived together, one a line, then what an undo does not bring
-//! back, and last who approved the change.
+//! The changeset file: the normalised paths of files archived together, one a line, then the ops of a Strand store, what
+//! an undo does not bring back, and last who approved the change.
+//!
+//! Of ops no state before is archived: the store's own log keeps it, and an undo issues their reverts there. A changeset of
+//! ops alone has no paths; a nebula that does not know such a line says that the changeset names no file.
+
+use serde::{Deserialize, Serialize};
 
 /// Begins the lines that are no paths: a normalised path never begins so.
 const NOTE: &str = "// ";
 const APPROVED: &str = "// approved by: ";
 const NOT_UNDONE: &str = "// not undone: ";
+const STRAND: &str = "// strand: ";
 
 /// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,6 +22,19 @@ pub(super) struct Changeset {
     pub approved: Option<String>,
     /// Further effects of the change, which an undo does not bring back.
     pub not_undone: Vec<NotUndone>,
+    /// The ops of Strand stores.
+    pub ops: Vec<StoreOps>,
+}
+
+/// The ops that a changeset issued to one Strand store.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StoreOps {
+    /// The folder of the store, from the workspace's root; `.` is the root itself.
+    pub store: String,
+    /// The names of the definitions they touch.
+    pub definitions: Vec<String>,
+    /// Their ids, oldest first. Where the process was killed at the wrong moment the store has none of them.
+    pub ops: Vec<String>,
 }
 
 /// An effect of a command that an undo of its changeset does not bring back.
@@ -36,22 +55,27 @@ impl NotUndone {
 
 /// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
 /// with `"` or `//`, as a JSON string.
-pub(super) fn write(paths: &[&str], approved: Option<&str>, not_undone: &[NotUndone]) -> String {
+pub(super) fn write(changeset: &Changeset) -> String {
     let mut text = String::new();
-    for path in paths {
+    for path in &changeset.paths {
         if path.starts_with('"') || path.starts_with("//") || path.chars().any(char::is_control) {
-            text += &serde_json::Value::from(*path).to_string();
+            text += &serde_json::Value::from(path.as_str()).to_string();
         } else {
             text += path;
         }
         text.push('\n');
     }
-    for NotUndone { what, why } in not_undone {
+    for ops in &changeset.ops {
+        text += STRAND;
+        text += &serde_json::json!(ops).to_string();
+        text.push('\n');
+    }
+    for NotUndone { what, why } in &changeset.not_undone {
         text += NOT_UNDONE;
         text += &serde_json::json!([what, why]).to_string();
         text.push('\n');
     }
-    if let Some(approved) = approved {
+    if let Some(approved) = &changeset.approved {
         text += APPROVED;
         text.extend(approved.chars().filter(|c| !c.is_control()));
         text.push('\n');
@@ -69,6 +93,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
             changeset.approved = changeset.approved.or(approved);
             let not_undone = line.strip_prefix(NOT_UNDONE).and_then(|pair| serde_json::from_str(pair).ok());
             changeset.not_undone.extend(not_undone.map(|(what, why): (String, String)| NotUndone { what, why }));
+            if let Some(ops) = line.strip_prefix(STRAND) {
+                let ops = serde_json::from_str(ops).map_err(|_| format!("its line {line} names no ops"))?;
+                changeset.ops.push(ops);
+            }
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -78,7 +106,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
             changeset.paths.push(line.to_string());
         }
     }
-    match changeset.paths.is_empty() {
+    match changeset.paths.is_empty() && changeset.ops.is_empty() {
         true => Err("it names no file".to_string()),
         false => Ok(changeset),
     }
@@ -90,10 +118,14 @@ mod tests {
 
     use super::*;
 
+    fn of_paths(paths: &[&str]) -> Changeset {
+        Changeset { paths: paths.iter().map(|path| path.to_string()).collect(), ..Changeset::default() }
+    }
+
     #[test]
     fn ordinary_paths_are_plain_lines() {
-        assert_eq!(write(&["src/main.py", "a b", "日本.md"], None, &[]), "src/main.py\na b\n日本.md\n");
-        assert_eq!(write(&["\"q", "a\nb"], None, &[]), "\"\\\"q\"\n\"a\\nb\"\n");
+        assert_eq!(write(&of_paths(&["src/main.py", "a b", "日本.md"])), "src/main.py\na b\n日本.md\n");
+        assert_eq!(write(&of_paths(&["\"q", "a\nb"])), "\"\\\"q\"\n\"a\\nb\"\n");
         assert!(read(b"").is_err());
         assert!(read(b"a\n\nb\n").is_err());
         assert!(read(b"\"a\n").is_err());
@@ -102,11 +134,21 @@ mod tests {
 
     #[test]
     fn who_approved_stands_on_the_last_line() {
-        assert_eq!(write(&["a"], Some("flag --yes"), &[]), "a\n// approved by: flag --yes\n");
+        let approved = Changeset { approved: Some("flag --yes".into()), ..of_paths(&["a"]) };
+        assert_eq!(write(&approved), "a\n// approved by: flag --yes\n");
         let of = |text: &str| read(text.as_bytes()).map(|c| (c.paths.join(" "), c.approved));
         assert_eq!(of("a\n"), Ok(("a".into(), None)));
         assert_eq!(of("a\n// later: something else\nb\n"), Ok(("a b".into(), None)));
         assert!(read(b"// approved by: person\n").is_err());
+    }
+
+    #[test]
+    fn ops_of_a_store_need_no_path() {
+        let text = "// strand: {\"store\":\"shop.strand-store\",\"definitions\":[\"fn.f\"],\"ops\":[\"op_1\"]}\n";
+        let read_back = read(text.as_bytes()).expect("read");
+        assert_eq!(read_back.ops[0].ops, ["op_1"]);
+        assert_eq!(write(&read_back), text);
+        assert!(read(b"a\n// strand: {}\n").is_err());
     }
 
     proptest! {
@@ -115,11 +157,12 @@ mod tests {
             paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/ \u{85}]{1,8}", 1..6),
             approved in proptest::option::of("\\PC{0,12}"),
             not_undone in proptest::collection::vec(("\\PC{0,8}|[\"\n]{1,3}", "\\PC{0,8}"), 0..3),
+            names in proptest::collection::vec("\\PC{0,8}|[\"\n]{1,3}", 0..3),
         ) {
-            let refs: Vec<_> = paths.iter().map(String::as_str).collect();
             let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
-            let text = write(&refs, approved.as_deref(), &not_undone);
-            prop_assert_eq!(read(text.as_bytes()), Ok(Changeset { paths, approved, not_undone }));
+            let ops = names.iter().map(|n| StoreOps { store: n.clone(), definitions: names.clone(), ops: names.clone() });
+            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect() };
+            prop_assert_eq!(read(write(&changeset).as_bytes()), Ok(changeset));
         }
     }
 }

@@ -9,6 +9,7 @@ mod changeset;
 mod folder;
 mod id;
 mod lock;
+mod ops;
 mod path;
 mod prune;
 mod recent;
@@ -27,7 +28,7 @@ use std::sync::{Arc, Mutex};
 use globset::{GlobBuilder, GlobMatcher};
 use tokio_util::sync::CancellationToken;
 
-pub use changeset::NotUndone;
+pub use changeset::{NotUndone, StoreOps};
 pub use id::Id;
 pub use lock::Lock;
 pub use path::{Sha, calculate_path_sha256, sha256};

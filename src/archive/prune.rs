@@ -205,7 +205,8 @@ impl Archive {
                     _ => {}
                 }
             }
-            if stay.len() < paths.len() {
+            // One of ops alone holds no version.
+            if stay.len() < paths.len() || paths.is_empty() {
                 steps.push(Step { changeset: Some((id, stay)), at: id.at(), versions: mine });
             }
         }
@@ -229,8 +230,8 @@ impl Archive {
             if stay.is_empty() {
                 folder.remove_file(changeset_name(*id)).map_err(at(&self.changeset_file(*id)))?;
             } else {
-                let paths: Vec<_> = stay.iter().map(String::as_str).collect();
-                self.write_changeset(*id, &paths, self.approved(*id)?.as_deref(), &self.not_undone(*id)?)?;
+                let changeset = Changeset { paths: stay.clone(), ..self.read_changeset(*id)? };
+                self.write_changeset(*id, &changeset)?;
             }
         }
         folder.sync().map_err(at(&self.folder))?;

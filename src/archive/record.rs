@@ -10,9 +10,10 @@ use std::sync::PoisonError;
 
 use tokio_util::sync::CancellationToken;
 
+use super::changeset::{self, Changeset};
 use super::recent::Recent;
 use super::restore::state_sha;
-use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
+use super::{Archive, Error, Id, Lock, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Consent, LargeFile, State};
 use crate::workspace::{OutsideFolder, copy_large, holds_large, lexical};
@@ -113,8 +114,9 @@ impl Archive {
         step("archive: versions")?;
         let named = self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
-        let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
-        let text = changeset::write(&paths, consent.map(|c| c.to_string()).as_deref(), &[]);
+        let paths = files.iter().map(|f| f.path.clone()).collect();
+        let approved = consent.map(|c| c.to_string());
+        let text = changeset::write(&Changeset { paths, approved, ..Changeset::default() });
         self.add_changeset(changeset, &text, &named)?;
         recent.done(changeset);
         step("archive: done")?;
@@ -144,16 +146,10 @@ impl Archive {
     }
 
     /// Writes or replaces a changeset file.
-    pub(super) fn write_changeset(
-        &self,
-        id: Id,
-        paths: &[&str],
-        approved: Option<&str>,
-        not_undone: &[NotUndone],
-    ) -> Result<(), Error> {
+    pub(super) fn write_changeset(&self, id: Id, changeset: &Changeset) -> Result<(), Error> {
         let file = self.changeset_file(id);
         let folder = self.make_folder()?;
-        let text = changeset::write(paths, approved, not_undone);
+        let text = changeset::write(changeset);
         folder.replace(changeset_name(id), text.as_bytes(), 0o600).map_err(at(&file))?;
         Ok(())
     }

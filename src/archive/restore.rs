@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::unit::{repository, whole};
-use super::{Archive, Error, Id, NotUndone, Sha, Version, sha256};
+use super::{Archive, Error, Id, NotUndone, Sha, StoreOps, Version, sha256};
 use crate::git::index;
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Merger, Proposal, ProposalId, RestoreFate, RestorePreview,
@@ -121,6 +121,9 @@ pub struct Restoration {
     pub changeset: Option<Id>,
     /// Damage that was passed over.
     pub warnings: Vec<String>,
+    /// The ops of Strand stores that the changesets issued, those of the newest changeset first: they are taken back in
+    /// their stores.
+    pub ops: Vec<StoreOps>,
 }
 
 /// The reason why nothing can be restored. Nothing was changed.
@@ -148,6 +151,12 @@ pub enum RestoreError {
         /// The number that was asked for.
         count: usize,
     },
+    /// Ops of a store are taken back once.
+    #[error("the newest changeset changed the Strand store {0}: `nebula undo` without COUNT undoes that")]
+    OpsOnce(String),
+    /// Ops of a store cannot be taken back; its words.
+    #[error("{0}; nothing was changed")]
+    Store(String),
     /// COUNT is 0.
     #[error("COUNT must be 1 or more")]
     Zero,
@@ -214,6 +223,7 @@ impl Archive {
                 (None, goals)
             }
         };
+        let ops = self.ops_to_revert(request, &undone, written)?;
         let (mut files, mut previews) = (Vec::new(), Vec::new());
         let folders = folders_of(&goals);
         for goal in goals {
@@ -225,7 +235,7 @@ impl Archive {
         repository::as_one(workspace, &mut previews, &files);
         whole::as_one(&mut previews);
         previews.extend(self.previews_of_not_undone(&undone));
-        Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
+        Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings, ops })
     }
 
     /// Returns what commands did that is not brought back with their changesets, each once. What cannot be read is told as
@@ -314,8 +324,9 @@ impl Archive {
     ) -> Result<Vec<Goal>, RestoreError> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
-        let (mut seen, mut goals) = (BTreeSet::new(), Vec::new());
+        let (mut seen, mut goals, mut has_ops) = (BTreeSet::new(), Vec::new(), false);
         for id in ids.iter().copied() {
+            has_ops |= self.store_ops(id).is_ok_and(|ops| !ops.is_empty());
             let paths = match self.paths(id) {
                 Ok(paths) => paths,
                 Err(error) => {
@@ -334,9 +345,9 @@ impl Archive {
             }
         }
         match (goals.is_empty(), warnings.first()) {
-            (true, Some(why)) => Err(RestoreError::Unreadable(why.clone())),
-            (true, None) => Err(RestoreError::Empty),
-            (false, _) => Ok(goals),
+            (true, Some(why)) if !has_ops => Err(RestoreError::Unreadable(why.clone())),
+            (true, None) if !has_ops => Err(RestoreError::Empty),
+            _ => Ok(goals),
         }
     }
 

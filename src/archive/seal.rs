@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
+use super::changeset::{self, Changeset};
 use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
-use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset, changeset_name, version};
+use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{PathReader, Workspace, state_of};
@@ -169,8 +170,9 @@ impl Archive {
         lock.save().map_err(at(&self.folder))?;
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
         let named = self.name_states(&archive, staging.folder(), changes, ids)?;
-        let paths: Vec<_> = named.files.iter().map(|file| file.path.as_str()).collect();
-        let text = changeset::write(&paths, approved, not_undone);
+        let paths = named.files.iter().map(|file| file.path.clone()).collect();
+        let (approved, not_undone) = (approved.map(str::to_string), not_undone.to_vec());
+        let text = changeset::write(&Changeset { paths, approved, not_undone, ..Changeset::default() });
         // It is flushed with the states, and gets its name after them.
         let temp = disk::temp_name();
         let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;

@@ -19,7 +19,7 @@ use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
 /// The result of writing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Applied {
     /// The changeset that holds what was overwritten; `None`: every path is excluded from the archive, or there was
     /// nothing to write.
@@ -69,6 +69,9 @@ pub enum ApplyError {
     /// The archive failed, so nothing was written.
     #[error("cannot archive, so nothing was written: {0}")]
     Archive(#[from] archive::Error),
+    /// Ops of a Strand store could not be taken back.
+    #[error("{0}")]
+    Store(String),
     /// A file could not be written; those before it were put back.
     #[error("cannot write {path}: {}; {}", disk::words(source), outcome(.not_put_back, .removed, .changeset))]
     Write {

@@ -8,6 +8,8 @@
 pub mod apply;
 pub mod command;
 pub mod record;
+#[cfg_attr(not(feature = "strand"), path = "no_store.rs")]
+pub mod store;
 #[cfg(test)]
 pub mod testing;
 
@@ -56,6 +58,16 @@ impl Stores<'_> {
                 Ok(text_of(real.as_os_str()).into_owned())
             }
             _ => self.workspace.resolve_from(base, file, Access::File),
+        }
+    }
+
+    /// Returns the folder of a Strand store, from the workspace's root on; `.` is the root itself.
+    #[cfg(feature = "strand")]
+    fn named(&self, opening: &crate::strand::cli::Opening) -> String {
+        let folder = opening.root().strip_prefix(self.workspace.root()).unwrap_or(opening.root());
+        match folder.to_string_lossy() {
+            root if root.is_empty() => ".".into(),
+            below => below.into_owned(),
         }
     }
 }

@@ -187,7 +187,8 @@ messages! {
     run_all_the_same(why, text): "{why}.\n\nRun it all the same?\n\n{text}", "{why}。\n\nそれでも実行しますか？\n\n{text}";
     yes: "yes", "はい";
     this_file_once(size): "this file, once; {size}", "このファイル、今回のみ（{size}）";
-    change_store(path, what): "Change the Strand store in {path}? `strand patch revert OP` takes an op back.\n\n{what}", "{path}のStrandストアを変更しますか？`strand patch revert OP` で操作を取り消せます。\n\n{what}";
+    change_store(path, what): "Change the Strand store in {path}? `nebula undo` takes it back.\n\n{what}", "{path}のStrandストアを変更しますか？`nebula undo` で元に戻せます。\n\n{what}";
+    revert_store(store, title, what): "Change the Strand store {store}? {title}\n\n{what}", "Strandストア {store} で元に戻しますか？ {title}\n\n{what}";
     this_change_once: "this change, once", "この変更、今回のみ";
     this_folder_once: "this folder, once", "このフォルダー、今回のみ";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";

@@ -12,6 +12,7 @@ mod decision;
 mod hidden;
 mod hunks;
 mod later;
+mod marked;
 pub mod merge;
 mod merger;
 mod restore_preview;
@@ -28,6 +29,7 @@ pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDe
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines};
 pub use later::acts_later;
+pub use marked::marked;
 pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{
     ForeignChoice, LINKED, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository,

@@ -290,6 +290,8 @@ pub struct Changeset {
     pub merged: Option<MergeRung>,
     /// The files.
     pub files: Vec<ChangesetFile>,
+    /// The definitions of a Strand store that it changed.
+    pub definitions: Vec<String>,
 }
 
 /// A file in a changeset.

@@ -29,7 +29,9 @@ pub use base::{
 };
 
 #[cfg(feature = "strand")]
-pub use strand::of_store;
+pub use base::StoreChange;
+#[cfg(feature = "strand")]
+pub use strand::{answered, of_store};
 
 /// Returns the tools of a store: this program knows none.
 #[cfg(not(feature = "strand"))]

@@ -1,6 +1,6 @@
 //! The tools of the workspace's Strand store: those that `strand mcp serve` offers, but for `strand_sync`, which writes
-//! files. They issue ops to the store's own log, which loses nothing and which `strand patch revert` takes back op by op;
-//! each call that would do so is asked about as an edit is.
+//! files. A call that would issue ops is only tried here: what it changes is shown and asked about as an edit is, and the
+//! ops are issued, as a changeset, by `execute`.
 //!
 //! The store is opened for each call and closed after it, so that other programs may use it meanwhile.
 
@@ -10,14 +10,17 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Args, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
+use super::{Args, Progress, RunResult, StoreChange, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
+use crate::proposal::marked;
 use crate::provider::ToolSpec;
-use crate::strand::cli::{Opening, ToolAnswer};
+use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
 
 /// The client that ops are issued as.
 const CLIENT: &str = "nebula";
 /// The tool that writes files of the workspace beside the store: it is not offered.
 const WRITES_FILES: &str = "strand_sync";
+/// The tool that runs a program of the store.
+const RUNS: &str = "strand_run";
 
 /// Returns the tools of the store that is a workspace's folder or the only one directly in it; none where there is none.
 pub fn of_store(root: &Path) -> Vec<Arc<dyn Tool>> {
@@ -64,16 +67,16 @@ impl Tool for StoreTool {
         named.unwrap_or_default().lines().next().unwrap_or_default().to_string()
     }
 
-    fn run(&self, context: ToolContext, args: Args, _: Progress, stop: CancellationToken) -> ToolFuture<'_> {
-        let (name, opening) = (self.name, self.opening.clone());
-        let root = opening.root().to_path_buf();
-        if self.issues(&args) && context.approved.as_ref() != Some(&root) {
-            let what = proposed(name, &args);
-            return Box::pin(async move { Ok(RunResult::StoreChange(root, what)) });
-        }
+    fn run(&self, _: ToolContext, args: Args, _: Progress, stop: CancellationToken) -> ToolFuture<'_> {
+        let (issues, opening) = (self.issues(&args), self.opening.clone());
+        let call = ToolCall { name: self.name, arguments: args.clone().into_map(), client: CLIENT };
         Box::pin(async move {
-            let ran = tokio::task::spawn_blocking(move || call(opening, name, args, &stop)).await;
-            ran.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
+            let name = call.name;
+            let ran = tokio::task::spawn_blocking(move || match issues {
+                true => tried(opening, call, &args, &stop),
+                false => read(opening, call, &stop),
+            });
+            ran.await.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
         })
     }
 }
@@ -91,7 +94,7 @@ impl StoreTool {
 }
 
 /// Returns what a call would do, for the person: the tool, and each of its arguments; of several ops each by itself.
-fn proposed(name: &str, args: &Args) -> String {
+fn arguments(name: &str, args: &Args) -> String {
     let mut text = name.to_string();
     for (key, value) in args.clone().into_map() {
         let value = match &value {
@@ -105,12 +108,36 @@ fn proposed(name: &str, args: &Args) -> String {
     text
 }
 
-/// Opens the store, calls one of its tools and closes it.
-fn call(opening: Opening, name: &str, args: Args, stop: &CancellationToken) -> Result<RunResult, String> {
+/// Tries a call that may change the store. What the store refuses is its answer at once.
+fn tried(opening: Opening, call: ToolCall, args: &Args, stop: &CancellationToken) -> Result<RunResult, String> {
+    // An episode is recorded and issues no op.
+    if call.name == RUNS {
+        let what = arguments(call.name, args);
+        return Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched: Vec::new(), what })));
+    }
+    let tools = opening.clone().open().map_err(|(why, _)| why)?;
+    let (answer, touched) = tools.rehearse(&call, stop);
+    if let ToolAnswer::Refused(_) = answer {
+        return Ok(RunResult::Output(answered(answer, &[])));
+    }
+    let what = match touched.is_empty() {
+        true => arguments(call.name, args),
+        false => format!("{}\n\n{}", call.name, TouchedDefinition::marked(&touched, marked)),
+    };
+    Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched, what })))
+}
+
+/// Opens the store, calls one of its tools that only read, and closes it.
+fn read(opening: Opening, call: ToolCall, stop: &CancellationToken) -> Result<RunResult, String> {
     let mut tools = opening.open().map_err(|(why, _)| why)?;
-    let answer = tools.call(name, args.into_map(), CLIENT, stop);
+    let answer = tools.call(call.name, call.arguments, call.client, stop);
     let notices = tools.take_notices();
     tools.close();
+    Ok(RunResult::Output(answered(answer, &notices)))
+}
+
+/// Returns the answer of a store's tool with what the store had to tell, for the model.
+pub fn answered(answer: ToolAnswer, notices: &[String]) -> ToolOutput {
     let (value, is_error) = match answer {
         ToolAnswer::Done(value) => (value, false),
         ToolAnswer::Refused(value) => (value, true),
@@ -118,6 +145,5 @@ fn call(opening: Opening, name: &str, args: Args, stop: &CancellationToken) -> R
     let op = value["op-id"].as_str().map(|id| format!("op {id}"));
     let summary = if is_error { "refused".into() } else { op.unwrap_or_default() };
     let notes: String = notices.iter().map(|notice| format!("\n({notice})")).collect();
-    let text = format!("{value}{notes}");
-    Ok(RunResult::Output(ToolOutput { text, is_error, summary, ..ToolOutput::default() }))
+    ToolOutput { text: format!("{value}{notes}"), is_error, summary, ..ToolOutput::default() }
 }

@@ -66,6 +66,7 @@ fn changesets() -> Vec<Changeset> {
                 counts: Some(counts(*added, *removed)),
             })
             .collect(),
+        definitions: Vec::new(),
     };
     let three = |added, removed| [("src/catalog.rs", added, removed), ("src/cart.rs", 0, 0), ("src/money.rs", 0, 0)];
     vec![

@@ -47,6 +47,7 @@ const STORES: &[&str] = &[
     "agent/background/maintenance.rs",
     "agent/query/past.rs",
     "agent/background/review.rs",
+    "agent/turn/step/tool_run/store_change.rs",
 ];
 
 type Names = Vec<String>;

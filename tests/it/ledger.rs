@@ -16,6 +16,7 @@ fn archived() -> EventBody {
         session: None,
         merged: None,
         files: Vec::new(),
+        definitions: Vec::new(),
     };
     EventBody::Archived(changeset)
 }

@@ -36,7 +36,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("archive", &["proposal", "disk", "workspace", "git"]),
     ("shell", &["archive", "workspace", "disk", "proposal"]),
     ("memory", &[]),
-    ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
+    (
+        "execute",
+        &[
+            "proposal",
+            "workspace",
+            "archive",
+            "memory",
+            "disk",
+            "strand::cli::Opening",
+            "strand::cli::ToolAnswer",
+            "strand::cli::ToolCall",
+            "strand::cli::Tools",
+            "strand::cli::TouchedDefinition",
+        ],
+    ),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
     ("past", &["code", "execute", "archive", "memory", "proposal", "workspace"]),
     ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
@@ -55,6 +69,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "shell",
             "strand::cli::Opening",
             "strand::cli::ToolAnswer",
+            "strand::cli::ToolCall",
+            "strand::cli::TouchedDefinition",
         ],
     ),
     ("protocol", &["proposal"]),
@@ -397,7 +413,16 @@ fn each_outside_crate_has_one_door() {
 /// The places where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
 /// person's decision about a command arrives as a [`nebula::protocol::CommandDecision`].
 const CONSENT: &[(&str, &[&str])] = &[
-    ("Consent::Person", &["tui/pane", "cli", "agent/turn/step/command"]),
+    (
+        "Consent::Person",
+        &[
+            "tui/pane",
+            "cli",
+            "agent/turn/step/command",
+            "agent/turn/step/tool_run/questions.rs",
+            "agent/change/restore",
+        ],
+    ),
     ("Consent::Policy", &["agent"]),
     ("Consent::Flag", &["agent", "cli"]),
     ("Consent::Rule", &["agent/turn/step/command"]),

@@ -524,6 +524,7 @@ pub fn archive(stage: &mut Stage) {
         session: None,
         merged: None,
         files,
+        definitions: Vec::new(),
     };
     let two = |a, r| vec![file("a", a, r), file("b", 0, 0)];
     let three = |a, r| vec![file("a", a, r), file("b", 0, 0), file("c", 0, 0)];

@@ -89,7 +89,16 @@ fn the_ledger_tells_what_a_command_of_the_persons_changed_before_any_message() {
     stage.tell(opened(status()));
     assert!(!stage.text().contains("changed nothing"), "{}", stage.text());
     let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
-    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, merged: None, files: Vec::new() }));
+    stage.tell(EventBody::Archived(Changeset {
+        id,
+        at: 0,
+        cause,
+        by,
+        session: None,
+        merged: None,
+        files: Vec::new(),
+        definitions: Vec::new(),
+    }));
     stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     assert!(stage.text().contains("changed 2 files"), "{}", stage.text());
 }
@@ -853,7 +862,16 @@ fn the_next_hit_has_the_plain_key_where_nothing_is_decided() {
     let mut stage = Stage::new(140, 42, "dark");
     stage.tell(opened(status()));
     let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
-    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, session: None, merged: None, files: Vec::new() }));
+    stage.tell(EventBody::Archived(Changeset {
+        id,
+        at: 0,
+        cause,
+        by,
+        session: None,
+        merged: None,
+        files: Vec::new(),
+        definitions: Vec::new(),
+    }));
     stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     stage.keys("<f2>/pri<enter>");
     let text = stage.text();

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::agent::services::StoreError;
 use crate::archive::{self, Id};
 use crate::execute::Stores;
+use crate::execute::store::is_issued;
 use crate::memory::{ChangesetRecord, StoredFile};
 use crate::messages::{agent as say, count};
 use crate::past::files_of;
@@ -54,12 +55,20 @@ pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
             match files_of(id, None, &mut HashMap::new(), archive) {
                 Ok(files) => {
                     let (written, all) = (written(stores, id, &files), files.len());
+                    let issued = is_issued(id, stores);
+                    if issued.is_none() {
+                        // A store that cannot be read now tells at a later start.
+                        continue;
+                    }
                     let id = id.to_string();
                     match written {
+                        0 if issued == Some(true) => memory.applied(record.pending, &id, &files)?,
                         0 => memory.failed(record.pending, Some(&id), &files)?,
                         _ => memory.applied(record.pending, &id, &files)?,
                     }
-                    reconciled.lines.extend(cut_off_words(&record.cause.title, written, all));
+                    if issued != Some(true) {
+                        reconciled.lines.extend(cut_off_words(&record.cause.title, written, all));
+                    }
                     reconciled.count += 1;
                 }
                 Err(error) => reconciled.unread.push(error),
@@ -171,5 +180,41 @@ mod tests {
         let reconciled = reconcile(w.stores()).expect("reconciled");
         assert_eq!(state(&w, &id), ChangesetState::Applied);
         assert_eq!(reconciled.lines, ["undo of x: cut off when 1 of 3 files were written; an undo takes these back"]);
+    }
+
+    /// A call that was killed once its ops were named: before they were in the store's log, or after.
+    #[cfg(feature = "strand")]
+    #[test]
+    fn ops_that_were_named_are_a_change_once_the_store_has_them() {
+        use serde_json::json;
+        use tokio_util::sync::CancellationToken;
+
+        use crate::archive::StoreOps;
+        use crate::proposal::Consent;
+        use crate::strand::cli::{Opening, ToolAnswer, ToolCall};
+        use crate::strand::store::Store;
+
+        let w = World::with("old");
+        let root = w.workspace.root().join("s.strand-store");
+        Store::init(&root).expect("made");
+        let arguments =
+            json!({"layer": "slot", "name": "n", "body": "Int = 1"}).as_object().cloned().expect("an object");
+        let call = ToolCall { name: "strand_add", arguments, client: "nebula" };
+        let mut tools =
+            Opening::find(Some(root), w.workspace.root()).expect("found").expect("one").open().expect("opened");
+        let answer = tools.issue(&call, &[], Box::new(|_| Ok(())), &CancellationToken::new());
+        let ToolAnswer::Done(answer) = answer else { panic!("{answer:?}") };
+        let issued = answer["op-id"].as_str().expect("an op").to_string();
+        for (op, state_then) in
+            [("op_01ARZ3NDEKTSV4RRFFQ69G5FAV", ChangesetState::Failed), (issued.as_str(), ChangesetState::Applied)]
+        {
+            let cause = ChangesetCause { kind: "strand".into(), title: "strand_add".into(), ..Default::default() };
+            w.memory.write_intent(&w.stores().project(), &cause, &[]).expect("recorded");
+            let (store, definitions) = ("s.strand-store".into(), vec!["slot.n".into()]);
+            let ops = StoreOps { store, definitions, ops: vec![op.into()] };
+            let id = w.archive.name_ops(ops, None, Consent::Person).expect("named").to_string();
+            assert_eq!(reconcile(w.stores()).expect("reconciled").count, 1);
+            assert_eq!(state(&w, &id), state_then, "{op}");
+        }
     }
 }

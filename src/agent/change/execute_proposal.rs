@@ -11,6 +11,7 @@ use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::archive::{Archive, Id, sha256};
+use crate::execute::store::{self, StoreRevert};
 use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -43,7 +44,21 @@ pub struct ProposalResult {
     pub merged_before: Vec<MergedFile>,
 }
 
+/// The parts of a restore beside the files of its proposal.
+#[derive(Default)]
+pub struct RestoreParts {
+    /// The previews of its files and definitions.
+    pub previews: Vec<RestorePreview>,
+    /// The ops that are taken back in a Strand store, which the person agreed to.
+    pub revert: Option<StoreRevert>,
+}
+
 impl ProposalResult {
+    /// Creates the result of a restore that the person did not want.
+    pub fn refused() -> Self {
+        ProposalResult::nothing(Outcome::Refused, None)
+    }
+
     /// Creates the result of a proposal that was withdrawn before anything was decided or written.
     pub fn withdrawn() -> Self {
         ProposalResult::nothing(Outcome::Withdrawn, None)
@@ -84,7 +99,7 @@ impl ProposalResult {
 pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
-    previews: Vec<RestorePreview>,
+    RestoreParts { previews, revert }: RestoreParts,
     asking: Approver,
     cause: ChangesetCause,
     stop: &CancellationToken,
@@ -113,7 +128,7 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.watched.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let written = write(&context.services, &proposal, decision, cause, stop).await;
+    let written = write(&context.services, &proposal, decision, (cause, revert), stop).await;
     let result = ProposalResult { tested, ..written };
     context.events.send(EventBody::Proposal(ProposalEvent::Settled(proposal.id, result.outcome.clone()))).await;
     if let Some(id) = result.changeset.as_deref().and_then(Id::parse) {
@@ -168,7 +183,7 @@ async fn write(
     services: &Arc<Services>,
     proposal: &Proposal,
     decision: Decision,
-    cause: ChangesetCause,
+    (cause, revert): (ChangesetCause, Option<StoreRevert>),
     stop: &CancellationToken,
 ) -> ProposalResult {
     let nothing = |outcome, decision| ProposalResult::nothing(outcome, Some(decision));
@@ -182,8 +197,9 @@ async fn write(
     let hunks = decision.count();
     let mut written: Vec<_> =
         decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
+    written.extend(revert.iter().flat_map(StoreRevert::definitions).map(|name| (name, None)));
     let (services, stop) = (Arc::clone(services), stop.clone());
-    let work = tokio::task::spawn_blocking(move || execute_decided(&services, &decided, cause, &stop));
+    let work = tokio::task::spawn_blocking(move || execute_decided(&services, &decided, (cause, revert), &stop));
     match work.await {
         Ok(Ok(Applied { changeset, merged, .. })) => {
             let changeset = changeset.map(|id| id.to_string());
@@ -199,14 +215,47 @@ async fn write(
     }
 }
 
+/// Takes ops back in a Strand store, where a restore has no files.
+pub async fn execute_revert(
+    context: &Arc<SessionContext>,
+    revert: StoreRevert,
+    (cause, consent): (ChangesetCause, Consent),
+) -> ProposalResult {
+    let written: Vec<_> = revert.definitions().into_iter().map(|name| (name, None)).collect();
+    let services = Arc::clone(&context.services);
+    let work = tokio::task::spawn_blocking(move || {
+        let Executed { applied, unrecorded } = store::revert(&revert, None, (cause, consent), services.stores());
+        for error in unrecorded {
+            services.record_error::<()>(Err(error));
+        }
+        applied
+    });
+    let nothing = |why| ProposalResult::nothing(Outcome::Failed(why), None);
+    let applied = match work.await {
+        Ok(Ok(applied)) => applied,
+        Ok(Err(why)) => return nothing(why.to_string()),
+        Err(_) => return nothing(say::write_failed().into()),
+    };
+    if let Some(id) = applied.changeset {
+        context.services.news.tell(&context.events, id);
+    }
+    let changeset = applied.changeset.map(|id| id.to_string());
+    let hunks = HunkCount { accepted: written.len(), rejected: 0 };
+    let outcome = Outcome::Applied { hunks, changeset: changeset.clone(), merged: Vec::new() };
+    ProposalResult { written, changeset, ..ProposalResult::nothing(outcome, None) }
+}
+
 /// Writes on a thread that may block; what memory could not keep is told, and the session goes on.
 fn execute_decided(
     services: &Services,
     decided: &Decided,
-    cause: ChangesetCause,
+    (cause, revert): (ChangesetCause, Option<StoreRevert>),
     stop: &CancellationToken,
 ) -> Result<Applied, Outcome> {
-    let Executed { applied, unrecorded } = services.with_stores(stop, |stores| execute(decided, cause, stores));
+    let Executed { applied, unrecorded } = services.with_stores(stop, |stores| match &revert {
+        Some(revert) => store::revert(revert, Some(decided), (cause, decided.consent()), stores),
+        None => execute(decided, cause, stores),
+    });
     for error in unrecorded {
         services.record_error::<()>(Err(error));
     }

@@ -44,9 +44,11 @@ fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord
         Some(record) => (record.cause.title.clone(), by(services, record)),
         None => (String::new(), String::new()),
     };
+    let ops = services.record_error(services.archive.store_ops(id)).unwrap_or_default();
+    let definitions = ops.into_iter().flat_map(|ops| ops.definitions).collect();
     let session = known.and_then(|record| record.cause.session.clone());
     let merged = known.and_then(|record| MergeRung::named(record.cause.merged.as_deref()?));
-    Changeset { id: id.to_string(), at: id.at(), cause, by, session, merged, files }
+    Changeset { id: id.to_string(), at: id.at(), cause, by, session, merged, files, definitions }
 }
 
 fn by(services: &Services, record: &memory::ChangesetRecord) -> String {

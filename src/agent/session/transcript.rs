@@ -92,6 +92,10 @@ impl PersonRestore {
     /// reads this, too.
     pub fn new(title: &str, mut paths: Vec<String>) -> Self {
         const NAMED: usize = 20;
+        // What memory knows of ops of a store alone names no files.
+        if paths.is_empty() {
+            paths.push("definitions of a Strand store".into());
+        }
         paths.sort();
         let more = match paths.len().saturating_sub(NAMED) {
             0 => String::new(),

@@ -9,10 +9,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
-use crate::archive::{Id, Sha};
+use crate::archive::{Id, Sha, StoreOps};
 use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
 use crate::past::{cause, files_of};
 use crate::shell::output::record::{self, CommandRecord};
+use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::{size, time};
 
@@ -31,6 +32,9 @@ struct Row<'a> {
     approved: Option<Cow<'a, str>>,
     merged: Option<&'a str>,
     files: Vec<FileRow<'a>>,
+    /// The ops that it issued to Strand stores.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    strand: Vec<StoreOps>,
 }
 
 /// The cause of a changeset, in `--json`.
@@ -122,15 +126,17 @@ impl ArchiveCommands<'_> {
                 },
                 _ => Vec::new(),
             };
+            let ops = self.ops(*id, record, files.len() == 0);
             let files = files.chain(read.iter().map(ListedFile::from));
             if json {
                 out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
                 let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
                 let (cause, approved) = (CauseRow::of(record, &commands), self.approved(*id, record)?);
-                let row = Row { id: name, time, cause, approved, merged: merged(record), files };
+                let row = Row { id: name, time, cause, approved, merged: merged(record), files, strand: ops };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
-                line(&mut out, *id, &name, record, files)?;
+                let definitions: Vec<&str> = ops.iter().flat_map(|ops| &ops.definitions).map(String::as_str).collect();
+                line(&mut out, (*id, &name), record, files, &definitions)?;
             }
             if out.len() >= BUFFER {
                 self.give(&out, json)?;
@@ -147,6 +153,14 @@ impl ArchiveCommands<'_> {
         }
         self.tell_size(ids.len())?;
         Ok(DONE)
+    }
+
+    /// Returns the ops of a changeset: only one without files in memory, or one that restores, can name some.
+    fn ops(&self, id: Id, record: Option<&ChangesetRecord>, is_bare: bool) -> Vec<StoreOps> {
+        match is_bare || record.is_some_and(|record| ["undo", "redo"].contains(&record.cause.kind.as_str())) {
+            true => self.archive.store_ops(id).unwrap_or_default(),
+            false => Vec::new(),
+        }
     }
 
     fn commands_by_changeset(&self) -> CommandsByChangeset {
@@ -260,10 +274,10 @@ fn row(file: ListedFile<'_>) -> FileRow<'_> {
 /// Prints a changeset and its files, for people.
 fn line<'a>(
     out: &mut Vec<u8>,
-    id: Id,
-    name: &str,
+    (id, name): (Id, &str),
     record: Option<&ChangesetRecord>,
     files: impl Iterator<Item = ListedFile<'a>> + Clone,
+    definitions: &[&str],
 ) -> Result<()> {
     let (mut number, mut sum) = (0, Some((0, 0)));
     for file in files.clone() {
@@ -274,7 +288,10 @@ fn line<'a>(
         Some(ChangesetState::Failed) => " (failed: no file is changed by it)",
         _ => "",
     };
-    let (size, cause) = (plural(number, "file"), cause(record).unwrap_or(""));
+    let counts = [(number, "file"), (definitions.len(), "definition")];
+    let counted = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(*count, what));
+    let size = if definitions.is_empty() { plural(number, "file") } else { counted.collect::<Vec<_>>().join(", ") };
+    let cause = cause(record).unwrap_or("");
     let merged = merged_words(merged(record));
     writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}{merged}", time::local(id.at()), plus_minus(sum))?;
     const SHOWN: usize = 5;
@@ -287,6 +304,12 @@ fn line<'a>(
     }
     if number > SHOWN {
         writeln!(out, "                       and {} more", number - SHOWN)?;
+    }
+    for name in definitions.iter().take(SHOWN) {
+        writeln!(out, "                       {}", clean_line(name))?;
+    }
+    if definitions.len() > SHOWN {
+        writeln!(out, "                       and {} more", definitions.len() - SHOWN)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::archive::{Id, Version};
 use crate::cli::diff::unified;
 use crate::past::cause;
 use crate::proposal::{FileChange, State};
+use crate::text::clean::clean_line;
 use crate::text::time;
 
 impl ArchiveCommands<'_> {
@@ -56,6 +57,14 @@ impl ArchiveCommands<'_> {
             let version = self.archive.version_in(&path, id)?;
             let version = version.map_or("missing".into(), |v| v.id.to_string());
             writeln!(self.out, "file       {version}  {}", path)?;
+        }
+        for ops in self.archive.store_ops(id)? {
+            for name in &ops.definitions {
+                writeln!(self.out, "definition {}  {}", clean_line(name), clean_line(&ops.store))?;
+            }
+            for op in &ops.ops {
+                writeln!(self.out, "op         {}  {}", clean_line(op), clean_line(&ops.store))?;
+            }
         }
         self.out.flush()?;
         Ok(DONE)

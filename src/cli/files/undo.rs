@@ -10,13 +10,14 @@ use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
 use crate::execute::Applied;
+use crate::execute::store::StoreRevert;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
-use crate::text::clean::clean_line;
+use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
 use crate::text::time;
 use crate::text::width::{cells, padded};
@@ -93,6 +94,7 @@ impl ArchiveCommands<'_> {
         let merge_clean = ask.yes && !ask.force && !named;
         let mut choices = Choices { others, merge_clean, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+        let mut revert = plan.revert(&mut restoration, self.stores())?;
         if plan.kind == "redo" {
             self.complain(&format!("this is the {}", clean_line(&plan.title)))?;
         }
@@ -106,16 +108,18 @@ impl ArchiveCommands<'_> {
         }
         if !scripted && self.can_ask && self.choose_foreign(&restoration.previews, &mut choices)? {
             restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+            revert = plan.revert(&mut restoration, self.stores())?;
         }
-        if restoration.proposal.files.is_empty() {
+        if restoration.proposal.files.is_empty() && revert.is_none() {
             return Ok((self.nothing_to_do(&restoration, ask)?, none));
         }
         // Conflicts are chosen one by one.
         let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
         // A hunk is shown as it is asked for.
         let shown_later = by_hunk && self.can_ask;
-        if !(ask.json || shown_later) {
-            self.show_diffs(&restoration)?;
+        if !ask.json {
+            let files = if shown_later { &[][..] } else { &restoration.proposal.files };
+            self.show_diffs(files, &restoration.previews, revert.as_ref())?;
         }
         if !self.can_ask && (by_hunk || !scripted) {
             self.report(None, &restoration.previews, &none, ask.json)?;
@@ -123,30 +127,65 @@ impl ArchiveCommands<'_> {
             self.complain(&format!("nothing was changed: without a terminal {instead}"))?;
             return Ok((NOT_APPROVED, none));
         }
-        let decision = match by_hunk {
-            true => self.choose_hunks(&restoration.proposal, &whole_folders(&restoration.previews))?,
-            false => self.decision(&restoration, ask)?,
-        };
-        let Some(decided) = restoration.proposal.decide(&decision)? else {
+        let done = self.carry_out(plan, &restoration, (revert, by_hunk), ask)?;
+        let Some((applied, paths)) = done else {
             self.report(None, &restoration.previews, &none, ask.json)?;
             self.complain("nothing was changed")?;
             return Ok((NOT_APPROVED, none));
         };
-        let applied = self.execute(&decided, plan.kind, &plan.title)?;
-        let paths = written_files(&decided, &applied);
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
         Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
     }
 
-    fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {
-        let what = format!("restore {}?", counted(restoration.proposal.files.iter().map(|file| file.path.as_str())));
+    /// Decides and restores: files, and definitions with them. Returns nothing where nothing was agreed to.
+    fn carry_out(
+        &mut self,
+        plan: &RestorePlan,
+        restoration: &Restoration,
+        (revert, by_hunk): (Option<StoreRevert>, bool),
+        ask: &AskArgs,
+    ) -> Result<Option<(Applied, WrittenFiles)>> {
+        let (decided, consent) = self.decide(restoration, (revert.as_ref(), by_hunk), ask)?;
+        Ok(match (decided, consent.zip(revert)) {
+            (decided, Some((consent, revert))) => {
+                let applied = self.revert(&revert, decided.as_ref(), consent, (plan.kind, &plan.title))?;
+                let mut paths = decided.map(|decided| written_files(&decided, &applied)).unwrap_or_default();
+                paths.extend(revert.previews().into_iter().map(|preview| (preview.path, None)));
+                Some((applied, paths))
+            }
+            (Some(decided), None) => {
+                let applied = self.execute(&decided, plan.kind, &plan.title)?;
+                let paths = written_files(&decided, &applied);
+                Some((applied, paths))
+            }
+            (None, None) => None,
+        })
+    }
+
+    /// Decides what is restored: the files, and who agrees that definitions are taken back.
+    fn decide(
+        &mut self,
+        restoration: &Restoration,
+        (revert, by_hunk): (Option<&StoreRevert>, bool),
+        ask: &AskArgs,
+    ) -> Result<(Option<Decided>, Option<Consent>)> {
+        let proposal = &restoration.proposal;
+        if by_hunk && !proposal.files.is_empty() {
+            let decision = self.choose_hunks(proposal, &whole_folders(&restoration.previews))?;
+            let decided = proposal.decide(&decision)?;
+            let what = |revert: &StoreRevert| format!("undo {}?", counted_definitions(revert));
+            let agrees = revert.map(|revert| self.agrees(&what(revert))).transpose()?.unwrap_or(false);
+            return Ok((decided, agrees.then_some(Consent::Person)));
+        }
+        let files = (!proposal.files.is_empty()).then(|| counted(proposal.files.iter().map(|file| file.path.as_str())));
+        let parts: Vec<String> = files.into_iter().chain(revert.map(counted_definitions)).collect();
         let consent = match (ask.force, ask.yes) {
-            (true, _) => Consent::Flag("--force"),
-            (false, true) => Consent::Flag("--yes"),
-            (false, false) if self.agrees(&what)? => Consent::Person,
-            (false, false) => return Ok(Decision::refuse(&restoration.proposal)),
+            (true, _) => Some(Consent::Flag("--force")),
+            (false, true) => Some(Consent::Flag("--yes")),
+            (false, false) => self.agrees(&format!("restore {}?", parts.join(" and ")))?.then_some(Consent::Person),
         };
-        Ok(Decision::accept(&restoration.proposal, consent))
+        let decided = consent.map(|consent| proposal.decide(&Decision::accept(proposal, consent))).transpose()?;
+        Ok((decided.flatten(), consent))
     }
 
     /// Asks what happens to each file that was changed outside nebula; returns whether anything was chosen.
@@ -171,12 +210,20 @@ impl ArchiveCommands<'_> {
         Ok(!choices.each.is_empty())
     }
 
-    fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
+    fn show_diffs(
+        &mut self,
+        files: &[FileChange],
+        previews: &[RestorePreview],
+        revert: Option<&StoreRevert>,
+    ) -> Result<()> {
         // The list has said what changes in the repository, and in folders that come or go as one.
-        let wholes = whole_folders(&restoration.previews);
-        for file in restoration.proposal.files.iter().filter(|file| unit_of(&file.path, &wholes).is_none()) {
+        let wholes = whole_folders(previews);
+        for file in files.iter().filter(|file| unit_of(&file.path, &wholes).is_none()) {
             let diff = diff::for_person(file, self.out.is_terminal());
             self.out.styled(&diff)?;
+        }
+        if let Some(revert) = revert {
+            writeln!(self.out, "in the Strand store {}:\n{}", clean_line(revert.store()), clean(&revert.marked()))?;
         }
         Ok(self.out.flush()?)
     }
@@ -258,6 +305,11 @@ impl ArchiveCommands<'_> {
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// Returns `2 definitions in shop.strand-store`.
+fn counted_definitions(revert: &StoreRevert) -> String {
+    format!("{} in {}", plural(revert.definitions().len(), "definition"), clean_line(revert.store()))
 }
 
 /// The files that were written, each with how it was joined with what someone else had changed.

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::ArchiveCommands;
 #[cfg(all(feature = "strand", feature = "code"))]
 use crate::execute::execute_exactly;
+use crate::execute::store::{self, StoreRevert};
 use crate::execute::{Applied, ApplyError, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, MergeRung, Proposal, unit_of};
@@ -23,6 +24,21 @@ impl ArchiveCommands<'_> {
     pub(in crate::cli) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
         let applied = execute_reported(decided, kind, title, self.stores())?;
         self.tell(decided, applied)
+    }
+
+    /// Takes ops back in a Strand store, and restores files with them.
+    pub(super) fn revert(
+        &mut self,
+        revert: &StoreRevert,
+        decided: Option<&Decided>,
+        consent: Consent,
+        (kind, title): (&str, &str),
+    ) -> Result<Applied> {
+        let applied = revert_reported(revert, decided, consent, (kind, title), self.stores())?;
+        match decided {
+            Some(decided) => self.tell(decided, applied),
+            None => Ok(applied),
+        }
     }
 
     /// Writes the decided changes to files that are as they were known; else nothing is written.
@@ -91,6 +107,23 @@ pub(in crate::cli) fn execute_reported(
     stores: Stores<'_>,
 ) -> Result<Applied, ApplyError> {
     reported(execute, decided, kind, title, stores)
+}
+
+/// Takes ops back in a Strand store, and reports what memory could not record.
+///
+/// # Errors
+/// When nothing was changed.
+pub(in crate::cli) fn revert_reported(
+    revert: &StoreRevert,
+    decided: Option<&Decided>,
+    consent: Consent,
+    (kind, title): (&str, &str),
+    stores: Stores<'_>,
+) -> Result<Applied, ApplyError> {
+    let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
+    let Executed { applied, unrecorded } = store::revert(revert, decided, (cause, consent), stores);
+    unrecorded.iter().for_each(|error| stores.memory.report(error));
+    applied
 }
 
 fn reported(

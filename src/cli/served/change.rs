@@ -10,7 +10,8 @@ use super::refusal::ToolRefusal;
 use super::tools::{ArchiveTools, RestoreStep, WaitingRestore};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::files::undo::{self, WrittenFiles};
-use crate::cli::files::write::execute_reported;
+use crate::cli::files::write::{execute_reported, revert_reported};
+use crate::execute::store::StoreRevert;
 use crate::execute::{UNGUARDED, archive_before};
 use crate::mcp::{Client, ConsentQuestion};
 use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePreview, RestoreStatus};
@@ -130,40 +131,41 @@ impl ArchiveTools {
         let plan = restore_plan::plan(&scope, self.stores())?;
         let foreign = if args.force { ForeignChoice::RestoreVersion } else { ForeignChoice::Keep };
         let choices = Choices { others: Some(foreign), merge_clean: !args.force, ..Choices::default() };
-        let restoration = plan.look(&choices, ProposalId(0), self.stores())?;
-        let left = left(&restoration);
-        if args.apply && restoration.proposal.files.is_empty() && !left.is_empty() {
+        let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+        let revert = plan.revert(&mut restoration, self.stores())?;
+        let (left, has_nothing) = (left(&restoration), restoration.proposal.files.is_empty() && revert.is_none());
+        if args.apply && has_nothing && !left.is_empty() {
             let message = format!("nothing was restored: {}", left.join("; "));
             return Err(ToolRefusal::new(if has_foreign(&restoration) { "foreign" } else { "not-found" }, message));
         }
-        if !args.apply || restoration.proposal.files.is_empty() {
+        if !args.apply || has_nothing {
             return Ok(RestoreStep::Done(outcome(None, &restoration, &WrittenFiles::new(), Vec::new())));
         }
         let takes_foreign = restoration.previews.iter().any(overwrites_foreign);
         let personal = takes_foreign || restoration.proposal.needs_person().is_some();
         if self.allow_restore && !personal {
             let consent = Consent::Flag("--allow-restore");
-            return self.write(&plan, &restoration, consent).map(RestoreStep::Done);
+            return self.write((&plan, &restoration, revert.as_ref()), consent).map(RestoreStep::Done);
         }
         if !client.can_ask {
             return Err(ToolRefusal::new("consent", self.unasked(&scope, &restoration, takes_foreign, personal)?));
         }
         let question = ConsentQuestion {
             ticket: Uuid::new_v4().to_string(),
-            text: question(&restoration, &called(client), &self.stores().project()),
+            text: question(&restoration, revert.as_ref(), &called(client), &self.stores().project()),
             yes: "Restore these files",
         };
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.remove(0);
         }
-        self.waiting.push(WaitingRestore { ticket: question.ticket.clone(), plan, restoration });
+        self.waiting.push(WaitingRestore { ticket: question.ticket.clone(), plan, restoration, revert });
         Ok(RestoreStep::Ask(question))
     }
 
     /// Goes on with a restore that the person has decided.
     pub(super) fn decided(&self, waiting: WaitingRestore, yes: bool) -> Result<Value, ToolRefusal> {
         match yes {
-            true => self.write(&waiting.plan, &waiting.restoration, Consent::Person),
+            true => self.write((&waiting.plan, &waiting.restoration, waiting.revert.as_ref()), Consent::Person),
             false => Err(ToolRefusal::new("refused", "the person did not agree: nothing was changed")),
         }
     }
@@ -184,16 +186,27 @@ impl ArchiveTools {
     }
 
     /// Writes what was decided, as every change is written: through `execute`.
-    fn write(&self, plan: &RestorePlan, restoration: &Restoration, consent: Consent) -> Result<Value, ToolRefusal> {
+    fn write(
+        &self,
+        (plan, restoration, revert): (&RestorePlan, &Restoration, Option<&StoreRevert>),
+        consent: Consent,
+    ) -> Result<Value, ToolRefusal> {
         let decided = restoration.proposal.decide(&Decision::accept(&restoration.proposal, consent));
         let decided = decided.map_err(|error| ToolRefusal::new("stale", error.to_string()))?;
-        let Some(decided) = decided else {
-            return Ok(outcome(None, restoration, &WrittenFiles::new(), Vec::new()));
+        let applied = match (revert, &decided) {
+            (Some(revert), decided) => {
+                let cause = (plan.kind, plan.title.as_str());
+                revert_reported(revert, decided.as_ref(), consent, cause, self.stores())?
+            }
+            (None, Some(decided)) => execute_reported(decided, plan.kind, &plan.title, self.stores())?,
+            (None, None) => return Ok(outcome(None, restoration, &WrittenFiles::new(), Vec::new())),
         };
-        let applied = execute_reported(&decided, plan.kind, &plan.title, self.stores())?;
         let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
         notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));
-        Ok(outcome(applied.changeset, restoration, &undo::written_files(&decided, &applied), notes))
+        let mut written = decided.map(|decided| undo::written_files(&decided, &applied)).unwrap_or_default();
+        let definitions = revert.into_iter().flat_map(StoreRevert::previews);
+        written.extend(definitions.map(|preview| (preview.path, None)));
+        Ok(outcome(applied.changeset, restoration, &written, notes))
     }
 
     /// Returns why nothing was restored, with what the person may run.
@@ -300,14 +313,20 @@ fn in_shell(path: &str) -> String {
 }
 
 /// Returns the question to the person: who asks, why it is for the person, and what becomes of each file.
-fn question(restoration: &Restoration, who: &str, project: &str) -> String {
-    let written: BTreeMap<&str, ()> = restoration.proposal.files.iter().map(|file| (file.path.as_str(), ())).collect();
+fn question(restoration: &Restoration, revert: Option<&StoreRevert>, who: &str, project: &str) -> String {
+    let definitions = revert.into_iter().flat_map(StoreRevert::previews).map(|preview| preview.path);
+    let files = restoration.proposal.files.iter().map(|file| file.path.clone());
+    let written: BTreeMap<String, ()> = files.chain(definitions).map(|path| (path, ())).collect();
     let is_written = |preview: &RestorePreview| preview.is_among(&written);
     let is_foreign = |preview: &RestorePreview| matches!(preview.status, RestoreStatus::Foreign { .. });
     let mut files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
     // What would overwrite someone else's work is read first, and what is left as it is last.
     files.sort_by_key(|preview| (!is_written(preview), !is_foreign(preview)));
-    let mut text = format!("{who} wants to restore {} in {}:\n", plural(written.len(), "file"), clean_line(project));
+    let of_store = revert.map_or(0, |revert| revert.previews().len());
+    let counts = [(written.len() - of_store, "file"), (of_store, "definition")];
+    let counted = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(*count, what));
+    let what = counted.collect::<Vec<_>>().join(" and ");
+    let mut text = format!("{who} wants to restore {what} in {}:\n", clean_line(project));
     let width = files.iter().take(LISTED).map(|file| cells(&file.path)).max().unwrap_or(0);
     for file in files.iter().take(LISTED) {
         text.push_str(&undo::line(file, width));

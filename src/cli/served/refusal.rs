@@ -71,7 +71,8 @@ impl From<RestoreError> for ToolRefusal {
     fn from(error: RestoreError) -> Self {
         let kind = match error {
             RestoreError::Archive(error) => return error.into(),
-            RestoreError::Zero => "usage",
+            RestoreError::Zero | RestoreError::OpsOnce(_) => "usage",
+            RestoreError::Store(_) => "store",
             RestoreError::Unreadable(_) => "damaged",
             RestoreError::Empty | RestoreError::NoVersions { .. } | RestoreError::TooFar { .. } => "not-found",
         };
@@ -109,6 +110,7 @@ impl From<ApplyError> for ToolRefusal {
             ApplyError::Read(error) => ToolRefusal::from(error).kind,
             ApplyError::ReadOnly(_) => "read-only",
             ApplyError::Archive(error) => ToolRefusal::from(error).kind,
+            ApplyError::Store(_) => "store",
             ApplyError::Write { .. } => "io",
         };
         ToolRefusal::new(kind, message)

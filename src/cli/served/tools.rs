@@ -13,6 +13,7 @@ use crate::cli::args::ServeArgs;
 use crate::cli::files::reconcile_killed;
 use crate::cli::out::complain;
 use crate::execute::Stores;
+use crate::execute::store::StoreRevert;
 use crate::mcp::ConsentQuestion;
 use crate::memory::Memory;
 use crate::restore_plan::RestorePlan;
@@ -39,6 +40,7 @@ pub(super) struct WaitingRestore {
     pub ticket: String,
     pub plan: RestorePlan,
     pub restoration: Restoration,
+    pub revert: Option<StoreRevert>,
 }
 
 /// The outcome of a tool, as far as it came.

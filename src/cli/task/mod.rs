@@ -25,12 +25,14 @@ use super::shell::event_line;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::protocol::{
-    CallState, Cause, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, ProposalEvent,
-    Question, Reply, SessionChoice, SessionInfo, TurnEnd,
+    CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
+    ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The kind of a changeset that a command made.
 const COMMAND: &str = "command";
+/// The kind of a changeset that a call of a Strand store made.
+const STRAND: &str = "strand";
 
 /// The arguments of a task.
 pub struct Task {
@@ -203,13 +205,7 @@ impl EventPrinter {
             EventBody::Proposal(ProposalEvent::Approved(proposal, decision)) => self.decided(&proposal, &decision)?,
             EventBody::Proposal(ProposalEvent::Settled(_, outcome)) => self.settled(&outcome)?,
             EventBody::Asked(question) => return self.on_question(question),
-            EventBody::Archived(changeset) => {
-                let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
-                if changeset.by == COMMAND && changeset.session.as_ref() == Some(&self.session_id) {
-                    self.changed.extend(paths.iter().map(|path| path.to_string()));
-                }
-                self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
-            }
+            EventBody::Archived(changeset) => self.archived(&changeset)?,
             EventBody::Command(event) => {
                 let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
                 // In plan mode it is named in the plan instead.
@@ -241,6 +237,21 @@ impl EventPrinter {
             _ => {}
         }
         Ok(StepDone::default())
+    }
+
+    /// Counts a changeset that was made without a proposal as a change, and prints its line.
+    fn archived(&mut self, changeset: &Changeset) -> io::Result<()> {
+        let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
+        let is_own = changeset.session.as_ref() == Some(&self.session_id);
+        if is_own && [COMMAND, STRAND].contains(&changeset.by.as_str()) {
+            self.changed.extend(paths.iter().map(|path| path.to_string()));
+            self.changed.extend(changeset.definitions.iter().cloned());
+        }
+        let mut line = json!({"type": "changeset", "id": changeset.id, "paths": paths});
+        if !changeset.definitions.is_empty() {
+            line["definitions"] = json!(changeset.definitions);
+        }
+        self.line(line)
     }
 
     /// Takes in the session that opened, and prints the notices that came before it.
@@ -487,8 +498,16 @@ mod tests {
         ] {
             let file = ChangesetFile { path: path.into(), version: None, absent: false, counts: None };
             let (by, session, files) = (by.into(), session.map(String::from), vec![file]);
-            let changeset =
-                Changeset { id: String::new(), at: 0, cause: String::new(), by, session, merged: None, files };
+            let changeset = Changeset {
+                id: String::new(),
+                at: 0,
+                cause: String::new(),
+                by,
+                session,
+                merged: None,
+                files,
+                definitions: Vec::new(),
+            };
             printer.event(EventBody::Archived(changeset)).expect("printed");
         }
         assert_eq!(printer.changed.into_iter().collect::<Vec<_>>(), ["mine"]);

@@ -26,6 +26,11 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path} is no file: `nebula history` lists what has versions",
         "{path}はファイルではありません。`nebula history`でバージョンのあるものを表示できます",
     ),
+    (
+        "the newest changeset changed the Strand store {store}: `nebula undo` without COUNT undoes that",
+        "最新の変更セットはStrandストア {store} を変更しました。COUNTなしの `nebula undo` で元に戻せます",
+    ),
+    ("{why}; nothing was changed", "{why}。何も変更していません"),
     ("COUNT must be 1 or more", "COUNTは1以上で指定してください"),
     (
         "{path} is no folder: move it away, then nebula can archive there",

@@ -12,8 +12,9 @@ mod session;
 mod tools;
 mod write;
 
+pub use super::store::TouchedDefinition;
 pub use session::issuer;
-pub use tools::{Opening, Page, Tool, ToolAnswer, Tools};
+pub use tools::{Opening, Page, Reverted, Tool, ToolAnswer, ToolCall, Tools};
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -20,7 +20,7 @@ pub use patch::{find_tokens, patch_of, replace_tokens};
 pub use references::{References, references};
 pub use refusal::{Refusal, Unparsed};
 pub use reissue::reissue;
-pub use revert::{changed_body, current_text, revert};
+pub use revert::{changed_body, current_text, revert, revert_all};
 
 use super::id::{DefId, Layer, OpId, QName};
 use super::lang::ast::Body;

@@ -1,8 +1,8 @@
 //! Reverts an op: issues its inverse on the present state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use super::admit::{admit_edit, blank};
+use super::admit::{admit_edit, blank, heads};
 use super::{Draft, Issuer, Refusal, Removal, issue};
 use crate::strand::id::{DefId, OpId, QName, UnitId};
 use crate::strand::lang::parse::{category, parse_register};
@@ -13,6 +13,62 @@ use crate::strand::state::{State, View};
 /// Issues the inverse of an op. Returns the ops, and what could not be restored because something newer replaced it.
 /// `before` is the state just before the op.
 pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
+    revert_one(state, before, id, issuer, &HashSet::new())
+}
+
+/// Issues the inverses of ops, the newest first, each with the state just before it; all or none. Between them stand
+/// nothing but one another and what took some of them back before: what is back already stays so.
+pub fn revert_all(state: &mut State, ops: &[(OpId, State)], issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
+    let mut ours = with_reverts(state, ops.iter().map(|(id, _)| *id));
+    let mut made: Vec<Op> = Vec::new();
+    for (id, before) in ops {
+        let refused = match revert_one(state, before, *id, issuer, &ours) {
+            Ok((ops, skipped)) if skipped.is_empty() => {
+                ours.extend(ops.iter().map(|op| op.id));
+                made.extend(ops);
+                continue;
+            }
+            Ok((ops, skipped)) => {
+                made.extend(ops);
+                Refusal::Superseded(format!("cannot revert {id}: {} changed since", skipped.join(", ")))
+            }
+            Err(refusal) => refusal,
+        };
+        state.retract(&made.iter().map(|op| op.id).collect());
+        state.refresh();
+        return Err(refused);
+    }
+    Ok(made)
+}
+
+/// Returns ops, and all that reverted one of them, or such a revert.
+fn with_reverts(state: &State, ops: impl Iterator<Item = OpId>) -> HashSet<OpId> {
+    let mut ours: HashSet<OpId> = ops.collect();
+    let targets: BTreeSet<DefId> =
+        ours.iter().filter_map(|id| state.graph().light(*id)).map(|node| node.op.target()).collect();
+    let lattices = targets.iter().filter_map(|def| state.graph().lattice(*def));
+    let mut all: Vec<Op> = lattices
+        .flat_map(|lattice| &lattice.ops)
+        .filter_map(|id| state.graph().node(*id))
+        .map(|node| node.op.clone())
+        .collect();
+    all.sort_by_key(Op::key);
+    for op in all {
+        let of = op.cause().and_then(|cause| OpId::parse(cause.strip_prefix("revert:")?));
+        if of.is_some_and(|of| ours.contains(&of)) {
+            ours.insert(op.id);
+        }
+    }
+    ours
+}
+
+fn revert_one(
+    state: &mut State,
+    before: &State,
+    id: OpId,
+    issuer: &Issuer,
+    ours: &HashSet<OpId>,
+) -> Result<(Vec<Op>, Vec<String>), Refusal> {
     let missing = || Refusal::NotFound { name: id.to_string(), near: None };
     let op = state.graph().node(id).map(|node| node.op.clone()).ok_or_else(missing)?;
     let issuer = issuer.because(&format!("revert:{id}"));
@@ -20,18 +76,27 @@ pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> R
     let view = state.view(def).ok_or_else(|| Refusal::Superseded(format!("{id} has no effect; nothing to revert")))?;
     let qname = view.qname();
     let over = |why: &str| Err(Refusal::Superseded(format!("cannot revert {id}: {why}")));
-    let gone = !view.visible();
+    let (gone, done) = (!view.visible(), Ok((Vec::new(), Vec::new())));
+    let stands = |holder: OpId| holder == id || ours.contains(&holder);
     let draft = match op.kind {
+        Kind::Remove if !gone && ours.contains(&view.epoch) => return done,
         Kind::Remove if !gone => return over("the definition is there again"),
         Kind::Remove => restore(state, view),
+        _ if gone && heads(state, Some(def)).iter().all(|head| ours.contains(head)) => return done,
         _ if gone => return over("the definition is not there any more"),
         Kind::Add => Draft::Remove { qname, how: Removal::Refuse },
-        Kind::Rename if view.claim != id => return over("it was renamed again"),
+        Kind::Rename if !stands(view.claim) => return over("it was renamed again"),
         Kind::Rename => match before.view(def) {
+            Some(old) if view.name == old.name => return done,
             Some(old) => Draft::Rename { qname, to: old.name.clone() },
             None => return over("its former name is not known"),
         },
-        Kind::Replace if view.epoch != id => return over("its body was replaced again"),
+        Kind::Edit | Kind::Replace if only_ours_since(state, &op, ours) => match before.view(def) {
+            Some(old) if has_text_of(state, view, old) => return done,
+            Some(old) => Draft::Replace { qname, body: current_text(state, old), doc: Some(old.doc.clone()) },
+            None => return over("its former body is not known"),
+        },
+        Kind::Replace if !stands(view.epoch) => return over("its body was replaced again"),
         Kind::Replace => match before.view(def) {
             Some(old) => {
                 let body = current_text(state, old);
@@ -39,10 +104,12 @@ pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> R
             }
             None => return over("its former body is not known"),
         },
-        Kind::Edit => return revert_edit(state, before, &op, &issuer),
+        Kind::Edit => return revert_edit(state, before, &op, &issuer, ours),
         Kind::Link | Kind::Unlink => {
             let to = op.to_def().and_then(|to| state.view(to)).map(View::qname);
+            let linked = op.to_def().is_some_and(|to| view.links.contains(&to));
             match (op.kind, to) {
+                _ if !ours.is_empty() && linked != (op.kind == Kind::Link) => return done,
                 (Kind::Link, Some(to)) => Draft::Unlink(qname, to),
                 (_, Some(to)) => Draft::Link(qname, to),
                 _ => return over("what it links to is not known"),
@@ -50,6 +117,20 @@ pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> R
         }
     };
     issue(state, &draft, &issuer).map(|ops| (ops, Vec::new()))
+}
+
+/// Returns whether ops wrote to the body since an op, and all of them are `ours`.
+fn only_ours_since(state: &State, op: &Op, ours: &HashSet<OpId>) -> bool {
+    let Some(lattice) = state.graph().lattice(op.target()) else { return false };
+    let nodes = lattice.ops.iter().filter_map(|id| state.graph().node(*id));
+    let writes = |kind: Kind| matches!(kind, Kind::Add | Kind::Replace | Kind::Edit);
+    let mut since = nodes.map(|node| &node.op).filter(|later| writes(later.kind) && later.key() > op.key()).peekable();
+    since.peek().is_some() && since.all(|later| ours.contains(&later.id))
+}
+
+/// Returns whether a definition has the text that it had in an older view.
+fn has_text_of(state: &State, view: &View, old: &View) -> bool {
+    view.doc == old.doc && view.body_text() == current_text(state, old)
 }
 
 /// Returns a draft that brings a removed definition back with its last body.
@@ -81,7 +162,13 @@ pub fn current_text(state: &State, old: &View) -> String {
 }
 
 /// Restores what the edit still holds.
-fn revert_edit(state: &mut State, before: &State, op: &Op, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
+fn revert_edit(
+    state: &mut State,
+    before: &State,
+    op: &Op,
+    issuer: &Issuer,
+    ours: &HashSet<OpId>,
+) -> Result<(Vec<Op>, Vec<String>), Refusal> {
     let id = op.id;
     let over = |why: &str| Refusal::Superseded(format!("cannot revert {id}: {why}"));
     let def = op.target();
@@ -98,6 +185,7 @@ fn revert_edit(state: &mut State, before: &State, op: &Op, issuer: &Issuer) -> R
         changes: Vec::new(),
         skipped: Vec::new(),
         op: blank(Kind::Edit, &view.qname(), issuer),
+        ours,
     };
     for change in &op.changes {
         work.undo(id, change);
@@ -124,6 +212,8 @@ struct EditBack<'s> {
     changes: Vec<Change>,
     skipped: Vec<String>,
     op: Op,
+    /// The ops beside the edit whose values count as its own.
+    ours: &'s HashSet<OpId>,
 }
 
 impl EditBack<'_> {
@@ -153,7 +243,7 @@ impl EditBack<'_> {
         let edits = lattice.ops.iter().filter_map(|id| self.state.graph().node(*id));
         let edits = edits.filter(|node| node.void.is_none() && node.op.base == Some(self.view.epoch));
         let newest = edits.filter(|node| node.op.changes.iter().any(writes)).max_by_key(|node| node.op.key());
-        newest.is_some_and(|node| node.op.id == id)
+        newest.is_some_and(|node| node.op.id == id || self.ours.contains(&node.op.id))
     }
 
     /// Inserts a deleted unit again, after the sibling that stood before it.

@@ -157,6 +157,10 @@ impl Store {
     }
 
     fn write_judged(&mut self, judged: &Judged, control: &[String]) -> Result<(), Error> {
+        if let Some(rehearsed) = &mut self.rehearsed {
+            rehearsed.extend(&judged.retained);
+            return Ok(());
+        }
         let line = |op: &Op| (op.id, op.to_line());
         let waiting: BTreeMap<OpId, String> = self.state.graph().pending().map(line).collect();
         let pending = self.inner("pending.jsonl");

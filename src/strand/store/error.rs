@@ -22,6 +22,8 @@ pub enum Error {
     BadFile { path: PathBuf, message: String },
     #[error("the checkpoint is damaged ({0}) and was removed; nothing was written, so run the command again")]
     Checkpoint(String),
+    #[error("{0}; nothing was written to the store")]
+    NotBegun(String),
     #[error("{0}")]
     Archive(String),
     #[error("{0}")]
@@ -56,6 +58,7 @@ impl Error {
             Error::Busy(_) => "busy",
             Error::Corrupt { .. } | Error::Checkpoint(_) => "corrupt",
             Error::Archive(_) => "archive",
+            Error::NotBegun(_) => "not-begun",
             Error::Remote(_) => "remote",
             Error::BadFile { .. } => "bad-file",
             Error::Newer { .. } => "newer",

@@ -23,6 +23,59 @@ pub struct WriteResult {
     pub new_faults: Vec<Diagnostic>,
 }
 
+/// A definition that a write touches, before and after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TouchedDefinition {
+    /// Its identity.
+    pub id: DefId,
+    /// Its qualified name and its text before; none: it is not visible.
+    pub before: Option<(String, String)>,
+    /// Its qualified name and its text after; none: it is not visible.
+    pub after: Option<(String, String)>,
+}
+
+impl TouchedDefinition {
+    /// Returns its qualified name after the write, or else before it.
+    pub fn name(&self) -> &str {
+        self.after.as_ref().or(self.before.as_ref()).map_or("", |(name, _)| name)
+    }
+
+    /// Returns its texts before and after; empty where it is not visible.
+    pub fn texts(&self) -> (&str, &str) {
+        let [before, after] =
+            [&self.before, &self.after].map(|side| side.as_ref().map_or("", |(_, text)| text.as_str()));
+        (before, after)
+    }
+
+    /// Returns what a write does to definitions, each below its name; `marked` marks the lines that differ.
+    pub fn marked(all: &[TouchedDefinition], marked: impl Fn(&str, &str) -> String) -> String {
+        let one = |touched: &TouchedDefinition| {
+            let head = match (&touched.before, &touched.after) {
+                (None, Some((name, _))) => format!("{name} (new)"),
+                (Some((name, _)), None) => format!("{name} (removed)"),
+                (Some((old, _)), Some((new, _))) if old != new => format!("{old} -> {new}"),
+                _ => touched.name().to_owned(),
+            };
+            let (before, after) = touched.texts();
+            match marked(before, after) {
+                lines if lines.is_empty() => format!("{head}\n its text stays as it is\n"),
+                lines => format!("{head}\n{lines}"),
+            }
+        };
+        all.iter().map(one).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+}
+
+/// Hears of the ops of each write before they are durable; an error refuses the write.
+#[derive(Default)]
+pub struct BeforeCommit(pub Option<Box<dyn FnMut(&[OpId]) -> Result<(), String>>>);
+
+impl std::fmt::Debug for BeforeCommit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BeforeCommit({})", self.0.is_some())
+    }
+}
+
 impl Store {
     /// Issues drafts as one transaction: sealed on the present state, all or none. With `check`,
     /// new errors refuse them.
@@ -37,6 +90,17 @@ impl Store {
         check: bool,
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
     ) -> Result<WriteResult, Error> {
+        self.transact_after(check, work, |_| Ok(()))
+    }
+
+    /// Writes as [`Store::transact`] does, after `first`, which is told the ops while nobody else can write: its error
+    /// refuses them.
+    pub fn transact_after(
+        &mut self,
+        check: bool,
+        work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
+        first: impl FnOnce(&[Op]) -> Result<(), String>,
+    ) -> Result<WriteResult, Error> {
         let lock = self.lock()?;
         let locks = if self.config.locks_enforced { self.locks()? } else { Vec::new() };
         self.meets_expectation()?;
@@ -46,10 +110,11 @@ impl Store {
         let new_faults = if refused.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
         let errors = new_faults.iter().filter(|fault| !fault.warning).count();
         let refusal = refused.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
-        if let Some(refusal) = refusal {
+        let allowed = refusal.map_or(Ok(()), |refusal| Err(refusal.into()));
+        if let Err(error) = allowed.and_then(|()| first(&ops).map_err(Error::NotBegun)) {
             self.state.retract(&ops.iter().map(|op| op.id).collect());
             self.state.refresh();
-            return Err(refusal.into());
+            return Err(error);
         }
         self.commit(&ops, &[])?;
         drop(lock);
@@ -58,6 +123,16 @@ impl Store {
 
     /// Refuses a write that was made for another text than the present one.
     fn meets_expectation(&mut self) -> Result<(), Refusal> {
+        for (id, text) in std::mem::take(&mut self.shown) {
+            let view = self.state.view(id).filter(|view| view.visible());
+            if view.map(|view| view.text()) != text.as_deref() {
+                let name = self.state.qname(id).map_or_else(|| id.to_string(), |name| name.to_string());
+                return Err(Refusal::Stale {
+                    name,
+                    found: view.map_or_else(String::new, |view| view.hash.to_string()),
+                });
+            }
+        }
         let Some((qname, expected)) = self.expected.take() else { return Ok(()) };
         let found = target(&self.state, &qname)?.hash.to_string();
         let is_met = found == expected || found.strip_prefix("h:") == Some(&*expected);
@@ -78,6 +153,42 @@ impl Store {
         Ok((ops, found))
     }
 
+    /// Begins to try writes: from here on nothing that they issue leaves this process.
+    pub fn begin_rehearsal(&mut self) {
+        self.rehearsed = Some(Vec::new());
+    }
+
+    /// Ends it. Returns what the ops touched: their definitions, and those whose text they make another. The state is as
+    /// before.
+    pub fn end_rehearsal(&mut self) -> Vec<TouchedDefinition> {
+        let ids: HashSet<OpId> = self.rehearsed.take().unwrap_or_default().into_iter().collect();
+        let ops: Vec<Op> =
+            ids.iter().filter_map(|id| self.state.graph().node(*id)).map(|node| node.op.clone()).collect();
+        let own: BTreeSet<DefId> = ops.iter().map(Op::target).collect();
+        let around = self.neighbours(&ops);
+        let shown = |state: &State, id: DefId| {
+            let view = state.view(id).filter(|view| view.visible())?;
+            Some((view.qname().to_string(), view.text().to_owned()))
+        };
+        let after: Vec<_> = around.iter().map(|id| (*id, shown(&self.state, *id))).collect();
+        self.state.retract(&ids);
+        self.state.refresh();
+        let touched =
+            after.into_iter().map(|(id, after)| TouchedDefinition { id, before: shown(&self.state, id), after });
+        touched.filter(|touched| own.contains(&touched.id) || touched.before != touched.after).collect()
+    }
+
+    /// Lets the next write be refused unless definitions have the texts that they had before it was tried.
+    pub fn expect_shown(&mut self, touched: &[TouchedDefinition]) {
+        let text = |touched: &TouchedDefinition| touched.before.as_ref().map(|(_, text)| text.clone());
+        self.shown = touched.iter().map(|touched| (touched.id, text(touched))).collect();
+    }
+
+    /// Sets who hears of ops before they are durable.
+    pub fn before_commit(&mut self, hears: BeforeCommit) {
+        self.before_commit = hears;
+    }
+
     /// Takes the state from the disk, after a write that failed: the state was ahead of it.
     pub(super) fn read_back(&mut self) -> Result<(), Error> {
         self.stand_on_checkpoint();
@@ -95,9 +206,17 @@ impl Store {
         if ops.is_empty() && control.is_empty() {
             return Ok(());
         }
+        if let Some(rehearsed) = &mut self.rehearsed {
+            rehearsed.extend(ids);
+            return Ok(());
+        }
+        let heard = match &mut self.before_commit.0 {
+            Some(hears) if !ids.is_empty() => hears(ids).map_err(Error::NotBegun),
+            _ => Ok(()),
+        };
         let mut lines = control.to_vec();
         lines.extend(ops);
-        let appended = match self.sound().and_then(|()| self.log.append(&lines)) {
+        let appended = match heard.and_then(|()| self.sound()).and_then(|()| self.log.append(&lines)) {
             Ok(appended) => appended,
             Err(error) => {
                 self.read_back()?;
@@ -195,7 +314,11 @@ impl Store {
     pub fn checks(&mut self) -> Result<Checks, Error> {
         self.checkpoint();
         let granted = &self.config.capabilities;
-        let diagnostics = checkpoint::diagnostics(&self.root, &self.sum, granted);
+        let diagnostics = match self.rehearsed {
+            None => checkpoint::diagnostics(&self.root, &self.sum, granted),
+            // The checkpoint has none of a state that is only tried.
+            Some(_) => Default::default(),
+        };
         let (checks, fresh) = Checks::resume(&self.state, granted, diagnostics, &|| self.stop.is_cancelled());
         self.go_on()?;
         if !fresh.is_empty() && self.is_at_checkpoint() {

@@ -28,7 +28,7 @@ pub use checkpoint::{ListingRow, read as read_checkpoint};
 pub use error::Error;
 pub use exchange::{Exchange, pull, pull_from, push};
 pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
-pub use issue::WriteResult;
+pub use issue::{BeforeCommit, TouchedDefinition, WriteResult};
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Damage, Entries, Log};
 pub use past::Verified;
@@ -37,7 +37,7 @@ pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
 use tokio_util::sync::CancellationToken;
 
-use super::id::{Layer, OpId, QName};
+use super::id::{DefId, Layer, OpId, QName};
 use super::issue::Refusal;
 use super::state::State;
 use crate::disk::check_stop;
@@ -81,6 +81,12 @@ pub struct Store {
     stop: CancellationToken,
     /// The expected text of a definition for the next write.
     expected: Option<(QName, String)>,
+    /// The texts that the next write was shown with; none: the definition is not visible.
+    shown: Vec<(DefId, Option<String>)>,
+    /// The ops of a write that is only tried; none: writes are real.
+    rehearsed: Option<Vec<OpId>>,
+    /// Hears of ops before they are durable.
+    before_commit: BeforeCommit,
     /// The archives of the log.
     archives: Rc<Archives>,
     /// Notices for the person, shown once.
@@ -137,6 +143,9 @@ impl Store {
             timeout: LOCK_TIMEOUT,
             stop: CancellationToken::new(),
             expected: None,
+            shown: Vec::new(),
+            rehearsed: None,
+            before_commit: BeforeCommit::default(),
             notices: Vec::new(),
             damage: None,
             mixed: false,
@@ -396,6 +405,9 @@ impl Store {
 
     /// Records conflicts, or new versions of them.
     pub fn record_conflicts(&self, conflicts: &[Conflict]) -> Result<(), Error> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
         files::append_conflicts(&self.root, conflicts)
     }
 }

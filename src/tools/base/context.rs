@@ -43,7 +43,7 @@ pub struct ToolContext {
     pub workspace: Arc<Workspace>,
     /// The files this session has read or written, by normalised path.
     pub versions: Arc<HashMap<String, FileVersion>>,
-    /// The path that the call was approved for: one outside the workspace to read, a store to change.
+    /// The path outside the workspace that the call was approved to read.
     pub approved: Option<PathBuf>,
     /// The commands of the session.
     pub commands: Arc<Commands>,

@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 pub use args::Args;
 pub use builtin::{Builtin, MainArgument, Run, texts};
 pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
+#[cfg(feature = "strand")]
+pub use output::StoreChange;
 pub use output::{CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 

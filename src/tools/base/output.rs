@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::edit::Edit;
+#[cfg(feature = "strand")]
+use crate::strand::cli::{Opening, ToolCall, TouchedDefinition};
 
 /// The result of a run. Nothing is written by it: changes are proposed by the agent.
 #[derive(Debug)]
@@ -32,8 +34,23 @@ pub enum RunResult {
     /// A path outside the workspace, or of a file that may hold keys, that needs the person's approval before it is read;
     /// the bytes of a file.
     Outside(PathBuf, Option<u64>),
-    /// A Strand store, whose log is no file that edits change, and what a call would do to it: it needs approval.
-    StoreChange(PathBuf, String),
+    /// A call that changes a Strand store, tried and not made: it needs approval.
+    #[cfg(feature = "strand")]
+    StoreChange(Box<StoreChange>),
+}
+
+/// A call that changes a Strand store.
+#[cfg(feature = "strand")]
+#[derive(Debug)]
+pub struct StoreChange {
+    /// The store.
+    pub opening: Opening,
+    /// The call.
+    pub call: ToolCall,
+    /// The definitions that it touches; none: what it does is not known before.
+    pub touched: Vec<TouchedDefinition>,
+    /// Its effect, for the person: the tool, and each definition as marked lines; or its arguments.
+    pub what: String,
 }
 
 /// A command as the model requests it.

@@ -85,9 +85,15 @@ fn text(asking: &Asking, width: usize) -> Vec<TextRow> {
     if let Some(hold) = &asking.question.hold {
         return hold_text(hold, width);
     }
-    let lines = asking.question.text.lines();
-    let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
-    let rows = wrapped.map(TextRow::plain);
+    let marked = asking.question.text.lines().scan(false, |in_diff, line| {
+        // From the place of a part of a diff to the empty line after it, lines are marked.
+        *in_diff = !line.is_empty() && (*in_diff || line.starts_with("@@ -"));
+        Some((line, line.chars().next().filter(|sign| *in_diff && "+-@ ".contains(*sign))))
+    });
+    let rows = marked.flat_map(|(l, sign)| {
+        let broken = wrap::breaks(l, width.max(1)).into_iter();
+        broken.map(move |r| TextRow { sign, ..TextRow::plain(l[r].to_string()) })
+    });
     // What is to be permitted is read whole.
     rows.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
 }
@@ -100,6 +106,8 @@ struct TextRow {
     label: Option<usize>,
     /// It ends with the mark of a file that acts later.
     later: bool,
+    /// The sign of the line of a diff that it is, or a part of.
+    sign: Option<char>,
 }
 
 impl TextRow {
@@ -132,7 +140,7 @@ fn hold_text(hold: &HoldCard, width: usize) -> Vec<TextRow> {
         for (i, part) in broken(words, width.saturating_sub(label)).into_iter().enumerate() {
             let name = if i == 0 { name.as_str() } else { "" };
             let pad = " ".repeat(label - wrap::cells(name));
-            rows.push(TextRow { text: format!("{name}{pad}{part}"), label: Some(label), later: false });
+            rows.push(TextRow { text: format!("{name}{pad}{part}"), label: Some(label), ..TextRow::default() });
         }
     }
     rows.push(TextRow::default());
@@ -142,9 +150,15 @@ fn hold_text(hold: &HoldCard, width: usize) -> Vec<TextRow> {
 
 /// Draws a row of the text.
 fn draw_row(row: &TextRow, (x, y): (u16, u16), width: usize, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+    let style = match row.sign {
+        None => ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD),
+        Some('+') => ctx.theme.style(Role::Added),
+        Some('-') => ctx.theme.style(Role::Removed),
+        Some('@') => ctx.theme.style(Role::Dim),
+        Some(_) => ctx.theme.style(Role::Text),
+    };
     let Some(label) = row.label else {
-        paint::text(buf, x, y, width, &row.text, bold);
+        paint::text(buf, x, y, width, &row.text, style);
         let (used, glyph) = (wrap::cells(&row.text), ctx.glyphs.later);
         let used = if used == 0 { 0 } else { used + GAP };
         if row.later {

@@ -220,6 +220,7 @@ fn changeset(cause: &str, by: &str, path: &str) -> Changeset {
     let counts = Some(Counts { added: 12, removed: 3 });
     let file = ChangesetFile { path: path.into(), version: Some("v".into()), absent: false, counts };
     Changeset {
+        definitions: Vec::new(),
         id: format!("c-{path}"),
         at: clock(0, 11, 31, 7),
         cause: cause.into(),

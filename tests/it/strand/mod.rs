@@ -14,6 +14,7 @@ mod laws;
 mod messages;
 mod parallel;
 mod remote;
+mod road;
 #[cfg(feature = "mcp")]
 mod served;
 mod sessions;

@@ -2,7 +2,7 @@
 
 use std::process::Command as Process;
 
-use nebula::protocol::{Command, Reply, TurnEnd};
+use nebula::protocol::{Command, EventBody, ProposalEvent, Reply, RestoreRequest, TurnEnd};
 use nebula::tools::of_store;
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ async fn a_change_of_a_store_is_shown_asked_about_and_taken_back_by_the_store() 
     let question = live.question().await;
     // Neither the view nor the fix that is only shown asked.
     assert!(question.permission && question.text.contains("strand_replace"), "{question:?}");
-    assert!(question.text.contains("qname: slot.count\n") || question.text.ends_with("qname: slot.count"));
-    assert!(question.text.contains("body: Int = 2"), "{question:?}");
+    let diff = "slot.count\n@@ -1 +1 @@\n-slot count = Int = 1\n+slot count = Int = 2";
+    assert!(question.text.ends_with(diff), "{question:?}");
     assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -59,6 +59,55 @@ async fn a_change_of_a_store_is_shown_asked_about_and_taken_back_by_the_store() 
     let op = answer["op-id"].as_str().expect("an op");
     strand(&world, &["patch", "revert", op]);
     assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_person_undoes_the_turn_that_changed_the_store_and_redoes_it() {
+    let world = store([vec![replace("Int = 2")]]).approve("edits");
+    let mut live = start(&world);
+    live.submit("two");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let view = || strand(&world, &["view", "slot.count"]);
+    assert_eq!(view(), "slot count = Int = 2\n");
+    for (request, choice, after) in [
+        (RestoreRequest::Turn, 1, "slot count = Int = 2\n"),
+        (RestoreRequest::Turn, 0, "slot count = Int = 1\n"),
+        (RestoreRequest::Redo, 0, "slot count = Int = 2\n"),
+    ] {
+        live.send(Command::Restore(request));
+        let question = live.question().await;
+        assert!(question.text.contains("+slot count = Int = ") && question.permission, "{question:?}");
+        live.send(Command::Reply(question.id, Reply::Choice(choice)));
+        live.until(|event| matches!(event, EventBody::Proposal(ProposalEvent::RestoreEnded)).then_some(())).await;
+        assert_eq!(view(), after);
+    }
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_store_refuses_is_answered_without_a_question() {
+    let world = store([vec![replace("Int = ("), ("strand_rename", json!({"qname": "slot.no", "new_name": "a"}))]]);
+    let mut live = start(&world);
+    live.submit("two");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    assert!(told[0].contains("\"error\"") && told[1].contains("there is no slot.no"), "{told:?}");
+    let events = live.close().await;
+    assert!(!events.iter().any(|event| matches!(event, EventBody::Asked(_))), "{events:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_that_changed_while_the_person_decided_is_left_alone() {
+    let world = store([vec![replace("Int = 2")]]);
+    let mut live = start(&world);
+    live.submit("two");
+    let question = live.question().await;
+    strand(&world, &["replace", "slot.count", "Int = 9"]);
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(results(&live)[0].contains("changed since"), "{:?}", results(&live));
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 9\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

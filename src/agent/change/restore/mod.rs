@@ -1,5 +1,6 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that is decided and executed like any other.
 
+mod definitions;
 mod elsewhere;
 mod part;
 mod reviewed;
@@ -13,15 +14,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::labels;
 use crate::agent::background::review;
-use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::execute_proposal::{
+    Approver, ProposalResult, RestoreParts, execute_proposal, execute_revert,
+};
 use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
-use crate::archive::{Choices, Restoration};
+use crate::archive::{Choices, Restoration, RestoreError};
+use crate::execute::store::StoreRevert;
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
+use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
@@ -160,7 +164,8 @@ async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop
     let title = proposal.title.clone();
     let cause = ChangesetCause::of_session(context.id(), kind, &title);
     tell_own(context, &proposal).await;
-    let result = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
+    let result =
+        execute_proposal(context, Arc::new(proposal), RestoreParts::default(), Approver::Person, cause, stop).await;
     match kind {
         UNDO => tell(context, &result, &title).await,
         _ => tell_written(context, &result).await,
@@ -247,34 +252,42 @@ pub async fn run(
     mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
     stop: &CancellationToken,
 ) -> Option<ProposalResult> {
-    let mut choices = Choices::default();
+    let (mut choices, mut is_agreed) = (Choices::default(), false);
     loop {
         let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
             return Some(ProposalResult::withdrawn());
         };
-        let restoration = match looked {
-            Ok(restoration) => restoration,
+        let (restoration, revert) = match looked {
+            Ok(looked) => looked,
             Err(why) => {
                 context.say(Level::Warning, why, say::nothing_changed()).await;
                 return None;
             }
         };
-        for warning in &restoration.warnings {
-            context.say(Level::Warning, warning.clone(), say::passed_over()).await;
-        }
+        tell_warnings(context, &restoration).await;
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
-        if restoration.proposal.files.is_empty() && !open {
+        if restoration.proposal.files.is_empty() && !open && revert.is_none() {
             tell_nothing(context, plan, &restoration.previews).await;
             return None;
         }
         let of_session = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
         let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
+        if let Some(revert) = revert.as_ref().filter(|_| !is_agreed) {
+            if let Some(unwanted) = definitions::unwanted(context, &plan.title, revert, stop).await {
+                return Some(unwanted);
+            }
+            is_agreed = true;
+        }
+        if let Some(revert) = revert.clone().filter(|_| restoration.proposal.files.is_empty() && !open) {
+            return Some(execute_revert(context, revert, (cause, Consent::Person)).await);
+        }
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
         if call.is_none() {
             tell_own(context, &proposal).await;
         }
-        let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);
+        let parts = RestoreParts { previews: restoration.previews, revert };
+        let executing = execute_proposal(context, proposal, parts, Approver::Person, cause, &again);
         tokio::pin!(executing);
         let mut rechosen = false;
         let result = loop {
@@ -287,10 +300,15 @@ pub async fn run(
                 }
             }
         };
-        let withdrawn = matches!(result.outcome, Outcome::Withdrawn);
-        if !(withdrawn && rechosen) || stop.is_cancelled() {
+        if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {
             return Some(result);
         }
+    }
+}
+
+async fn tell_warnings(context: &SessionContext, restoration: &Restoration) {
+    for warning in &restoration.warnings {
+        context.say(Level::Warning, warning.clone(), say::passed_over()).await;
     }
 }
 
@@ -312,11 +330,16 @@ async fn look(
     plan: &RestorePlan,
     choices: &Choices,
     stop: &CancellationToken,
-) -> Result<Restoration, String> {
+) -> Result<(Restoration, Option<StoreRevert>), String> {
     let (context, plan, choices, stop) = (Arc::clone(context), plan.clone(), choices.clone(), stop.clone());
     let looked = tokio::task::spawn_blocking(move || {
         let id = context.events.proposal();
-        context.services.with_stores(&stop, |stores| plan.look(&choices, id, stores)).map_err(|e| e.to_string())
+        let looked = context.services.with_stores(&stop, |stores| {
+            let mut restoration = plan.look(&choices, id, stores)?;
+            let revert = plan.revert(&mut restoration, stores)?;
+            Ok::<_, RestoreError>((restoration, revert))
+        });
+        looked.map_err(|e| e.to_string())
     });
     looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::tell::{tell, tell_own};
 use crate::agent::background::review;
-use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, RestoreTarget};
@@ -85,7 +85,8 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
     tell_own(context, &proposal).await;
-    let result = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
+    let result =
+        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause, stop).await;
     if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&result.outcome, &result.decision) {
         let decided = proposal.files.iter().zip(decision.files());
         let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();

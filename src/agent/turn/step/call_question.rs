@@ -74,9 +74,10 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
             };
             (text, yes_once(allows, say::default_continues()), true)
         }
-        RunResult::StoreChange(store, what) => {
+        #[cfg(feature = "strand")]
+        RunResult::StoreChange(change) => {
             let choices = yes_once(say::this_change_once().into(), say::default_continues());
-            (say::change_store(&store.display(), what), choices, true)
+            (say::change_store(&change.opening.root().display(), &change.what), choices, true)
         }
         _ => return None,
     };

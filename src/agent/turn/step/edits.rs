@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::labels;
-use crate::agent::change::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, asks_person, execute_proposal};
 use crate::agent::services::events::Events;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
@@ -116,7 +116,8 @@ pub async fn edits(
             }
         }
         let mut comments = context.approvals.comments(id);
-        let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Policy, cause, stop);
+        let executing =
+            execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Policy, cause, stop);
         let (outcome_of_proposal, exchanges) =
             comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
         let outcome_of_proposal = ProposalResult { merged_before: merged, ..outcome_of_proposal };

@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 mod calls;
+mod change;
 mod schema;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
 use crate::strand::store::{Error, Store};
 pub use answer::ToolAnswer;
+pub use change::{Reverted, ToolCall};
 pub use schema::Tool;
 
 /// One page of the visible definitions.

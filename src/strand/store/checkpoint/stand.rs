@@ -76,7 +76,12 @@ impl Store {
 
     /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
     pub fn checkpoint(&mut self) {
-        if self.damage.is_some() || self.mixed || self.sound().is_err() || !self.is_checkpoint_due() {
+        if self.rehearsed.is_some()
+            || self.damage.is_some()
+            || self.mixed
+            || self.sound().is_err()
+            || !self.is_checkpoint_due()
+        {
             return;
         }
         let anew = self.marked.is_none() || !self.inner("store.crdt").exists();
@@ -115,7 +120,7 @@ impl Store {
 
     /// Returns whether the checkpoint stands where the state does.
     pub(in crate::strand::store) fn is_at_checkpoint(&self) -> bool {
-        self.damage.is_none() && !self.mixed && self.marked == Some(self.offset)
+        self.rehearsed.is_none() && self.damage.is_none() && !self.mixed && self.marked == Some(self.offset)
     }
 
     fn is_checkpoint_due(&self) -> bool {

@@ -69,6 +69,7 @@ pub(super) fn sum(changeset: &Changeset) -> Counts {
 fn files(changeset: &Changeset) -> String {
     match changeset.files.as_slice() {
         [one] => one.path.clone(),
+        [] if !changeset.definitions.is_empty() => changeset.definitions.join(", "),
         all => count::files(all.len()),
     }
 }

@@ -158,7 +158,9 @@ impl Archive {
     fn fits(&self, changeset: &Changeset) -> bool {
         let words = self.filter.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&words);
-        has(&changeset.cause) || changeset.files.iter().any(|f| has(&f.path))
+        has(&changeset.cause)
+            || changeset.files.iter().any(|f| has(&f.path))
+            || changeset.definitions.iter().any(|d| has(d))
     }
 
     /// Drops what is known of a file: it changed.

@@ -35,6 +35,7 @@ fn set(when: i64, cause: &str, by: &str, files: &[(&str, usize, usize)]) -> Chan
         session: None,
         merged: None,
         files: files.collect(),
+        definitions: Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::follow::follow;
 use crate::agent::change::command::{self, Finished, seal_jobs};
 use crate::agent::change::command_event::ended;
-use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
 use crate::agent::change::holds;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
@@ -131,7 +131,8 @@ async fn propose(
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
     let decided =
-        execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause(info), stop).await;
+        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause(info), stop)
+            .await;
     let is_taken = |file: &&FileChange| decided.written.iter().any(|(path, _)| *path == file.path);
     let changed = proposal.files.iter().filter(is_taken).map(changed_path).collect();
     (result_text(&decided), (decided.changeset.clone(), changed))

@@ -1,6 +1,8 @@
 //! The calls and edits of one step, done in their order, each with its result.
 
 mod questions;
+#[cfg(feature = "strand")]
+mod store_change;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,13 +27,9 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
-use crate::proposal::hidden;
-use crate::protocol::{Approval, CallChange, CallState, ItemId, Level, Mode};
+use crate::protocol::{CallChange, CallState, ItemId, Level, Mode};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
-
-/// The reason for the model why an op was not issued.
-const STORE_REFUSED: &str = "the change of the store was refused: it is as it was";
 
 /// The acts of one step under way.
 pub struct ToolRun<'a> {
@@ -218,15 +216,9 @@ impl ToolRun<'_> {
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
-            RunResult::StoreChange(store, what)
-                if self.context.settings().approval.accepts_edits() && hidden(&what).is_empty() =>
-            {
-                self.approved(item, call, native, store).await;
-            }
-            RunResult::StoreChange(..) if self.context.settings().approval == Approval::None => {
-                self.refuse(item, &call, native, CallState::Refused, STORE_REFUSED).await;
-            }
-            RunResult::Question { .. } | RunResult::Outside(..) | RunResult::StoreChange(..) => {
+            #[cfg(feature = "strand")]
+            RunResult::StoreChange(change) => self.store_change(item, call, native, *change).await,
+            RunResult::Question { .. } | RunResult::Outside(..) => {
                 if let Some(question) = call_question::question(self.context, &result, self.context.events.question()) {
                     self.ask(item, call, native, result, question).await;
                 }

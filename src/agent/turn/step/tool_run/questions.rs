@@ -9,7 +9,9 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::call_question::{self, EarlyQuestion, EarlyResult};
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::running_call::RunningCall;
-use crate::agent::turn::step::tool_run::{INTERRUPTED, STORE_REFUSED, ToolRun};
+use crate::agent::turn::step::tool_run::{INTERRUPTED, ToolRun};
+#[cfg(feature = "strand")]
+use crate::proposal::Consent;
 use crate::protocol::{CallState, Question, Reply};
 use crate::provider::ToolCall;
 use crate::tools::{RunResult, ToolKind, ToolOutput};
@@ -91,12 +93,15 @@ impl ToolRun<'_> {
         reply: Option<(Reply, String)>,
     ) {
         match (result, reply) {
-            (RunResult::Outside(path, _) | RunResult::StoreChange(path, _), Some((Reply::Choice(0), _))) => {
+            (RunResult::Outside(path, _), Some((Reply::Choice(0), _))) => {
                 self.approved(item, call, native, path).await;
             }
-            (RunResult::StoreChange(..), Some(_)) => {
-                self.refuse(item, &call, native, CallState::Refused, STORE_REFUSED).await;
+            #[cfg(feature = "strand")]
+            (RunResult::StoreChange(change), Some((Reply::Choice(0), _))) => {
+                self.issue(item, call, native, *change, Consent::Person).await;
             }
+            #[cfg(feature = "strand")]
+            (RunResult::StoreChange(_), Some(_)) => self.refuse_change(item, &call, native).await,
             (RunResult::Outside(path, _), Some(_)) => {
                 let why = call_question::not_allowed(self.context, &path);
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
@@ -110,8 +115,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Runs a call that was allowed: a read of a path outside the workspace or of one that may hold keys, or the change of
-    /// a store.
+    /// Runs a read that was allowed: of a path outside the workspace, or of one that may hold keys.
     pub(super) async fn approved(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: PathBuf) {
         item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
