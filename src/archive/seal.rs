@@ -226,7 +226,10 @@ impl Archive {
             let entry = &change.entry;
             let folder = self.file_folder(&entry.path);
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
-            archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
+            let name = folder.file_name().unwrap_or_default();
+            archive.make(name, 0o700).map_err(fail)?;
+            // A link in its place would lead the version elsewhere.
+            archive.enter(name).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
             name_version(archive, staging, entry, &version).map_err(fail)?;
             named.versions.push(version);
