@@ -1,10 +1,13 @@
 //! The changeset file: the normalised paths of files archived together, one a line, then what an undo does not bring
 //! back, and last who approved the change.
 
+use crate::proposal::State;
+
 /// Begins the lines that are no paths: a normalised path never begins so.
 const NOTE: &str = "// ";
 const APPROVED: &str = "// approved by: ";
 const NOT_UNDONE: &str = "// not undone: ";
+const MODE: &str = "// mode: ";
 
 /// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,6 +19,8 @@ pub(super) struct Changeset {
     pub approved: Option<String>,
     /// Further effects of the change, which an undo does not bring back.
     pub not_undone: Vec<NotUndone>,
+    /// The paths whose permission bits it changed: of them alone an undo brings the bits back.
+    pub modes: Vec<String>,
 }
 
 /// An effect of a command that an undo of its changeset does not bring back.
@@ -34,13 +39,19 @@ impl NotUndone {
     }
 }
 
+/// Returns whether a change from one state to another is also one of its permission bits, of those that a version holds.
+pub(super) fn sets_mode(before: &State, after_mode: Option<u32>) -> bool {
+    let bits = if matches!(before, State::Folder { .. }) { 0o7777 } else { 0o1777 };
+    before.mode().zip(after_mode).is_some_and(|(before, after)| (before ^ after) & bits != 0)
+}
+
 /// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
 /// with `"` or `//`, as a JSON string.
-pub(super) fn write(paths: &[&str], approved: Option<&str>, not_undone: &[NotUndone]) -> String {
+pub(super) fn write(Changeset { paths, approved, not_undone, modes }: &Changeset) -> String {
     let mut text = String::new();
     for path in paths {
         if path.starts_with('"') || path.starts_with("//") || path.chars().any(char::is_control) {
-            text += &serde_json::Value::from(*path).to_string();
+            text += &serde_json::Value::from(path.as_str()).to_string();
         } else {
             text += path;
         }
@@ -49,6 +60,11 @@ pub(super) fn write(paths: &[&str], approved: Option<&str>, not_undone: &[NotUnd
     for NotUndone { what, why } in not_undone {
         text += NOT_UNDONE;
         text += &serde_json::json!([what, why]).to_string();
+        text.push('\n');
+    }
+    for path in modes {
+        text += MODE;
+        text += &serde_json::Value::from(path.as_str()).to_string();
         text.push('\n');
     }
     if let Some(approved) = approved {
@@ -69,6 +85,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
             changeset.approved = changeset.approved.or(approved);
             let not_undone = line.strip_prefix(NOT_UNDONE).and_then(|pair| serde_json::from_str(pair).ok());
             changeset.not_undone.extend(not_undone.map(|(what, why): (String, String)| NotUndone { what, why }));
+            changeset.modes.extend(line.strip_prefix(MODE).and_then(|path| serde_json::from_str::<String>(path).ok()));
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -92,8 +109,11 @@ mod tests {
 
     #[test]
     fn ordinary_paths_are_plain_lines() {
-        assert_eq!(write(&["src/main.py", "a b", "日本.md"], None, &[]), "src/main.py\na b\n日本.md\n");
-        assert_eq!(write(&["\"q", "a\nb"], None, &[]), "\"\\\"q\"\n\"a\\nb\"\n");
+        let written = |paths: &[&str]| {
+            write(&Changeset { paths: paths.iter().map(|path| path.to_string()).collect(), ..Changeset::default() })
+        };
+        assert_eq!(written(&["src/main.py", "a b", "日本.md"]), "src/main.py\na b\n日本.md\n");
+        assert_eq!(written(&["\"q", "a\nb"]), "\"\\\"q\"\n\"a\\nb\"\n");
         assert!(read(b"").is_err());
         assert!(read(b"a\n\nb\n").is_err());
         assert!(read(b"\"a\n").is_err());
@@ -102,7 +122,9 @@ mod tests {
 
     #[test]
     fn who_approved_stands_on_the_last_line() {
-        assert_eq!(write(&["a"], Some("flag --yes"), &[]), "a\n// approved by: flag --yes\n");
+        let by_flag =
+            Changeset { paths: vec!["a".into()], approved: Some("flag --yes".into()), ..Changeset::default() };
+        assert_eq!(write(&by_flag), "a\n// approved by: flag --yes\n");
         let of = |text: &str| read(text.as_bytes()).map(|c| (c.paths.join(" "), c.approved));
         assert_eq!(of("a\n"), Ok(("a".into(), None)));
         assert_eq!(of("a\n// later: something else\nb\n"), Ok(("a b".into(), None)));
@@ -115,11 +137,11 @@ mod tests {
             paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/ \u{85}]{1,8}", 1..6),
             approved in proptest::option::of("\\PC{0,12}"),
             not_undone in proptest::collection::vec(("\\PC{0,8}|[\"\n]{1,3}", "\\PC{0,8}"), 0..3),
+            modes in proptest::collection::vec("\\PC{1,8}|[a\"\n/]{1,8}", 0..3),
         ) {
-            let refs: Vec<_> = paths.iter().map(String::as_str).collect();
             let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
-            let text = write(&refs, approved.as_deref(), &not_undone);
-            prop_assert_eq!(read(text.as_bytes()), Ok(Changeset { paths, approved, not_undone }));
+            let changeset = Changeset { paths, approved, not_undone, modes };
+            prop_assert_eq!(read(write(&changeset).as_bytes()), Ok(changeset));
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::recent::Recent;
 use super::restore::state_sha;
-use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
+use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset::Changeset, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Consent, LargeFile, State};
 use crate::workspace::{copy_large, holds_large, lexical, worktree_folders};
@@ -48,12 +48,14 @@ pub struct Before<'a> {
     pub state: &'a State,
     /// The file is about to be removed.
     pub goes: bool,
+    /// The permission bits that are about to be set; `None`: they stay, or nothing that has some is there then.
+    pub mode: Option<u32>,
 }
 
 impl<'a> From<(&'a str, &'a State)> for Before<'a> {
     /// Describes a file that stays.
     fn from((path, state): (&'a str, &'a State)) -> Self {
-        Before { path, state, goes: false }
+        Before { path, state, goes: false, mode: None }
     }
 }
 
@@ -113,8 +115,13 @@ impl Archive {
         step("archive: versions")?;
         let named = self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
-        let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
-        let text = changeset::write(&paths, consent.map(|c| c.to_string()).as_deref(), &[]);
+        let set = archived_states.iter().filter(|before| changeset::sets_mode(before.state, before.mode));
+        let text = changeset::write(&Changeset {
+            paths: files.iter().map(|file| file.path.clone()).collect(),
+            approved: consent.map(|consent| consent.to_string()),
+            not_undone: Vec::new(),
+            modes: set.map(|before| before.path.to_string()).collect(),
+        });
         self.add_changeset(changeset, &text, &named)?;
         recent.done(changeset);
         step("archive: done")?;
@@ -144,16 +151,10 @@ impl Archive {
     }
 
     /// Writes or replaces a changeset file.
-    pub(super) fn write_changeset(
-        &self,
-        id: Id,
-        paths: &[&str],
-        approved: Option<&str>,
-        not_undone: &[NotUndone],
-    ) -> Result<(), Error> {
+    pub(super) fn write_changeset(&self, id: Id, changeset: &Changeset) -> Result<(), Error> {
         let file = self.changeset_file(id);
         let folder = self.make_folder()?;
-        let text = changeset::write(paths, approved, not_undone);
+        let text = changeset::write(changeset);
         folder.replace(changeset_name(id), text.as_bytes(), 0o600).map_err(at(&file))?;
         Ok(())
     }

@@ -14,7 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
-use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset, changeset_name, version};
+use super::{
+    Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset, changeset::Changeset, changeset_name,
+    version,
+};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{PathReader, Workspace, state_of};
@@ -54,6 +57,8 @@ pub struct CommandChange {
     pub counts: Counts,
     /// The state after is one that someone else left there: what of it is the command's is not known.
     pub by_another: bool,
+    /// Its permission bits are others now.
+    sets_mode: bool,
 }
 
 /// The changes of a command, and the paths that could not be compared.
@@ -123,6 +128,7 @@ impl Archive {
                 bytes: text,
                 counts: count_changed(&before, &after),
                 by_another: again[place].is_some(),
+                sets_mode: changeset::sets_mode(&before, after.mode()),
                 entry: entry.clone(),
                 place,
             });
@@ -169,8 +175,13 @@ impl Archive {
         lock.save().map_err(at(&self.folder))?;
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
         let named = self.name_states(&archive, staging.folder(), changes, ids)?;
-        let paths: Vec<_> = named.files.iter().map(|file| file.path.as_str()).collect();
-        let text = changeset::write(&paths, approved, not_undone);
+        let set = changes.iter().filter(|change| change.sets_mode);
+        let text = changeset::write(&Changeset {
+            paths: named.files.iter().map(|file| file.path.clone()).collect(),
+            approved: approved.map(str::to_string),
+            not_undone: not_undone.to_vec(),
+            modes: set.map(|change| change.entry.path.clone()).collect(),
+        });
         // It is flushed with the states, and gets its name after them.
         let temp = disk::temp_name();
         let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;

@@ -677,8 +677,8 @@ mod tests {
         let empty = folder.with_file_name(Id::after(staging.id()).to_string());
         drop(staging);
         let mine = folder.with_file_name("mine");
-        [&empty, &mine].map(|folder| fs::create_dir(folder).expect("made"));
-        [&folder, &empty, &mine].map(|folder| long_ago(folder));
+        [&empty, &mine].into_iter().for_each(|folder| fs::create_dir(folder).expect("made"));
+        [&folder, &empty, &mine].into_iter().for_each(|folder| long_ago(folder));
         let cut = archive.cut_off(Duration::ZERO).expect("listed");
         let unreadable: Vec<_> = cut.unreadable.iter().map(|(folder, why)| (folder.clone(), why.to_string())).collect();
         assert_eq!(unreadable, [(folder.clone(), "its info.json is missing".to_string())]);

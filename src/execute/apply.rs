@@ -125,7 +125,7 @@ fn outcome(not_put_back: &[String], removed: &[String], changeset: &Option<Id>) 
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
-    let files = decided.files();
+    let files = with_modes_of_today(decided.files(), &now);
     let states: Vec<_> = files.iter().zip(&now).map(|(file, now)| before(file, now)).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let all: Vec<_> = files.iter().zip(&now).collect();
@@ -162,7 +162,19 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
 
 /// Returns what is archived of a file before it is written or removed.
 fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
-    Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
+    Before { path: file.path(), state: &now.state, goes: file.after().is_absent(), mode: file.after().mode() }
+}
+
+/// Returns the files as they are written: a change that is none of the mode leaves the one that the file has now, or at
+/// the path that it is moved from, which the person may have set since the proposal was made.
+fn with_modes_of_today(files: &[DecidedFile], now: &[Read]) -> Vec<DecidedFile> {
+    let of = |(at, file): (usize, &DecidedFile)| {
+        let moved = file.moved().filter(|_| file.before().is_absent());
+        let from = moved.and_then(|from| files.iter().position(|file| file.path() == from)).unwrap_or(at);
+        let (before, today) = (files[from].before().mode(), now[from].state.mode());
+        if today.is_some() && before == file.after().mode() { file.with_mode(today) } else { file.clone() }
+    };
+    files.iter().enumerate().map(of).collect()
 }
 
 /// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what

@@ -13,10 +13,10 @@ pub mod testing;
 
 pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 
-use crate::archive::restore::state_sha;
-use crate::archive::{Archive, Recorded};
+use crate::archive::restore::{is_damaged, state_sha};
+use crate::archive::{self, Archive, Recorded, Version};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
-use crate::proposal::{Decided, DecidedFile};
+use crate::proposal::{Decided, DecidedFile, State};
 use crate::workspace::{ReadError, Workspace};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
@@ -38,6 +38,19 @@ impl Stores<'_> {
     /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Returns the state that a version of a path holds.
+    ///
+    /// # Errors
+    /// When it is gone, cannot be read, or is not what memory says was archived.
+    pub fn show(&self, path: &str, version: &Version) -> Result<State, archive::Error> {
+        let state = self.archive.show(version)?;
+        let archived = self.memory.version_hash(&self.project(), path, &version.id.to_string());
+        match is_damaged(&state, self.memory.or_report(archived)) {
+            true => Err(archive::Error::DamagedVersion { path: path.into(), id: version.id }),
+            false => Ok(state),
+        }
     }
 }
 
@@ -172,4 +185,35 @@ fn record_as_is(
         .collect();
     let unrecorded = stores.memory.archived(&stores.project(), cause, &id.to_string(), &files).err();
     Ok((recorded, unrecorded))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::testing::World;
+    use super::*;
+    use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId};
+
+    #[test]
+    fn a_mode_that_the_person_sets_before_they_approve_stays_unless_it_is_what_is_changed() {
+        for (after, left) in [(0o644, 0o600), (0o755, 0o755)] {
+            let w = World::with("old");
+            let file = w.workspace.full("a");
+            let mode = |mode| fs::set_permissions(&file, Permissions::from_mode(mode)).expect("set");
+            mode(0o644);
+            let before = w.workspace.read("a").expect("read").state;
+            let after = State::file(&b"new"[..]).with_mode(Some(after));
+            let change = FileChange::new("a", before, after, "writeFile", &[]);
+            let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
+            mode(0o600);
+            let decision = Decision::accept(&proposal, Consent::Person);
+            let decided = proposal.decide(&decision).expect("fits").expect("accepted");
+            let executed = execute(&decided, ChangesetCause::default(), w.stores());
+            assert!(executed.applied.is_ok(), "{executed:?}");
+            assert_eq!(fs::read(&file).expect("there"), b"new");
+            assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, left);
+        }
+    }
 }

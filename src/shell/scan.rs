@@ -340,7 +340,8 @@ mod tests {
         let workspace = crate::workspace::Workspace::open(&root).expect("open");
         let places = PathClasses::new(&workspace, &archive, &Default::default());
         assert!(sweep(&archive).is_err() && Scan::before(&places, &archive, &staging).is_err());
-        let names: Vec<_> = fs::read_dir(dir.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
+        let names: Vec<_> =
+            fs::read_dir(dir.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
         assert_eq!((names.len(), fs::read(dir.path().join("mine")).expect("there")), (2, b"work".to_vec()));
     }
 
@@ -355,7 +356,7 @@ mod tests {
         let scan = Scan::before(&places, &archive, &staging).expect("scanned");
         fs::remove_file(scan.shadow.join(INDEX)).expect("removed");
         let (mine, unused) = (scan.shadow.join("mine"), scan.shadow.join(disk::temp_name()));
-        [&mine, &unused].map(|path| fs::write(path, "").expect("written"));
+        [&mine, &unused].into_iter().for_each(|path| fs::write(path, "").expect("written"));
         // A folder that came from elsewhere keeps nothing from being removed.
         let foreign = staging.folder().with_file_name(archive::Id::after(archive::Id::MIN).to_string());
         fs::create_dir(&foreign).expect("made");
@@ -364,7 +365,8 @@ mod tests {
         let before = staging.folder().join(BEFORE);
         let aside = dir.path().join("aside");
         fs::rename(&before, &aside).expect("moved");
-        rustix::fs::mknodat(rustix::fs::CWD, &before, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).expect("made");
+        rustix::fs::mknodat(rustix::fs::CWD, &before, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
+            .expect("made");
         assert!(sweep(&archive).is_err() && unused.exists());
         fs::rename(&aside, &before).expect("moved back");
         assert_eq!(sweep(&archive).expect("swept"), 1);
