@@ -394,10 +394,10 @@ impl Archive {
                 }
             } else if is_named(&name) {
                 match look_at(&commands, &name, pause) {
-                    Ok(Look::CutOff(found)) => cut.found.push(*found),
-                    Ok(Look::Foreign) => cut.foreign.push(folder),
-                    Ok(Look::InUse) => cut.in_use += 1,
-                    Ok(Look::Gone) => {}
+                    Ok(StagingLook::CutOff(found)) => cut.found.push(*found),
+                    Ok(StagingLook::Foreign) => cut.foreign.push(folder),
+                    Ok(StagingLook::InUse) => cut.in_use += 1,
+                    Ok(StagingLook::Gone) => {}
                     Err(error) => cut.unreadable.push((folder, error)),
                 }
             }
@@ -420,7 +420,7 @@ fn is_folder(above: &Folder, name: &OsStr) -> bool {
 }
 
 /// The outcome of a look at one staging folder.
-enum Look {
+enum StagingLook {
     /// Its processes are gone; nobody else finds it now.
     CutOff(Box<(CommandStaging, CommandInfo)>),
     /// It was made in another archive.
@@ -433,10 +433,10 @@ enum Look {
 
 /// Looks at a staging folder. Its description is compared with where it lies before anything else of it is opened; nothing
 /// is made or removed in it.
-fn look_at(commands: &Folder, name: &OsStr, pause: impl FnMut() -> bool) -> io::Result<Look> {
+fn look_at(commands: &Folder, name: &OsStr, pause: impl FnMut() -> bool) -> io::Result<StagingLook> {
     let folder = commands.path().join(name);
     let open = match commands.enter(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Look::Gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(StagingLook::Gone),
         opened => opened?,
     };
     let file = match open.open_file(INFO) {
@@ -444,30 +444,29 @@ fn look_at(commands: &Folder, name: &OsStr, pause: impl FnMut() -> bool) -> io::
         opened => opened?,
     };
     match lock_unused(&file, &folder, pause) {
-        Err(TryLockError::WouldBlock) => return Ok(Look::InUse),
+        Err(TryLockError::WouldBlock) => return Ok(StagingLook::InUse),
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) => {}
     }
     if !is_at(&file, &folder.join(INFO)) {
         // Another process has archived it meanwhile.
-        return Ok(Look::Gone);
+        return Ok(StagingLook::Gone);
     }
     let info = read_info(&file)?;
     if place(&folder)? != info.place {
-        return Ok(Look::Foreign);
+        return Ok(StagingLook::Foreign);
     }
     // Shared from here on, and claimed: the next process that looks finds it taken.
     file.lock_shared()?;
-    Ok(Look::CutOff(Box::new((CommandStaging::open(&folder)?.claim()?, info))))
+    Ok(StagingLook::CutOff(Box::new((CommandStaging::open(&folder)?.claim()?, info))))
 }
 
-/// Tells what a folder without a description is: each is made with one, so that what lies in it is not looked into, and
-/// stays.
-fn without_info(commands: &Folder, name: &OsStr) -> io::Result<Look> {
+/// Tells what a folder without a description is. Each is made with one: what lies in it is not looked into, and stays.
+fn without_info(commands: &Folder, name: &OsStr) -> io::Result<StagingLook> {
     // One that is about to go has lost its description first; one that is empty goes.
     let is_recent = !disk::is_old(&commands.path().join(name));
     if is_recent || commands.remove_folder(name).is_ok() || !is_folder(commands, name) {
-        return Ok(Look::Gone);
+        return Ok(StagingLook::Gone);
     }
     Err(io::Error::new(io::ErrorKind::NotFound, "its info.json is missing"))
 }

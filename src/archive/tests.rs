@@ -174,7 +174,7 @@ fn a_sweep_beside_the_first_record_harms_nothing() {
                     start.wait();
                     let done = match act {
                         0 => archive.lock().map(drop),
-                        _ => archive.sweep(crate::workspace::write::sweep).map(drop),
+                        _ => archive.sweep(crate::workspace::leftover::sweep).map(drop),
                     };
                     done.expect("in turn");
                 });

@@ -10,11 +10,13 @@ use std::io;
 
 use tokio_util::sync::CancellationToken;
 
+use super::modes::with_modes_of_today;
 use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State};
 use crate::workspace::folders::Folders;
+use crate::workspace::leftover;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
@@ -165,18 +167,6 @@ fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
     Before { path: file.path(), state: &now.state, goes: file.after().is_absent(), mode: file.after().mode() }
 }
 
-/// Returns the files as they are written: a change that is none of the mode leaves the one that the file has now, or at
-/// the path that it is moved from, which the person may have set since the proposal was made.
-fn with_modes_of_today(files: &[DecidedFile], now: &[Read]) -> Vec<DecidedFile> {
-    let of = |(at, file): (usize, &DecidedFile)| {
-        let moved = file.moved().filter(|_| file.before().is_absent());
-        let from = moved.and_then(|from| files.iter().position(|file| file.path() == from)).unwrap_or(at);
-        let (before, today) = (files[from].before().mode(), now[from].state.mode());
-        if today.is_some() && before == file.after().mode() { file.with_mode(today) } else { file.clone() }
-    };
-    files.iter().enumerate().map(of).collect()
-}
-
 /// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what
 /// is in the way goes first.
 fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, archive: &Archive) -> Outcome<'a> {
@@ -296,7 +286,7 @@ pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
 /// # Errors
 /// When the archive's lock cannot be taken.
 pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
-    archive.sweep(write::sweep)
+    archive.sweep(leftover::sweep)
 }
 
 /// Reads every file again and compares it with what the proposal knew.

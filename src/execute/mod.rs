@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod command;
+mod modes;
 pub mod record;
 #[cfg(test)]
 pub mod testing;
@@ -185,35 +186,4 @@ fn record_as_is(
         .collect();
     let unrecorded = stores.memory.archived(&stores.project(), cause, &id.to_string(), &files).err();
     Ok((recorded, unrecorded))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::testing::World;
-    use super::*;
-    use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId};
-
-    #[test]
-    fn a_mode_that_the_person_sets_before_they_approve_stays_unless_it_is_what_is_changed() {
-        for (after, left) in [(0o644, 0o600), (0o755, 0o755)] {
-            let w = World::with("old");
-            let file = w.workspace.full("a");
-            let mode = |mode| fs::set_permissions(&file, Permissions::from_mode(mode)).expect("set");
-            mode(0o644);
-            let before = w.workspace.read("a").expect("read").state;
-            let after = State::file(&b"new"[..]).with_mode(Some(after));
-            let change = FileChange::new("a", before, after, "writeFile", &[]);
-            let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
-            mode(0o600);
-            let decision = Decision::accept(&proposal, Consent::Person);
-            let decided = proposal.decide(&decision).expect("fits").expect("accepted");
-            let executed = execute(&decided, ChangesetCause::default(), w.stores());
-            assert!(executed.applied.is_ok(), "{executed:?}");
-            assert_eq!(fs::read(&file).expect("there"), b"new");
-            assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, left);
-        }
-    }
 }

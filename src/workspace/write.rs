@@ -12,9 +12,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
@@ -25,11 +24,7 @@ use super::repository::open_linked;
 use super::stamp::{Stamp, wide};
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
-use crate::git;
 use crate::proposal::State;
-
-/// The time that git has to say which files it tracks.
-const GIT_LIMIT: Duration = Duration::from_secs(5);
 
 /// Prepares the files of one proposal.
 pub struct Staging<'a> {
@@ -489,28 +484,11 @@ pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a
     gone
 }
 
-/// Removes the temporary files of processes that have ended from a folder of the workspace, given by its path below
-/// `root`. What git tracks is none, whatever its name. Returns how many.
-pub fn sweep(root: &Folder, folder: &Path) -> usize {
-    let Ok(folder) = root.descend(folder) else { return 0 };
-    let names = folder.names().unwrap_or_default();
-    let left_over = names.iter().filter(|name| name.to_str().is_some_and(disk::is_left_over));
-    let is_folder = |name: &&std::ffi::OsString| {
-        folder.stat(name).is_ok_and(|stat| stat.is_some_and(|stat| disk::is(&stat, FileType::Directory)))
-    };
-    let left_over: Vec<_> = left_over.filter(|name| !is_folder(name)).map(|name| folder.path().join(name)).collect();
-    if left_over.is_empty() {
-        return 0;
-    }
-    let untracked = git::untracked_of(folder.path(), &left_over, GIT_LIMIT);
-    let gone = |path: &&PathBuf| path.file_name().is_some_and(|name| folder.remove_file(name).is_ok());
-    untracked.iter().filter(gone).count()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
@@ -657,23 +635,6 @@ mod tests {
             assert_eq!(&value[..length], b"kept");
         }
         assert_eq!(w.names(""), ["a", "b"]);
-    }
-
-    #[test]
-    fn what_git_tracks_is_not_swept_whatever_its_name() {
-        let w = World::new();
-        let root = Folder::open(w.workspace.root()).expect("open");
-        let (mine, left) = (".nebula-tmp-2147483600-1-a", ".nebula-tmp-2147483600-2-b");
-        [mine, left].into_iter().for_each(|name| fs::write(w.at(name), "text").expect("written"));
-        for words in [&["init", "-q"][..], &["add", mine]] {
-            let mut git = std::process::Command::new("git");
-            assert!(git.args(words).current_dir(w.workspace.root()).status().expect("git runs").success());
-        }
-        assert_eq!(sweep(&root, Path::new("")), 1);
-        assert!(w.at(mine).exists() && !w.at(left).exists());
-        // Without a repository every one is nebula's.
-        fs::remove_dir_all(w.at(".git")).expect("removed");
-        assert_eq!((sweep(&root, Path::new("")), w.names("")), (1, Vec::new()));
     }
 
     #[test]
