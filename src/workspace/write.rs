@@ -15,7 +15,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
