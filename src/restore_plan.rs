@@ -2,7 +2,7 @@
 //! nothing; the resulting proposal is decided and executed like any other.
 
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
-use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
+use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, Sha};
 use crate::execute::Stores;
 use crate::execute::store::{StoreRevert, plan_revert};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
@@ -285,6 +285,11 @@ impl LastWrittenLookup for WrittenStates<'_> {
         }
         let folders = self.memory.or_report(self.memory.folders_made(self.project, path));
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
+    }
+
+    fn archived(&self, path: &str, version: Id) -> Option<Sha> {
+        let archived = self.memory.version_hash(self.project, path, &version.to_string());
+        self.memory.or_report(archived)
     }
 
     fn folder_made_by(&self, folder: &str) -> Option<Id> {

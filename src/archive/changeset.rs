@@ -6,11 +6,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::proposal::State;
+
 /// Begins the lines that are no paths: a normalised path never begins so.
 const NOTE: &str = "// ";
 const APPROVED: &str = "// approved by: ";
 const NOT_UNDONE: &str = "// not undone: ";
 const STRAND: &str = "// strand: ";
+const MODE: &str = "// mode: ";
 
 /// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +27,8 @@ pub(super) struct Changeset {
     pub not_undone: Vec<NotUndone>,
     /// The ops of Strand stores.
     pub ops: Vec<StoreOps>,
+    /// The paths whose permission bits it changed: of them alone an undo brings the bits back.
+    pub modes: Vec<String>,
 }
 
 /// The ops that a changeset issued to one Strand store.
@@ -53,6 +58,12 @@ impl NotUndone {
     }
 }
 
+/// Returns whether a change from one state to another is also one of its permission bits, of those that a version holds.
+pub(super) fn sets_mode(before: &State, after_mode: Option<u32>) -> bool {
+    let bits = if matches!(before, State::Folder { .. }) { 0o7777 } else { 0o1777 };
+    before.mode().zip(after_mode).is_some_and(|(before, after)| (before ^ after) & bits != 0)
+}
+
 /// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
 /// with `"` or `//`, as a JSON string.
 pub(super) fn write(changeset: &Changeset) -> String {
@@ -73,6 +84,11 @@ pub(super) fn write(changeset: &Changeset) -> String {
     for NotUndone { what, why } in &changeset.not_undone {
         text += NOT_UNDONE;
         text += &serde_json::json!([what, why]).to_string();
+        text.push('\n');
+    }
+    for path in &changeset.modes {
+        text += MODE;
+        text += &serde_json::Value::from(path.as_str()).to_string();
         text.push('\n');
     }
     if let Some(approved) = &changeset.approved {
@@ -97,6 +113,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
                 let ops = serde_json::from_str(ops).map_err(|_| format!("its line {line} names no ops"))?;
                 changeset.ops.push(ops);
             }
+            changeset.modes.extend(line.strip_prefix(MODE).and_then(|path| serde_json::from_str::<String>(path).ok()));
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -161,7 +178,7 @@ mod tests {
         ) {
             let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
             let ops = names.iter().map(|n| StoreOps { store: n.clone(), definitions: names.clone(), ops: names.clone() });
-            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect() };
+            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect(), modes: names.clone() };
             prop_assert_eq!(read(write(&changeset).as_bytes()), Ok(changeset));
         }
     }

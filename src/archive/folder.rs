@@ -12,6 +12,23 @@ impl Archive {
         present(self.reach_folder(&self.home)).map_err(at(&self.home))
     }
 
+    /// Returns the folder of this name in `.shaft`; `None`: it is not there.
+    ///
+    /// # Errors
+    /// When it or `.shaft` is a link or no folder, or cannot be read.
+    pub fn open_own(&self, name: &str) -> Result<Option<Folder>, Error> {
+        let Some(home) = self.open_home()? else { return Ok(None) };
+        present(home.enter(name)).map_err(at(&self.home.join(name)))
+    }
+
+    /// Opens the folder of this name in `.shaft`, made where it is missing.
+    ///
+    /// # Errors
+    /// As [`Archive::open_own`], and when it cannot be made.
+    pub fn make_own(&self, name: &str) -> Result<Folder, Error> {
+        self.make(&self.home.join(name))
+    }
+
     /// Returns the folder of versions and changesets; `None`: it is not there.
     pub(super) fn open_folder(&self) -> Result<Option<Folder>, Error> {
         present(self.reach_folder(&self.folder)).map_err(at(&self.folder))

@@ -9,6 +9,7 @@ mod changeset;
 mod folder;
 mod id;
 mod lock;
+mod mode;
 mod ops;
 mod path;
 mod prune;
@@ -108,6 +109,14 @@ pub enum Error {
         id: Id,
         /// The problem with it.
         why: String,
+    },
+    /// A version is not what was archived.
+    #[error("version {id} of {path} is damaged: `nebula history --check` lists all damage")]
+    DamagedVersion {
+        /// Normalised path of the file.
+        path: String,
+        /// The version.
+        id: Id,
     },
     /// No changeset or version of that name.
     #[error("no {what} begins with {given}: `nebula history` lists them")]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::restore::state_sha;
+use super::restore::is_damaged;
 use super::{
     Archive, Error, Id, Lock, Sha, Version, at,
     changeset::{self, Changeset},
@@ -41,6 +41,24 @@ pub struct Prune {
     pub versions: Vec<PathBuf>,
     /// Bytes that are freed.
     pub bytes: u64,
+}
+
+impl Prune {
+    /// Returns what both this plan and another delete: what one of them leaves stays.
+    #[must_use]
+    pub fn within(mut self, other: &Prune) -> Prune {
+        let versions: BTreeSet<&PathBuf> = other.versions.iter().collect();
+        self.versions.retain(|version| versions.contains(version));
+        let stays: BTreeMap<Id, &Vec<String>> = other.changesets.iter().map(|(id, stay)| (*id, stay)).collect();
+        self.changesets.retain_mut(|(id, stay)| {
+            let Some(other) = stays.get(id) else { return false };
+            let more: Vec<String> = other.iter().filter(|path| !stay.contains(path)).cloned().collect();
+            stay.extend(more);
+            true
+        });
+        self.bytes = self.bytes.min(other.bytes);
+        self
+    }
 }
 
 /// Versions that could be pruned together.
@@ -117,9 +135,7 @@ impl Archive {
             match version.state_in(&open, &self.stop) {
                 Err(why) => damage(file, &format!("the version cannot be read: {why}")),
                 Ok(State::Absent) if version.size() > 0 => damage(file, "it should be empty"),
-                Ok(state @ (State::File { .. } | State::Large(_)))
-                    if known(version.id).is_some_and(|sha| state_sha(&state) != Some(sha)) =>
-                {
+                Ok(state) if is_damaged(&state, known(version.id)) => {
                     damage(file, "its bytes are not those that were archived");
                 }
                 Ok(_) => {}
@@ -230,8 +246,9 @@ impl Archive {
             if stay.is_empty() {
                 folder.remove_file(changeset_name(*id)).map_err(at(&self.changeset_file(*id)))?;
             } else {
-                let changeset = Changeset { paths: stay.clone(), ..self.read_changeset(*id)? };
-                self.write_changeset(*id, &changeset)?;
+                let mut changeset = self.read_changeset(*id)?;
+                changeset.modes.retain(|path| stay.contains(path));
+                self.write_changeset(*id, &Changeset { paths: stay.clone(), ..changeset })?;
             }
         }
         folder.sync().map_err(at(&self.folder))?;

@@ -49,12 +49,14 @@ pub struct Before<'a> {
     pub state: &'a State,
     /// The file is about to be removed.
     pub goes: bool,
+    /// The permission bits that are about to be set; `None`: they stay, or nothing that has some is there then.
+    pub mode: Option<u32>,
 }
 
 impl<'a> From<(&'a str, &'a State)> for Before<'a> {
     /// Describes a file that stays.
     fn from((path, state): (&'a str, &'a State)) -> Self {
-        Before { path, state, goes: false }
+        Before { path, state, goes: false, mode: None }
     }
 }
 
@@ -114,9 +116,13 @@ impl Archive {
         step("archive: versions")?;
         let named = self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
-        let paths = files.iter().map(|f| f.path.clone()).collect();
-        let approved = consent.map(|c| c.to_string());
-        let text = changeset::write(&Changeset { paths, approved, ..Changeset::default() });
+        let set = archived_states.iter().filter(|before| changeset::sets_mode(before.state, before.mode));
+        let text = changeset::write(&Changeset {
+            paths: files.iter().map(|file| file.path.clone()).collect(),
+            approved: consent.map(|consent| consent.to_string()),
+            modes: set.map(|before| before.path.to_string()).collect(),
+            ..Changeset::default()
+        });
         self.add_changeset(changeset, &text, &named)?;
         recent.done(changeset);
         step("archive: done")?;

@@ -10,8 +10,8 @@ use super::unit::{repository, whole};
 use super::{Archive, Error, Id, NotUndone, Sha, StoreOps, Version, sha256};
 use crate::git::index;
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, LargeFile, Merger, Proposal, ProposalId, RestoreFate, RestorePreview,
-    RestoreStatus, State, count_changed, is_in_repository, merge,
+    Counts, FileChange, ForeignChoice, Merger, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
+    count_changed, is_in_repository, merge,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -56,6 +56,12 @@ pub trait LastWrittenLookup {
     /// Returns what nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
     fn written(&self, path: &str) -> Option<LastWritten>;
 
+    /// Returns the hash of the state that was archived as a version of a path; `None`: no one remembers.
+    fn archived(&self, path: &str, version: Id) -> Option<Sha> {
+        let _ = (path, version);
+        None
+    }
+
     /// Returns the changeset with which nebula made a folder; none: it did not, or no one remembers.
     fn folder_made_by(&self, folder: &str) -> Option<Id> {
         let _ = folder;
@@ -88,6 +94,12 @@ pub fn state_sha(state: &State) -> Option<Sha> {
         State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
         State::Folder { mode } => Some(sha256(format!("folder\0{mode:o}").as_bytes())),
     }
+}
+
+/// Returns whether a version is not what was archived, where it is known what that was.
+pub fn is_damaged(state: &State, archived: Option<Sha>) -> bool {
+    let is_compared = matches!(state, State::File { .. } | State::Large(_) | State::Link { .. });
+    is_compared && archived.is_some_and(|archived| state_sha(state) != Some(archived))
 }
 
 /// The choices for files that someone else changed.
@@ -231,6 +243,7 @@ impl Archive {
             previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
+        workspace.note_other_names(&mut files);
         repository::all_or_none(workspace, &mut previews, &mut files);
         repository::as_one(workspace, &mut previews, &files);
         whole::as_one(&mut previews);
@@ -377,6 +390,9 @@ impl Archive {
         };
         let old = match self.show(version) {
             Ok(_) if goal.is_made => State::Absent,
+            Ok(state) if is_damaged(&state, written.archived(path, version.id)) => {
+                return not_archived("its version is damaged".into());
+            }
             Ok(state) => state,
             Err(error) => return not_archived(error.to_string()),
         };
@@ -384,7 +400,7 @@ impl Archive {
             Ok(read) => read,
             Err(error) => return not_archived(error.to_string()),
         };
-        let old = with_set_id_bits(old, &now.state);
+        let old = self.with_mode(path, version.id, old, &now.state);
         if now.state == old {
             return (RestoreStatus::Equal, None);
         }
@@ -402,9 +418,9 @@ impl Archive {
     /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
     /// read is not.
     pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
-        let archived = self.version_in(path, changeset).ok().flatten().and_then(|version| self.show(&version).ok());
-        let now = workspace.read_to_restore(path).ok();
-        archived.zip(now).is_some_and(|(old, now)| with_set_id_bits(old, &now.state) == now.state)
+        let Ok(Some(version)) = self.version_in(path, changeset) else { return false };
+        let (old, now) = (self.show(&version), workspace.read_to_restore(path));
+        old.ok().zip(now.ok()).is_some_and(|(old, now)| self.with_mode(path, version.id, old, &now.state) == now.state)
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
@@ -443,21 +459,6 @@ fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
 /// Returns whether a path lies in one of these folders, each with its closing `/`.
 pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
     path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
-}
-
-/// Returns a version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has
-/// none.
-fn with_set_id_bits(old: State, now: &State) -> State {
-    match (old, now) {
-        (State::File { bytes, mode: Some(old) }, State::File { mode: Some(now), .. }) => {
-            State::File { bytes, mode: Some(old | now & 0o6000) }
-        }
-        (State::Large(old), now) => {
-            let set_id_bits = now.mode().unwrap_or(0) & 0o6000;
-            State::Large(Box::new(LargeFile { mode: old.mode.map(|mode| mode | set_id_bits), ..*old }))
-        }
-        (old, _) => old,
-    }
 }
 
 /// Returns the preview of a file that someone else changed.

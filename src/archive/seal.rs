@@ -55,6 +55,8 @@ pub struct CommandChange {
     pub counts: Counts,
     /// The state after is one that someone else left there: what of it is the command's is not known.
     pub by_another: bool,
+    /// Its permission bits are others now.
+    sets_mode: bool,
 }
 
 /// The changes of a command, and the paths that could not be compared.
@@ -124,6 +126,7 @@ impl Archive {
                 bytes: text,
                 counts: count_changed(&before, &after),
                 by_another: again[place].is_some(),
+                sets_mode: changeset::sets_mode(&before, after.mode()),
                 entry: entry.clone(),
                 place,
             });
@@ -170,9 +173,14 @@ impl Archive {
         lock.save().map_err(at(&self.folder))?;
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
         let named = self.name_states(&archive, staging.folder(), changes, ids)?;
-        let paths = named.files.iter().map(|file| file.path.clone()).collect();
-        let (approved, not_undone) = (approved.map(str::to_string), not_undone.to_vec());
-        let text = changeset::write(&Changeset { paths, approved, not_undone, ..Changeset::default() });
+        let set = changes.iter().filter(|change| change.sets_mode);
+        let text = changeset::write(&Changeset {
+            paths: named.files.iter().map(|file| file.path.clone()).collect(),
+            approved: approved.map(str::to_string),
+            not_undone: not_undone.to_vec(),
+            modes: set.map(|change| change.entry.path.clone()).collect(),
+            ..Changeset::default()
+        });
         // It is flushed with the states, and gets its name after them.
         let temp = disk::temp_name();
         let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;
@@ -228,7 +236,10 @@ impl Archive {
             let entry = &change.entry;
             let folder = self.file_folder(&entry.path);
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
-            archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
+            let name = folder.file_name().unwrap_or_default();
+            archive.make(name, 0o700).map_err(fail)?;
+            // A link in its place would lead the version elsewhere.
+            archive.enter(name).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
             name_version(archive, staging, entry, &version).map_err(fail)?;
             named.versions.push(version);

@@ -10,16 +10,18 @@
 //! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there
 //! from the sealing on.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use super::{Archive, Error, Id, at};
-use crate::disk;
+use crate::disk::{self, Folder, Links};
 use crate::text::time;
 
 /// The folder of staging folders in `.shaft`.
@@ -29,6 +31,10 @@ const INFO: &str = "info.json";
 pub const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
 const JOURNAL: &str = "journal";
+/// The largest description of a command that is read, in bytes.
+const MAX_INFO: u64 = 16 << 20;
+/// The largest journal that is read, in bytes: some millions of paths.
+const MAX_JOURNAL: u64 = 1 << 30;
 
 /// The record of a command before it starts, for the process that finds its states after its own processes have
 /// ended.
@@ -124,7 +130,7 @@ pub struct CutOff {
     pub found: Vec<(CommandStaging, CommandInfo)>,
     /// The folders that came from elsewhere: what they say of files is not believed.
     pub foreign: Vec<PathBuf>,
-    /// The folders whose description cannot be read, and why: they may hold states that are nowhere else.
+    /// The folders that cannot be read, and why: they may hold states that are nowhere else.
     pub unreadable: Vec<(PathBuf, io::Error)>,
     /// The number of folders that commands still keep states in.
     pub in_use: usize,
@@ -156,10 +162,12 @@ impl CommandStaging {
     }
 
     fn open_as(id: Id, folder: &Path) -> io::Result<Self> {
-        let lock = File::open(folder.join(INFO))?;
+        let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let open = Folder::open(disk::parent(folder))?.enter(name)?;
+        let lock = open.open_file(INFO)?;
         lock.lock_shared()?;
-        let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
-        let names = greatest_staged(folder)?;
+        let journal = open.open_to_append(JOURNAL)?;
+        let names = greatest_staged(&open)?;
         let folder = folder.to_path_buf();
         Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, names, made: Vec::new() })
     }
@@ -230,7 +238,7 @@ impl CommandStaging {
     /// # Errors
     /// When it cannot be read.
     pub fn journal(&self) -> io::Result<Journal> {
-        let text = match fs::read(self.folder.join(JOURNAL)) {
+        let text = match disk::read_file(&self.folder.join(JOURNAL), MAX_JOURNAL, Links::Refuse) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Journal::default()),
             Err(error) => return Err(error),
@@ -256,7 +264,7 @@ impl CommandStaging {
     /// # Errors
     /// When it cannot be read.
     pub fn info(&self) -> io::Result<CommandInfo> {
-        Ok(serde_json::from_slice(&fs::read(self.folder.join(INFO))?)?)
+        read_info(&disk::open_file(&self.folder.join(INFO), Links::Refuse)?)
     }
 
     /// Empties the folder once its states are archived.
@@ -286,22 +294,24 @@ impl CommandStaging {
     }
 }
 
-/// Writes down whose command a staging folder is for.
-fn describe(folder: &Path, info: &CommandInfo) -> io::Result<()> {
-    let info = CommandInfo { place: place(folder)?, ..info.clone() };
-    let text = serde_json::to_vec(&info)?;
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO))?;
-    file.write_all(&text)
+/// Writes down whose command a new staging folder is for, and begins its journal.
+fn describe(folder: &Folder, info: &CommandInfo) -> io::Result<()> {
+    let info = CommandInfo { place: place(folder.path())?, ..info.clone() };
+    folder.make_file(INFO, 0o600)?.write_all(&serde_json::to_vec(&info)?)?;
+    folder.make_file(JOURNAL, 0o600).map(drop)
 }
 
-fn is_staged(name: &std::ffi::OsStr) -> bool {
+fn read_info(file: &File) -> io::Result<CommandInfo> {
+    Ok(serde_json::from_slice(&disk::read_open(file, MAX_INFO)?)?)
+}
+
+fn is_staged(name: &OsStr) -> bool {
     !name.is_empty() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
 /// Returns the greatest number among staged files.
-fn greatest_staged(folder: &Path) -> io::Result<u64> {
-    let names = fs::read_dir(folder)?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
-    Ok(names.max().unwrap_or(0))
+fn greatest_staged(folder: &Folder) -> io::Result<u64> {
+    Ok(folder.names()?.iter().filter_map(|name| name.to_str()?.parse().ok()).max().unwrap_or(0))
 }
 
 impl Archive {
@@ -319,29 +329,42 @@ impl Archive {
         let mut lock = self.lock()?;
         let id = lock.next();
         lock.save().map_err(at(&self.home))?;
-        let commands = self.home.join(COMMANDS);
-        let make = |folder: &Path| DirBuilder::new().mode(0o700).create(folder);
-        match make(&commands) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&commands)(error)),
-            _ => {}
-        }
-        // A link in the place of the folder would lead the states elsewhere.
-        if !fs::symlink_metadata(&commands).is_ok_and(|meta| meta.is_dir()) {
-            return Err(Error::NotAFolder(commands));
-        }
+        let commands = self.make_own(COMMANDS)?;
         // It gets its name once it is described and held: one that a kill left half made is none.
-        let (temp, folder) = (commands.join(disk::temp_name()), commands.join(id.to_string()));
-        make(&temp).map_err(at(&temp))?;
-        let made = describe(&temp, info).and_then(|()| CommandStaging::open_as(id, &temp)?.claim());
-        let named = made.and_then(|staging| {
-            fs::rename(&temp, &folder)?;
+        let (temp, name) = (disk::temp_name(), id.to_string());
+        let folder = commands.path().join(&name);
+        let make = || {
+            commands.make(&temp, 0o700)?;
+            let made = commands.enter(&temp)?;
+            describe(&made, info)?;
+            let staging = CommandStaging::open_as(id, made.path())?.claim()?;
+            commands.rename(&temp, &name)?;
             Ok(CommandStaging { folder: folder.clone(), ..staging })
-        });
-        named.map_err(|error| {
+        };
+        make().map_err(|error| {
             // Nothing was kept in it; what stays is removed once it is old.
-            let _ = fs::remove_dir_all(&temp);
+            let _ = commands.remove_all(&temp);
             at(&folder)(error)
         })
+    }
+
+    /// Returns the staging folders of this archive, and those that cannot be told from them: what lies in its place but is
+    /// a link, has another name, or came from elsewhere, is none.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn staging_folders(&self) -> Result<Vec<PathBuf>, Error> {
+        let Some(commands) = self.open_own(COMMANDS)? else { return Ok(Vec::new()) };
+        let mut folders = Vec::new();
+        for name in commands.names().map_err(at(commands.path()))? {
+            let folder = commands.path().join(&name);
+            let info = || read_info(&commands.enter(&name)?.open_file(INFO)?);
+            let is_foreign = || info().is_ok_and(|info| place(&folder).is_ok_and(|place| place != info.place));
+            if is_named(&name) && is_folder(&commands, &name) && !is_foreign() {
+                folders.push(folder);
+            }
+        }
+        Ok(folders)
     }
 
     /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by,
@@ -351,49 +374,32 @@ impl Archive {
     /// # Errors
     /// When they cannot be listed.
     pub fn cut_off(&self, patience: Duration) -> Result<CutOff, Error> {
-        let commands = self.home.join(COMMANDS);
-        let entries = match fs::read_dir(&commands) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CutOff::default()),
-            Err(error) => return Err(at(&commands)(error)),
-        };
+        let Some(commands) = self.open_own(COMMANDS)? else { return Ok(CutOff::default()) };
         let mut cut = CutOff::default();
         let until = Instant::now() + patience;
         let pause = || {
             let waits = Instant::now() < until && !self.stop.is_cancelled();
             waits.then(|| std::thread::sleep(PAUSE)).is_some()
         };
-        for entry in entries.flatten() {
-            let folder = entry.path();
-            if entry.file_name().to_str().is_some_and(disk::is_temp_name) {
-                if disk::is_old(&folder) {
-                    // What stays is removed by the next one.
-                    let _ = fs::remove_dir_all(&folder);
-                }
+        for name in commands.names().map_err(at(commands.path()))? {
+            // Whatever else lies there is none of nebula's business.
+            if !is_folder(&commands, &name) {
                 continue;
             }
-            match File::open(folder.join(INFO)).map(|file| (lock_unused(&file, &folder, pause), file)) {
-                Ok((Ok(()), file)) => {
-                    if !is_at(&file, &folder.join(INFO)) {
-                        // Another process has archived it meanwhile.
-                        continue;
-                    }
-                    // Shared from here on, and claimed: the next process that looks finds it taken.
-                    let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder)?.claim());
-                    match opened.and_then(|s| s.info().map(|info| (s, info))) {
-                        Ok((staging, info)) if place(&folder).is_ok_and(|place| place == info.place) => {
-                            cut.found.push((staging, info));
-                        }
-                        Ok(_) => cut.foreign.push(folder),
-                        Err(error) => cut.unreadable.push((folder, error)),
-                    }
+            let folder = commands.path().join(&name);
+            if name.to_str().is_some_and(disk::is_temp_name) {
+                if disk::is_old(&folder) {
+                    // What stays is removed by the next one.
+                    let _ = commands.remove_all(&name);
                 }
-                Ok((Err(TryLockError::WouldBlock), _)) => cut.in_use += 1,
-                // It has lost its description: nothing was staged.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_old(&folder) => {
-                    let _ = fs::remove_dir_all(&folder);
+            } else if is_named(&name) {
+                match look_at(&commands, &name, pause) {
+                    Ok(StagingLook::CutOff(found)) => cut.found.push(*found),
+                    Ok(StagingLook::Foreign) => cut.foreign.push(folder),
+                    Ok(StagingLook::InUse) => cut.in_use += 1,
+                    Ok(StagingLook::Gone) => {}
+                    Err(error) => cut.unreadable.push((folder, error)),
                 }
-                _ => {}
             }
         }
         cut.found.sort_by_key(|(staging, _)| staging.id);
@@ -401,6 +407,68 @@ impl Archive {
         cut.unreadable.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(cut)
     }
+}
+
+/// Returns whether a name is one that staging folders have.
+fn is_named(name: &OsStr) -> bool {
+    name.to_str().and_then(Id::parse).is_some()
+}
+
+/// Returns whether a name is that of a folder, which a link to one is not.
+fn is_folder(above: &Folder, name: &OsStr) -> bool {
+    above.stat(name).is_ok_and(|stat| stat.is_some_and(|stat| disk::is(&stat, FileType::Directory)))
+}
+
+/// The outcome of a look at one staging folder.
+enum StagingLook {
+    /// Its processes are gone; nobody else finds it now.
+    CutOff(Box<(CommandStaging, CommandInfo)>),
+    /// It was made in another archive.
+    Foreign,
+    /// A command still keeps states in it.
+    InUse,
+    /// There is none, or not any more.
+    Gone,
+}
+
+/// Looks at a staging folder. Its description is compared with where it lies before anything else of it is opened; nothing
+/// is made or removed in it.
+fn look_at(commands: &Folder, name: &OsStr, pause: impl FnMut() -> bool) -> io::Result<StagingLook> {
+    let folder = commands.path().join(name);
+    let open = match commands.enter(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(StagingLook::Gone),
+        opened => opened?,
+    };
+    let file = match open.open_file(INFO) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return without_info(commands, name),
+        opened => opened?,
+    };
+    match lock_unused(&file, &folder, pause) {
+        Err(TryLockError::WouldBlock) => return Ok(StagingLook::InUse),
+        Err(TryLockError::Error(error)) => return Err(error),
+        Ok(()) => {}
+    }
+    if !is_at(&file, &folder.join(INFO)) {
+        // Another process has archived it meanwhile.
+        return Ok(StagingLook::Gone);
+    }
+    let info = read_info(&file)?;
+    if place(&folder)? != info.place {
+        return Ok(StagingLook::Foreign);
+    }
+    // Shared from here on, and claimed: the next process that looks finds it taken.
+    file.lock_shared()?;
+    Ok(StagingLook::CutOff(Box::new((CommandStaging::open(&folder)?.claim()?, info))))
+}
+
+/// Tells what a folder without a description is. Each is made with one: what lies in it is not looked into, and stays.
+fn without_info(commands: &Folder, name: &OsStr) -> io::Result<StagingLook> {
+    // One that is about to go has lost its description first; one that is empty goes.
+    let is_recent = !disk::is_old(&commands.path().join(name));
+    if is_recent || commands.remove_folder(name).is_ok() || !is_folder(commands, name) {
+        return Ok(StagingLook::Gone);
+    }
+    Err(io::Error::new(io::ErrorKind::NotFound, "its info.json is missing"))
 }
 
 /// Locks the description of a staging folder, where nobody adds to it any more. Where its maker is gone it is tried
@@ -568,5 +636,80 @@ mod tests {
         let cut = archive.cut_off(Duration::ZERO).expect("listed");
         assert_eq!(cut.unreadable.iter().map(|(folder, _)| folder.clone()).collect::<Vec<_>>(), [folder]);
         assert!(cut.found.is_empty() && cut.foreign.is_empty());
+    }
+
+    fn long_ago(folder: &Path) {
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(3_600);
+        File::open(folder).and_then(|folder| folder.set_modified(long_ago)).expect("set");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_folder_leads_nothing_away() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (kept, root) = (dir.path().join("kept"), dir.path().join("clone"));
+        fs::create_dir_all(kept.join("sub")).expect("made");
+        long_ago(&kept);
+        fs::create_dir_all(root.join(".shaft")).expect("made");
+        std::os::unix::fs::symlink("../..", root.join(".shaft/commands")).expect("linked");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        assert!(archive.cut_off(Duration::ZERO).is_err_and(|error| error.to_string().contains("is a link")));
+        assert!(archive.staging_folders().is_err() && archive.stage(&CommandInfo::default()).is_err());
+        assert!(kept.join("sub").is_dir());
+        fs::remove_file(root.join(".shaft/commands")).expect("removed");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let linked = staging.folder().with_file_name(Id::after(staging.id()).to_string());
+        std::os::unix::fs::symlink("../../../kept", &linked).expect("linked");
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
+        assert!((cut.in_use, cut.unreadable.len()) == (1, 0) && kept.join("sub").is_dir());
+    }
+
+    #[test]
+    fn a_folder_without_a_description_or_of_another_name_stays() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+        fs::write(staging.new_name().0, "before").expect("kept");
+        let folder = staging.folder().to_path_buf();
+        fs::remove_file(folder.join(INFO)).expect("lost");
+        let empty = folder.with_file_name(Id::after(staging.id()).to_string());
+        drop(staging);
+        let mine = folder.with_file_name("mine");
+        [&empty, &mine].into_iter().for_each(|folder| fs::create_dir(folder).expect("made"));
+        [&folder, &empty, &mine].into_iter().for_each(|folder| long_ago(folder));
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
+        let unreadable: Vec<_> = cut.unreadable.iter().map(|(folder, why)| (folder.clone(), why.to_string())).collect();
+        assert_eq!(unreadable, [(folder.clone(), "its info.json is missing".to_string())]);
+        assert_eq!(fs::read(folder.join("0001")).expect("there"), b"before");
+        assert!(mine.is_dir() && !empty.exists());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_neither_opened_nor_waited_for_and_nothing_is_made() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("clone");
+        fs::create_dir(&root).expect("made");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let folders = [(); 3].map(|()| archive.stage(&CommandInfo::default()).expect("staged").folder().to_path_buf());
+        let pipe = |path: &Path| {
+            fs::remove_file(path).expect("removed");
+            let (pipe, mode) = (FileType::Fifo, rustix::fs::Mode::RUSR);
+            rustix::fs::mknodat(rustix::fs::CWD, path, pipe, mode, 0).expect("a pipe");
+        };
+        pipe(&folders[0].join(INFO));
+        pipe(&folders[1].join(JOURNAL));
+        fs::remove_file(folders[2].join(JOURNAL)).expect("removed");
+        std::os::unix::fs::symlink(dir.path().join("made"), folders[2].join(JOURNAL)).expect("linked");
+        let foreign = folders[2].with_file_name(Id::after(Id::MIN).to_string());
+        fs::create_dir(&foreign).expect("made");
+        fs::write(foreign.join(INFO), r#"{"command":"","cwd":"","keeper":""}"#).expect("written");
+        std::os::unix::fs::symlink(dir.path().join("made"), foreign.join(JOURNAL)).expect("linked");
+        let cut = archive.cut_off(Duration::ZERO).expect("listed");
+        let unreadable: Vec<_> = cut.unreadable.iter().map(|(folder, _)| folder).collect();
+        assert_eq!((unreadable, cut.found.len()), (folders.iter().collect(), 0), "{:?}", cut.unreadable);
+        assert_eq!(cut.foreign, [foreign]);
+        assert!(!dir.path().join("made").exists());
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
-use crate::proposal::{ForeignChoice, ProposalId, RestoreStatus};
+use crate::proposal::{ForeignChoice, ProposalId, RestoreFate, RestoreStatus};
 
 struct World {
     dir: tempfile::TempDir,
@@ -174,7 +174,7 @@ fn a_sweep_beside_the_first_record_harms_nothing() {
                     start.wait();
                     let done = match act {
                         0 => archive.lock().map(drop),
-                        _ => archive.sweep(crate::workspace::write::sweep).map(drop),
+                        _ => archive.sweep(crate::workspace::leftover::sweep).map(drop),
                     };
                     done.expect("in turn");
                 });
@@ -527,4 +527,77 @@ fn a_file_too_large_to_be_held_is_archived_and_brought_back() {
     let damaged = w.archive.show(&version).expect("shown");
     fs::OpenOptions::new().write(true).open(&version.file).and_then(|f| f.set_len(66 << 20)).expect("damaged");
     assert!(staging.stage("other", &State::Absent, &damaged).is_err());
+}
+
+/// Remembers the hashes of versions, and one state that was written last.
+struct Hashes(Vec<RecordedFile>, &'static str);
+
+impl LastWrittenLookup for Hashes {
+    fn written(&self, _: &str) -> Option<LastWritten> {
+        let states = vec![Some(sha256(self.1.as_bytes()))];
+        Some(LastWritten { states, ..LastWritten::default() })
+    }
+
+    fn archived(&self, path: &str, version: Id) -> Option<Sha> {
+        self.0.iter().find(|file| file.path == path && file.version == version)?.sha256
+    }
+}
+
+#[test]
+fn a_damaged_version_is_named_and_not_restored() {
+    let w = World::new();
+    w.write("a", "before");
+    let hashes = Hashes(w.change("a", "after").files, "after");
+    let restore = || w.restore(&undo(1, &["a"]), &hashes, &Choices::default());
+    assert_eq!(restore().proposal.files[0].after.text(), Some("before"));
+    let version = w.archive.versions("a").expect("listed").remove(0);
+    fs::OpenOptions::new().write(true).open(&version.file).and_then(|file| file.set_len(4)).expect("damaged");
+    let restored = restore();
+    assert_eq!(restored.previews[0].status, RestoreStatus::NotArchived("its version is damaged".into()));
+    assert!(restored.proposal.files.is_empty());
+}
+
+#[test]
+fn an_undo_brings_a_mode_back_only_where_the_change_was_one_of_the_mode() {
+    let w = World::new();
+    let mode = |mode| fs::set_permissions(w.dir.path().join("a"), fs::Permissions::from_mode(mode)).expect("set");
+    let record = |after: Option<u32>| {
+        let state = w.workspace.read("a").expect("read").state;
+        let before = Before { path: "a", state: &state, goes: false, mode: after };
+        w.archive.record(&mut w.archive.lock().expect("locked"), &[before], None).expect("recorded");
+    };
+    let restored = |count| {
+        let restored = w.restore(&undo(count, &["a"]), &Hashes(Vec::new(), "after"), &Choices::default());
+        (restored.previews[0].status.clone(), restored.proposal.files[0].after.mode())
+    };
+    w.write("a", "before");
+    mode(0o644);
+    record(Some(0o644));
+    w.write("a", "after");
+    mode(0o600);
+    let counts = Counts { added: 1, removed: 1 };
+    assert_eq!(restored(1), (RestoreStatus::Restore(RestoreFate::Content, counts), Some(0o600)));
+    // Now the next change is one of the mode, too, after which the person closes the file again.
+    mode(0o640);
+    record(Some(0o755));
+    mode(0o700);
+    w.write("a", "more");
+    let hashes = Hashes(Vec::new(), "more");
+    let restored = w.restore(&undo(1, &["a"]), &hashes, &Choices::default());
+    let fate = RestoreFate::ContentAndMode(0o700, 0o640);
+    assert_eq!(restored.previews[0].status, RestoreStatus::Restore(fate, counts));
+    assert_eq!(restored.proposal.files[0].after.mode(), Some(0o640));
+}
+
+#[test]
+fn a_prune_deletes_nothing_that_was_not_shown() {
+    let [one, two] = [Id::after(Id::MIN), Id::after(Id::after(Id::MIN))];
+    let plan = |changesets: &[(Id, &[&str])], versions: &[&str]| Prune {
+        changesets: changesets.iter().map(|(id, stay)| (*id, stay.iter().map(|s| s.to_string()).collect())).collect(),
+        versions: versions.iter().map(std::path::PathBuf::from).collect(),
+        bytes: 7,
+    };
+    let shown = plan(&[(one, &["kept"])], &["a", "b"]);
+    let now = plan(&[(one, &[]), (two, &[])], &["a", "c"]);
+    assert_eq!(now.within(&shown), plan(&[(one, &["kept"])], &["a"]));
 }

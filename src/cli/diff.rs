@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::out::coloured;
+use crate::messages::count;
 use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, lines};
 use crate::text::clean::clean;
 
@@ -82,6 +83,9 @@ impl Diff {
         let (before, after) = (without_folder(&change.before), without_folder(&change.after));
         if before.is_absent() && after.is_absent() {
             return;
+        }
+        if self.clean && change.other_names > 0 {
+            self.head(&count::hard_links(change.other_names));
         }
         let (a, b) = (quoted("a", &change.path), quoted("b", &change.path));
         self.head(&format!("diff --git {a} {b}"));

@@ -1,9 +1,9 @@
 //! Reading and changing a configuration file.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
@@ -35,6 +35,11 @@ impl Error {
         Self::new(message, "Set HOME, or NEBULA_HOME to a folder of your choice.")
     }
 }
+
+/// The longest wait for the lock beside a file.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The interval at which it is tried.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// No configuration is larger.
 const LARGEST: u64 = 1 << 20;
@@ -271,12 +276,40 @@ pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<()
             fits.then_some(value)
         }
     };
+    let _lock = lock(path)?;
     put(path, parse(path)?.unwrap_or_default(), &parts, value)
+}
+
+/// Takes the lock beside a file of nebula's own: who reads the file and writes it back holds it for both, so that no
+/// other process's change is lost. Dropping it lets it go.
+pub(super) fn lock(path: &Path) -> Result<fs::File, Error> {
+    let failed =
+        |why: io::Error| Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.");
+    let target: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let mut name = target.file_name().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?.to_os_string();
+    name.push(".lock");
+    let folder = disk::parent(&target);
+    create_private(folder).map_err(failed)?;
+    let file = disk::Folder::open(folder).and_then(|folder| folder.open_or_make(&name, 0o600)).map_err(failed)?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // A file's lock cannot be waited for with a limit of time.
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("another program has held {}.lock for {} s", target.display(), PATIENCE.as_secs());
+                return Err(Error::new(what, "The file is as it was: wait for it or end it, then try again."));
+            }
+            Err(TryLockError::Error(why)) => return Err(failed(why)),
+        }
+    }
 }
 
 /// Adds `value` to the list at the dotted `key` of the file at `path`, as the file holds it now.
 pub(super) fn append(path: &Path, dotted: &str, value: Value) -> Result<(), Error> {
     let (parts, _) = resolve(dotted)?;
+    let _lock = lock(path)?;
     let parsed = parse(path)?.unwrap_or_default();
     let pointer: String = parts.iter().map(|part| format!("/{part}")).collect();
     let list = match Value::Object(parsed.keys.clone()).pointer(&pointer) {
@@ -421,6 +454,20 @@ mod tests {
         );
         assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
         assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn settings_of_several_processes_are_all_kept() {
+        let (_folder, path) = file("");
+        // Each opens the file anew, as a process does.
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let path = &path;
+                scope.spawn(move || change(path, &format!("models.m{n}.price.input"), Some("1")).unwrap());
+            }
+        });
+        let keys: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(keys["models"].as_object().unwrap().len(), 16);
     }
 
     #[test]

@@ -158,6 +158,14 @@ impl Folder {
         }
     }
 
+    /// Opens an existing regular file to add to its end.
+    ///
+    /// # Errors
+    /// As [`Folder::open_file`].
+    pub fn open_to_append(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        self.open_regular(name.as_ref(), OFlags::WRONLY | OFlags::APPEND, 0)
+    }
+
     /// Makes a new file for writing.
     ///
     /// # Errors
@@ -252,6 +260,22 @@ impl Folder {
     /// Any error of the file system.
     pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(unlinkat(&self.fd, &*one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes a folder with all that is in it. A link in it goes itself, never what it leads to.
+    ///
+    /// # Errors
+    /// When the name is none of a folder, or the disk refuses; what went until then is gone.
+    pub fn remove_all(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let folder = self.enter(&name)?;
+        for inner in folder.names()? {
+            match folder.stat(&inner)? {
+                Some(stat) if is(&stat, FileType::Directory) => folder.remove_all(&inner)?,
+                Some(_) => folder.remove_file(&inner)?,
+                None => {}
+            }
+        }
+        self.remove_folder(name)
     }
 
     /// Opens a regular file to read it, also where its mode keeps its owner out: it may be read for that moment.

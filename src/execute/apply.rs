@@ -10,11 +10,13 @@ use std::io;
 
 use tokio_util::sync::CancellationToken;
 
+use super::modes::with_modes_of_today;
 use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State};
 use crate::workspace::folders::Folders;
+use crate::workspace::leftover;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
@@ -128,7 +130,7 @@ fn outcome(not_put_back: &[String], removed: &[String], changeset: &Option<Id>) 
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
-    let files = decided.files();
+    let files = with_modes_of_today(decided.files(), &now);
     let states: Vec<_> = files.iter().zip(&now).map(|(file, now)| before(file, now)).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let all: Vec<_> = files.iter().zip(&now).collect();
@@ -165,7 +167,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
 
 /// Returns what is archived of a file before it is written or removed.
 fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
-    Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
+    Before { path: file.path(), state: &now.state, goes: file.after().is_absent(), mode: file.after().mode() }
 }
 
 /// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what
@@ -287,7 +289,7 @@ pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
 /// # Errors
 /// When the archive's lock cannot be taken.
 pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
-    archive.sweep(write::sweep)
+    archive.sweep(leftover::sweep)
 }
 
 /// Reads every file again and compares it with what the proposal knew.

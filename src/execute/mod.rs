@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod command;
+mod modes;
 pub mod record;
 #[cfg_attr(not(feature = "strand"), path = "no_store.rs")]
 pub mod store;
@@ -17,10 +18,10 @@ pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 
 use std::path::Path;
 
-use crate::archive::restore::state_sha;
-use crate::archive::{Archive, Recorded};
+use crate::archive::restore::{is_damaged, state_sha};
+use crate::archive::{self, Archive, Recorded, Version};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
-use crate::proposal::{Decided, DecidedFile};
+use crate::proposal::{Decided, DecidedFile, State};
 use crate::text::name::text_of;
 use crate::workspace::{Access, PathError, ReadError, Workspace};
 
@@ -68,6 +69,19 @@ impl Stores<'_> {
         match folder.to_string_lossy() {
             root if root.is_empty() => ".".into(),
             below => below.into_owned(),
+        }
+    }
+
+    /// Returns the state that a version of a path holds.
+    ///
+    /// # Errors
+    /// When it is gone, cannot be read, or is not what memory says was archived.
+    pub fn show(&self, path: &str, version: &Version) -> Result<State, archive::Error> {
+        let state = self.archive.show(version)?;
+        let archived = self.memory.version_hash(&self.project(), path, &version.id.to_string());
+        match is_damaged(&state, self.memory.or_report(archived)) {
+            true => Err(archive::Error::DamagedVersion { path: path.into(), id: version.id }),
+            false => Ok(state),
         }
     }
 }

@@ -116,6 +116,21 @@ pub struct Repository {
     program: PathBuf,
 }
 
+/// Returns those of these files of a folder that git does not track: all where there is no repository, none where git
+/// does not answer in time.
+pub fn untracked_of(folder: &Path, files: &[PathBuf], limit: Duration) -> Vec<PathBuf> {
+    let real = |path: &Path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    let Ok(repository) = Repository::find(folder) else { return files.to_vec() };
+    let Ok(untracked) = repository.not_tracked(files, limit) else { return Vec::new() };
+    let found: Vec<_> = untracked.files.iter().filter_map(|(path, _)| real(&repository.top.join(path))).collect();
+    files.iter().filter(|file| real(file).is_some_and(|file| found.contains(&file))).cloned().collect()
+}
+
+/// Returns a message without characters that act on the terminal of whoever reads the log.
+fn plain(message: &str) -> String {
+    message.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
 impl Repository {
     /// Returns the repository around a folder: that of the nearest `.git`.
     ///
@@ -269,7 +284,7 @@ impl Repository {
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(not_run)?;
         if let Some(mut stdin) = child.stdin.take() {
             // A git that ended early reports why on its standard error.
-            let _ = stdin.write_all(message.as_bytes());
+            let _ = stdin.write_all(plain(message).as_bytes());
         }
         let output = match trust {
             // A hook may take as long as it likes.

@@ -252,6 +252,11 @@ fn a_commit_runs_hooks_and_signs_in_a_trusted_folder_alone() {
     it.ran();
     repository.commit("Change a again", Trust::Folder).expect("committed");
     assert!(it.ran());
+    it.write("a.txt", "four\n");
+    it.git(&["add", "."]);
+    let hostile = "Change \u{1b}[31ma\u{7}\n\n\tSo\u{1b}]52;c;cm0=\u{7}\u{9b}\r\n";
+    repository.commit(hostile, Trust::Nothing).expect("committed");
+    assert_eq!(repository.recent_subjects(1, LIMIT), Ok(vec!["Change [31ma".into()]));
     assert!(!Hostile::new().repository().has_commit_hooks());
 }
 

@@ -7,6 +7,7 @@ messages! {
     characters(n): "{n} character" | "{n} characters", "{n}文字";
     files(n): "{n} file" | "{n} files", "{n}ファイル";
     hidden_characters(n): "{n} hidden character" | "{n} hidden characters", "不可視文字{n}個";
+    hard_links(n): "hard link: its {n} other name keeps the old text" | "hard link: its {n} other names keep the old text", "ハードリンク: ほかの{n}個の名前は元の内容のままです";
     hits(n, all): "{n} of {all}", "{n}/{all}";
     hunks(n): "{n} hunk" | "{n} hunks", "{n}ハンク";
     lines(n): "{n} line" | "{n} lines", "{n}行";

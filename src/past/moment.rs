@@ -139,7 +139,7 @@ fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_
     let at = versions.partition_point(|version| version.id <= moment.after);
     let first = first_since(path, moment, versions, stores)?;
     let state = match first {
-        Some(First::Version(version)) => stores.archive.show(version)?,
+        Some(First::Version(version)) => stores.show(path, version)?,
         Some(First::Making(_)) => State::Absent,
         None => stores.workspace.read_archived(path)?.state,
     };

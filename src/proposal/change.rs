@@ -64,6 +64,18 @@ impl State {
         }
     }
 
+    /// Returns the same with these permission bits, if it is a file or a folder.
+    #[must_use]
+    pub fn with_mode(mut self, new: Option<u32>) -> Self {
+        match &mut self {
+            State::File { mode, .. } => *mode = new,
+            State::Large(file) => file.mode = new,
+            State::Folder { mode } => *mode = new.unwrap_or(*mode),
+            State::Absent | State::Link { .. } => {}
+        }
+        self
+    }
+
     /// Creates a file with these bytes whose mode is left as it is.
     pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
         State::File { bytes: bytes.into(), mode: None }
@@ -233,6 +245,8 @@ pub struct FileChange {
     /// The line of the text after, from 1, with a syntax error that the text before has not; `None`: there is none, or the
     /// file was not parsed.
     pub broken: Option<usize>,
+    /// The number of other names (hard links) of the file that is replaced: they keep the old text.
+    pub other_names: usize,
 }
 
 /// The way two versions of a file were joined.

@@ -129,6 +129,7 @@ pub struct DecidedFile {
     pub(super) folders: Vec<String>,
     pub(super) merged: Option<MergeRung>,
     pub(super) restores: bool,
+    pub(super) moved: Option<String>,
 }
 
 impl DecidedFile {
@@ -155,6 +156,15 @@ impl DecidedFile {
     /// Returns whether it brings an archived state back.
     pub fn restores(&self) -> bool {
         self.restores
+    }
+    /// Returns the path of the other end of a move.
+    pub fn moved(&self) -> Option<&str> {
+        self.moved.as_deref()
+    }
+    /// Returns the same with these permission bits in what is to be written.
+    #[must_use]
+    pub fn with_mode(&self, mode: Option<u32>) -> Self {
+        DecidedFile { after: self.after.clone().with_mode(mode), ..self.clone() }
     }
 }
 
@@ -229,6 +239,7 @@ impl Proposal {
                     folders: if after.is_absent() { change.folders.clone() } else { Vec::new() },
                     merged: change.merged,
                     restores: change.restores,
+                    moved: change.moved.clone(),
                     after,
                 });
             }

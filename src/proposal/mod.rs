@@ -71,6 +71,7 @@ impl FileChange {
             restores: false,
             foreign: false,
             broken: None,
+            other_names: 0,
         }
     }
 
@@ -88,6 +89,11 @@ impl FileChange {
         ends
     }
 
+    /// Returns how many characters of its path hide what the path says, or would act on a terminal.
+    fn hidden_in_path(&self) -> usize {
+        hidden(&self.path).len() + self.path.chars().filter(|c| c.is_control()).count()
+    }
+
     /// Returns whether its content acts later, without anyone looking at it again: see [`acts_later()`].
     pub fn acts_later(&self) -> bool {
         acts_later(&self.path)
@@ -102,6 +108,7 @@ impl FileChange {
     pub fn needs_person(&self, hunk: &Hunk) -> Option<Personal> {
         match hunk.hidden {
             _ if self.acts_later() => Some(Personal::ActsLater),
+            _ if self.hidden_in_path() > 0 => Some(Personal::HiddenInPath),
             0 if hunk.found.as_ref().is_some_and(|found| found.rung == Rung::Inexact) => Some(Personal::Inexact),
             0 => None,
             hidden => Some(Personal::Hidden(hidden)),
@@ -124,6 +131,7 @@ impl Proposal {
             let hidden = file.hunks.iter().map(|h| h.hidden).sum();
             match file.hunks.iter().find_map(|hunk| file.needs_person(hunk)) {
                 _ if file.acts_later() => Some(Personal::ActsLater),
+                _ if file.hidden_in_path() > 0 => Some(Personal::HiddenInPath),
                 _ if hidden > 0 => Some(Personal::Hidden(hidden)),
                 why => why,
             }
@@ -137,6 +145,8 @@ impl Proposal {
 pub enum Personal {
     /// The file acts later, without being read again by a person.
     ActsLater,
+    /// Its path holds characters that hide what it says.
+    HiddenInPath,
     /// The number of characters in it that hide what the text says.
     Hidden(usize),
     /// The place of an edit is a guess.
@@ -157,6 +167,7 @@ impl fmt::Display for NeedsPerson<'_> {
         let path = self.path;
         match self.why {
             Personal::ActsLater => write!(f, "{path} acts later"),
+            Personal::HiddenInPath => write!(f, "the name of {path} holds a hidden or look-alike character"),
             Personal::Hidden(1) => write!(f, "{path} gets a hidden or look-alike character"),
             Personal::Hidden(n) => write!(f, "{path} gets {n} hidden or look-alike characters"),
             Personal::Inexact => write!(f, "a place in {path} is a guess"),

@@ -65,6 +65,8 @@ pub enum RestoreStatus {
 pub enum RestoreFate {
     /// The file gets other contents.
     Content,
+    /// The file gets other contents, and another mode: the present one and the restored one.
+    ContentAndMode(u32, u32),
     /// The file is made: nothing, or no file, is there.
     Made,
     /// The file is deleted.
@@ -92,16 +94,17 @@ impl RestoreFate {
             (State::Folder { .. }, State::Folder { .. }) => true,
             _ => false,
         };
+        let mode = |state: &State| state.mode().map(|mode| mode & 0o7777);
         match (now, then) {
-            _ if same_bytes => {
-                let mode = |state: &State| state.mode().unwrap_or_default() & 0o7777;
-                RestoreFate::Mode(mode(now), mode(then))
-            }
+            _ if same_bytes => RestoreFate::Mode(mode(now).unwrap_or_default(), mode(then).unwrap_or_default()),
             (State::Folder { .. }, State::Absent) => RestoreFate::FolderRemoved,
             (_, State::Folder { .. }) => RestoreFate::FolderMade,
             (_, State::Absent) => RestoreFate::Deleted,
             (State::Absent | State::Folder { .. }, _) => RestoreFate::Made,
-            _ => RestoreFate::Content,
+            _ => match mode(now).zip(mode(then)).filter(|(now, then)| now != then) {
+                Some((now, then)) => RestoreFate::ContentAndMode(now, then),
+                None => RestoreFate::Content,
+            },
         }
     }
 }
@@ -180,7 +183,8 @@ mod tests {
         let folder = |mode| State::Folder { mode };
         let link = State::Link { target: "x".into() };
         for (now, then, fate) in [
-            (file("a", 0o644), file("b", 0o600), RestoreFate::Content),
+            (file("a", 0o644), file("b", 0o644), RestoreFate::Content),
+            (file("a", 0o600), file("b", 0o644), RestoreFate::ContentAndMode(0o600, 0o644)),
             (file("a", 0o644), file("a", 0o755), RestoreFate::Mode(0o644, 0o755)),
             (file("a", 0o644), State::Absent, RestoreFate::Deleted),
             (State::Absent, file("a", 0o644), RestoreFate::Made),

@@ -25,6 +25,7 @@ use super::tree;
 use super::{confine, guard};
 #[cfg(target_os = "linux")]
 use crate::archive::staging::CommandStaging;
+use crate::disk;
 
 /// The state that the guard's thread and the helper share.
 #[cfg(target_os = "linux")]
@@ -170,7 +171,7 @@ fn run() -> io::Result<()> {
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
-    let file = File::open(staging.join("info.json"))?;
+    let file = disk::open_file(&staging.join("info.json"), disk::Links::Refuse)?;
     file.lock_shared()?;
     Ok(file)
 }

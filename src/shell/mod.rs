@@ -81,7 +81,7 @@ pub fn cut_off(shell: &Shell, patience: Duration) -> Result<CutOff, Error> {
 }
 
 fn look_after(shell: &Shell, staging: &mut CommandStaging) -> Result<(), ScanError> {
-    match Scan::take_up(shell.archive.home(), staging) {
+    match Scan::take_up(&shell.archive, staging) {
         Ok(scan) => scan.after(&shell.places(), staging),
         // It was killed before it was looked at, and so before the command ran.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -92,8 +92,8 @@ fn look_after(shell: &Shell, staging: &mut CommandStaging) -> Result<(), ScanErr
 /// Removes the copies of files that no command needs any more.
 pub fn sweep(archive: &Archive) {
     if let Ok(_lock) = archive.lock() {
-        // There may be none.
-        let _ = scan::sweep(archive.home());
+        // What stays is removed the next time.
+        let _ = scan::sweep(archive);
     }
 }
 

@@ -5,16 +5,17 @@
 //! as they were is not seen.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, DirBuilder, File, Metadata};
-use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::places::{PathClass, PathClasses};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
-use crate::disk;
+use crate::archive::{self, Archive};
+use crate::disk::{self, Links};
 use crate::proposal::is_in_repository;
 use crate::text::name;
 use crate::text::number::thousands;
@@ -25,6 +26,10 @@ pub const MOST_FILES: usize = 50_000;
 const MOST_BYTES: u64 = 1 << 30;
 /// The copies, in `.shaft`.
 const SHADOW: &str = "shadow";
+/// The last state that was looked at, among the copies.
+const INDEX: &str = "index";
+/// The largest state that is read, in bytes.
+const MAX_INDEX: u64 = 256 << 20;
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
 
@@ -34,6 +39,9 @@ pub enum ScanError {
     /// It is too large.
     #[error("this tree is too large to archive without the guard ({0}): what this command overwrites cannot be undone")]
     TooLarge(String),
+    /// The folder of copies cannot be used.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
     /// A call of the file system failed.
     #[error("{}", disk::words_at(path, source))]
     Io {
@@ -102,16 +110,21 @@ impl Scan {
     ///
     /// # Errors
     /// When the tree is too large, or the disk refuses.
-    pub fn before(places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
-        Scan::of_at_most(MOST_FILES, places, home, staging)
+    pub fn before(places: &PathClasses, archive: &Archive, staging: &CommandStaging) -> Result<Scan, ScanError> {
+        Scan::of_at_most(MOST_FILES, places, archive, staging)
     }
 
-    fn of_at_most(most: usize, places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
+    fn of_at_most(
+        most: usize,
+        places: &PathClasses,
+        archive: &Archive,
+        staging: &CommandStaging,
+    ) -> Result<Scan, ScanError> {
         let outside: Vec<&Path> = places.outside().collect();
-        match Scan::of_folders((most, &outside), places, home, staging) {
+        match Scan::of_folders((most, &outside), places, archive, staging) {
             // Without those outside the workspace it may not be too much.
             Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
-                let mut scan = Scan::of_folders((most, &[]), places, home, staging)?;
+                let mut scan = Scan::of_folders((most, &[]), places, archive, staging)?;
                 let why = format!("too large to archive without the guard: with the workspace {why}");
                 scan.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
                 Ok(scan)
@@ -124,18 +137,14 @@ impl Scan {
     fn of_folders(
         (most, outside): (usize, &[&Path]),
         places: &PathClasses,
-        home: &Path,
+        archive: &Archive,
         staging: &CommandStaging,
     ) -> Result<Scan, ScanError> {
-        let shadow = home.join(SHADOW);
-        match DirBuilder::new().mode(0o700).create(&shadow) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&shadow)(error)),
-            _ => {}
-        }
-        let index = shadow.join("index");
-        let known = read(&index).unwrap_or_default();
+        let shadow = archive.make_own(SHADOW)?.path().to_path_buf();
+        let index = shadow.join(INDEX);
+        let (known, is_unread) = read(&index).map_or_else(|_| Default::default(), |known| (known, false));
         let (mut entries, mut left_out) = look(places, outside, most)?;
-        let (mut copied, mut changed) = (0, known.len() != entries.len());
+        let (mut copied, mut changed) = (0, is_unread || known.len() != entries.len());
         let mut unread = Vec::new();
         for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
             let old = known.get(&entry.path).filter(|old| old.is_same(entry));
@@ -156,7 +165,7 @@ impl Scan {
         }
         unread.iter().for_each(|(path, _)| drop(entries.remove(path)));
         left_out.extend(unread);
-        if changed || !index.exists() {
+        if changed {
             write(&index, &entries).map_err(at(&index))?;
         }
         fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
@@ -167,9 +176,11 @@ impl Scan {
     ///
     /// # Errors
     /// When what was put down cannot be read.
-    pub fn take_up(home: &Path, staging: &CommandStaging) -> io::Result<Scan> {
+    pub fn take_up(archive: &Archive, staging: &CommandStaging) -> io::Result<Scan> {
         let entries = read(&staging.folder().join(BEFORE))?;
-        Ok(Scan { shadow: home.join(SHADOW), entries, left_out: Vec::new() })
+        let shadow = archive.open_own(SHADOW).map_err(io::Error::other)?;
+        let shadow = shadow.ok_or_else(|| io::Error::other("the folder of copies is gone"))?;
+        Ok(Scan { shadow: shadow.path().to_path_buf(), entries, left_out: Vec::new() })
     }
 
     /// Looks again after the command: what changed is put into the journal, with its state before.
@@ -289,28 +300,24 @@ fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
         return Ok(());
     }
     let name = disk::temp_name();
-    let file = disk::open_file(from, disk::Links::Refuse)?;
+    let file = disk::open_file(from, Links::Refuse)?;
     disk::copy_new(&file, &shadow.join(&name), entry.mode & 0o1777 | 0o400)?;
     entry.copy = name;
     Ok(())
 }
 
 fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
-    let lines = BufReader::new(File::open(index)?).lines();
-    let entry = |line: io::Result<String>| {
-        let entry: Entry = serde_json::from_str(&line?)?;
+    let text = disk::read_file(index, MAX_INDEX, Links::Refuse)?;
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let entry = |line: &[u8]| {
+        let entry: Entry = serde_json::from_slice(line)?;
         // A command may have written it where nothing keeps it from there.
-        match entry.kind == StagedKind::File && !is_plain(&entry.copy) {
+        match entry.kind == StagedKind::File && !disk::is_temp_name(&entry.copy) {
             true => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy that lies elsewhere")),
-            false => Ok(entry),
+            false => Ok((entry.path.clone(), entry)),
         }
     };
-    lines.map(|line| entry(line).map(|entry| (entry.path.clone(), entry))).collect()
-}
-
-/// Returns whether a text is one name in a folder.
-fn is_plain(name: &str) -> bool {
-    Path::new(name).components().eq([Component::Normal(name.as_ref())])
+    lines.map(entry).collect()
 }
 
 fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
@@ -325,20 +332,24 @@ fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
 /// Removes copies that neither the index nor a command under way names. To be called under the archive's lock.
 ///
 /// # Errors
-/// When the folder of copies cannot be listed.
-pub fn sweep(home: &Path) -> io::Result<usize> {
-    let shadow = home.join(SHADOW);
-    let commands = fs::read_dir(home.join("commands")).into_iter().flatten().flatten();
-    let indexes = commands.map(|entry| entry.path().join(BEFORE)).chain([shadow.join("index")]);
-    let used: HashSet<String> = indexes
-        .filter_map(|index| read(&index).ok())
-        .flat_map(|entries| entries.into_values().map(|entry| entry.copy))
-        .chain(["index".to_string()])
-        .collect();
+/// When the folder of copies cannot be listed, or it cannot be told which of them a command needs: then all stay.
+pub fn sweep(archive: &Archive) -> Result<usize, ScanError> {
+    let Some(shadow) = archive.open_own(SHADOW)? else { return Ok(0) };
+    let mut used = HashSet::new();
+    let copies = |entries: BTreeMap<String, Entry>| entries.into_values().map(|entry| entry.copy);
+    // An index that cannot be read is made anew, with copies of its own.
+    used.extend(read(&shadow.path().join(INDEX)).into_iter().flat_map(copies));
+    for before in archive.staging_folders()?.into_iter().map(|folder| folder.join(BEFORE)) {
+        match read(&before) {
+            Ok(entries) => used.extend(copies(entries)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(at(&before)(error)),
+        }
+    }
     let mut gone = 0;
-    for entry in fs::read_dir(&shadow)?.flatten() {
-        let unused = entry.file_name().to_str().is_none_or(|name| !used.contains(name));
-        gone += usize::from(unused && fs::remove_file(entry.path()).is_ok());
+    for name in shadow.names().map_err(at(shadow.path()))? {
+        let unused = name.to_str().is_some_and(|name| disk::is_temp_name(name) && !used.contains(name));
+        gone += usize::from(unused && shadow.remove_file(&name).is_ok());
     }
     Ok(gone)
 }
@@ -367,7 +378,7 @@ mod tests {
         for (most, changed) in [(5, vec!["/out/1", "/out/2", "a", "b"]), (4, vec!["a", "b"])] {
             write("before");
             let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
-            let scan = Scan::of_at_most(most, &places, archive.home(), &staging).expect("scanned");
+            let scan = Scan::of_at_most(most, &places, &archive, &staging).expect("scanned");
             let left_out: Vec<&str> = scan.left_out.iter().map(|(path, _)| path.as_str()).collect();
             let named = if most == 5 { "/out/keys" } else { "/out/" };
             assert_eq!(left_out, [format!("{}{named}", base.display())]);
@@ -387,11 +398,61 @@ mod tests {
         let line = |copy: &str| {
             format!(r#"{{"path":"a","kind":"file","mode":420,"stat":[0,0,0,0,0],"inode":[1,2],"copy":"{copy}"}}"#)
         };
-        fs::write(&index, line("4f2a")).expect("written");
+        fs::write(&index, line(&disk::temp_name())).expect("written");
         assert_eq!(read(&index).expect("read").len(), 1);
-        for elsewhere in ["/home/me/key", "../key", "a/b", "", ".."] {
+        for elsewhere in ["/home/me/key", "../key", "a/b", "", "..", "index"] {
             fs::write(&index, line(elsewhere)).expect("written");
             assert!(read(&index).is_err(), "{elsewhere}");
         }
+    }
+
+    fn archive(root: &Path) -> Archive {
+        let workspace = crate::workspace::Workspace::open(root).expect("open");
+        Archive::open(&workspace, &archive::ArchiveSettings::default()).expect("open")
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_copies_leads_nothing_away() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("clone");
+        fs::create_dir_all(root.join(".shaft")).expect("made");
+        fs::write(dir.path().join("mine"), "work").expect("written");
+        std::os::unix::fs::symlink("../..", root.join(".shaft/shadow")).expect("linked");
+        let archive = archive(&root);
+        let staging = archive.stage(&Default::default()).expect("staged");
+        let workspace = crate::workspace::Workspace::open(&root).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        assert!(sweep(&archive).is_err() && Scan::before(&places, &archive, &staging).is_err());
+        let names: Vec<_> =
+            fs::read_dir(dir.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!((names.len(), fs::read(dir.path().join("mine")).expect("there")), (2, b"work".to_vec()));
+    }
+
+    #[test]
+    fn only_copies_that_no_command_needs_are_removed_and_none_where_that_cannot_be_told() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("a"), "before").expect("written");
+        let workspace = crate::workspace::Workspace::open(dir.path()).expect("open");
+        let archive = archive(dir.path());
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        let staging = archive.stage(&Default::default()).expect("staged");
+        let scan = Scan::before(&places, &archive, &staging).expect("scanned");
+        fs::remove_file(scan.shadow.join(INDEX)).expect("removed");
+        let (mine, unused) = (scan.shadow.join("mine"), scan.shadow.join(disk::temp_name()));
+        [&mine, &unused].into_iter().for_each(|path| fs::write(path, "").expect("written"));
+        // A folder that came from elsewhere keeps nothing from being removed.
+        let foreign = staging.folder().with_file_name(archive::Id::after(archive::Id::MIN).to_string());
+        fs::create_dir(&foreign).expect("made");
+        fs::write(foreign.join("info.json"), r#"{"command":"","cwd":"","keeper":""}"#).expect("written");
+        std::os::unix::fs::symlink("/dev/zero", foreign.join(BEFORE)).expect("linked");
+        let before = staging.folder().join(BEFORE);
+        let aside = dir.path().join("aside");
+        fs::rename(&before, &aside).expect("moved");
+        rustix::fs::mknodat(rustix::fs::CWD, &before, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
+            .expect("made");
+        assert!(sweep(&archive).is_err() && unused.exists());
+        fs::rename(&aside, &before).expect("moved back");
+        assert_eq!(sweep(&archive).expect("swept"), 1);
+        assert!(mine.exists() && !unused.exists() && scan.shadow.join(&scan.entries["a"].copy).exists());
     }
 }

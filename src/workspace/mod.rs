@@ -9,6 +9,7 @@ pub mod folders;
 mod ignores;
 mod index;
 mod large;
+pub mod leftover;
 mod outside;
 mod path;
 mod read;

@@ -128,6 +128,9 @@ impl Workspace {
             return Err(PathError::Outside { given: path.into(), real });
         };
         self.check_own(path, inside, &real, &[".git", ".shaft"])?;
+        if inside.iter().any(|name| name.to_str().is_some_and(disk::is_temp_name)) {
+            return Err(unusable("nebula names its own temporary files so, and removes them"));
+        }
         check_kind(path, &real, access)?;
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
     }
@@ -304,6 +307,11 @@ mod tests {
         let home = dir.path().join("w/home");
         fs::create_dir_all(&home).expect("made");
         let w = w.protect(&home);
+        for path in [".nebula-tmp-99999999-1-a", "src/.nebula-tmp-99999999-1-a", "src/.nebula-tmp-1-0-0/x"] {
+            let refused = w.resolve(path, Access::File).map_err(|e| e.to_string());
+            assert!(refused.is_err_and(|e| e.contains("its own temporary files")), "{path}");
+        }
+        assert!(w.resolve(".nebula-tmp-notes", Access::File).is_ok());
         for path in [".shaft/lock", ".git/config", "src/.git/x", ".GIT/x", "home/config.json"] {
             let error = w.resolve(path, Access::File).expect_err(path);
             assert!(matches!(error, PathError::Protected { .. }), "{path}: {error}");

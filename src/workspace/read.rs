@@ -10,10 +10,10 @@ use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
 use super::large::{LARGEST_WHOLE, state_of};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, wide};
 use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
-use crate::proposal::State;
+use crate::proposal::{FileChange, State};
 
 /// The number of bytes examined to recognise text.
 const PROBE: usize = 8 << 10;
@@ -289,6 +289,16 @@ impl Workspace {
         path.starts_with(".nebula/") && there.is_some_and(|a| a.canonicalize().is_ok_and(|real| real == *a))
     }
 
+    /// Notes in each change of a file how many other names (hard links) the file has that is replaced.
+    pub fn note_other_names(&self, changes: &mut [FileChange]) {
+        for change in changes.iter_mut().filter(|change| change.before.mode().is_some() && !change.after.is_absent()) {
+            let (folder, name) = split(&change.path);
+            let stat = self.folder(folder).ok().and_then(|folder| folder.stat(name).ok()?);
+            let names = stat.filter(|stat| disk::is(stat, FileType::RegularFile)).map_or(0, |stat| wide(stat.st_nlink));
+            change.other_names = usize::try_from(names).unwrap_or(0).saturating_sub(1);
+        }
+    }
+
     /// Returns the stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
         let (folder, name) = split(path);
@@ -345,6 +355,24 @@ pub fn is_text(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_other_names_of_a_file_that_is_replaced_are_counted() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let w = Workspace::open(dir.path()).expect("open");
+        for (name, text) in [("one", "1"), ("three", "3")] {
+            fs::write(dir.path().join(name), text).expect("written");
+        }
+        for name in ["b", "c"] {
+            fs::hard_link(dir.path().join("three"), dir.path().join(name)).expect("linked");
+        }
+        let change = |path: &str, after| FileChange::new(path, w.read(path).expect("read").state, after, "", &[]);
+        let new = || State::file(&b"new"[..]);
+        let mut changes =
+            [change("one", new()), change("three", new()), change("c", State::Absent), change("none", new())];
+        w.note_other_names(&mut changes);
+        assert_eq!(changes.map(|change| change.other_names), [0, 2, 0, 0]);
+    }
 
     #[test]
     fn reads_say_what_is_there() {

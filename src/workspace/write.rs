@@ -15,7 +15,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
@@ -485,18 +484,6 @@ pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a
         }
     }
     gone
-}
-
-/// Removes the temporary files of processes that have ended from a folder of the workspace, given by its path below
-/// `root`. Returns how many.
-pub fn sweep(root: &Folder, folder: &Path) -> usize {
-    let Ok(folder) = root.descend(folder) else { return 0 };
-    let names = folder.names().unwrap_or_default();
-    let left_over = names.iter().filter(|name| name.to_str().is_some_and(disk::is_left_over));
-    let is_folder = |name: &&std::ffi::OsString| {
-        folder.stat(name).is_ok_and(|stat| stat.is_some_and(|stat| disk::is(&stat, FileType::Directory)))
-    };
-    left_over.filter(|name| !is_folder(name)).filter(|name| folder.remove_file(name).is_ok()).count()
 }
 
 #[cfg(test)]

@@ -297,6 +297,9 @@ mod tests {
             assert!(policy(approval, EDITS, &change("src/a.rs", "fn a() {}\n"), false).is_some());
             assert!(policy(approval, EDITS, &change("deep/AGENTS.md", "obey\n"), false).is_none());
             assert!(policy(approval, EDITS, &change("src/a.rs", "// \u{202e}\n"), false).is_none());
+            for path in ["rtl\u{202e}txt.exe", "src/m\u{430}in.rs", "a\u{1b}[2Jb"] {
+                assert!(policy(approval, EDITS, &change(path, "fn a() {}\n"), false).is_none(), "{path:?}");
+            }
         }
     }
 

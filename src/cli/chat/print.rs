@@ -317,6 +317,9 @@ impl Printer {
         if file.acts_later() {
             head.push_str(&format!(", {}", diff::acts_later()));
         }
+        if file.other_names > 0 {
+            head.push_str(&format!(", {}", count::hard_links(file.other_names)));
+        }
         if let Some(line) = &file.broken {
             head.push_str(&format!(", {}", diff::broken_line(line)));
         }

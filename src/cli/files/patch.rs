@@ -178,7 +178,9 @@ impl ArchiveCommands<'_> {
             return Ok(None);
         }
         let title = "patch".to_string();
-        Ok(Some(Proposal { id: ProposalId(0), title, files: outcome.changes }))
+        let mut files = outcome.changes;
+        self.workspace.note_other_names(&mut files);
+        Ok(Some(Proposal { id: ProposalId(0), title, files }))
     }
 
     /// Asks, or lets a flag answer for what it may: not for what needs a person, and not for what no

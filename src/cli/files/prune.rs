@@ -66,8 +66,8 @@ impl ArchiveCommands<'_> {
             return Ok(NOT_APPROVED);
         }
         let mut lock = self.archive.lock()?;
-        // Planned again under the lock, for changesets added meanwhile.
-        let plan = self.archive.plan_prune(Keep { since, max_size })?;
+        // Planned again under the lock, for changesets added meanwhile; nothing goes that was not shown.
+        let plan = self.archive.plan_prune(Keep { since, max_size })?.within(&plan);
         self.archive.prune(&mut lock, &plan)?;
         drop(lock);
         self.measure()?;

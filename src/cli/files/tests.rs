@@ -585,7 +585,7 @@ fn a_folder_that_an_edit_made_was_not_there_before() {
     w.edit("f", "3\n");
     // A command removes it: its changeset holds the folder.
     let states = [("docs/x", State::file(*b"x\n")), ("docs/", State::Folder { mode: 0o755 })];
-    let states: Vec<_> = states.iter().map(|(path, state)| Before { path, state, goes: true }).collect();
+    let states: Vec<_> = states.iter().map(|(path, state)| Before { path, state, goes: true, mode: None }).collect();
     w.archive.record(&mut w.archive.lock().expect("free"), &states, None).expect("archived");
     fs::remove_dir_all(w.workspace.full("docs")).expect("removed");
     let ids: Vec<String> = w

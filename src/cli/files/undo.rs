@@ -344,7 +344,9 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
                 RestoreStatus::Restore(RestoreFate::WholeMade(files) | RestoreFate::WholeRemoved(files), _) => {
                     row["files"] = (*files).into();
                 }
-                RestoreStatus::Restore(RestoreFate::Mode(_, mode), _) => row["mode"] = format!("{mode:o}").into(),
+                RestoreStatus::Restore(RestoreFate::Mode(_, mode) | RestoreFate::ContentAndMode(_, mode), _) => {
+                    row["mode"] = format!("{mode:o}").into();
+                }
                 _ => {}
             }
             row
@@ -374,7 +376,7 @@ fn has_conflict(file: &FileChange) -> bool {
 fn word(status: &RestoreStatus) -> &'static str {
     match status {
         RestoreStatus::Restore(fate, _) => match fate {
-            RestoreFate::Content | RestoreFate::Made => "restore",
+            RestoreFate::Content | RestoreFate::ContentAndMode(..) | RestoreFate::Made => "restore",
             RestoreFate::Deleted => "delete",
             RestoreFate::Mode(..) => "mode",
             RestoreFate::FolderMade | RestoreFate::WholeMade(_) => "folder made",
@@ -394,6 +396,9 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
     match status {
         RestoreStatus::Restore(fate, counts) => match fate {
             RestoreFate::Content => ('✓', "will restore", plus_minus(*counts)),
+            RestoreFate::ContentAndMode(now, then) => {
+                ('✓', "will restore", format!("{}  mode {now:o} → {then:o}", plus_minus(*counts)))
+            }
             RestoreFate::Made => ('✓', "will make it again", plus_minus(*counts)),
             RestoreFate::Deleted => ('✓', "will delete", plus_minus(*counts)),
             RestoreFate::Mode(now, then) => ('✓', "will set its mode", format!("{now:o} → {then:o}")),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::super::args::RunArgs;
 use super::super::out::{self, Out};
@@ -15,6 +15,7 @@ use super::super::{Context, UsageError};
 use super::events::line as event_line;
 use super::terminal;
 use crate::agent::{adopt, command_end};
+use crate::archive::Archive;
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
@@ -68,13 +69,29 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         return Ok(NOT_STARTED);
     };
     let sealed = seal_changes(&shell, &command, stores);
-    shell::sweep(&archive);
+    sweep(context, &archive);
     if let Some(logs) = shell.logs() {
         // What stays is deleted the next time.
         let _ = record::prune(&logs.join(SESSION), LOGS);
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
     tell(&command, sealed, args.json, stopped)
+}
+
+/// Removes what no command needs any more. A signal does not wait for it: what stays is removed the next time.
+fn sweep(context: &Context, archive: &Archive) {
+    let (archive, (done, swept)) = (archive.clone(), oneshot::channel());
+    std::thread::spawn(move || {
+        shell::sweep(&archive);
+        // Nobody waits any more where a signal came.
+        let _ = done.send(());
+    });
+    context.block_on(async {
+        tokio::select! {
+            _ = swept => {}
+            () = terminal::told_to_end() => {}
+        }
+    });
 }
 
 /// Returns what is asked for.

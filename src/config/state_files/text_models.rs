@@ -40,6 +40,7 @@ pub(in crate::config) fn read(paths: &Paths) -> BTreeMap<String, TextUse> {
 /// Notes one more.
 pub(in crate::config) fn add(paths: &Paths, model: &str, how: TextUse) -> Result<(), Error> {
     let path = path(paths).ok_or_else(|| Error::no_home("remember the model's edit format"))?;
+    let _lock = file::lock(&path)?;
     let mut all = read(paths);
     all.insert(model.to_string(), how);
     file::write(&path, format!("{:#}\n", json!(all)).as_bytes())

@@ -44,6 +44,7 @@ fn agreed(paths: &Paths) -> BTreeSet<KeyUse> {
 /// Adds an agreement.
 pub fn agree(paths: &Paths, new: &KeyUse) -> Result<(), Error> {
     let path = path(paths).ok_or_else(|| Error::no_home("keep it"))?;
+    let _lock = file::lock(&path)?;
     let mut all = agreed(paths);
     all.insert(new.clone());
     let rows: Vec<_> = all.iter().map(|u| json!({"variable": u.variable, "server": u.server})).collect();

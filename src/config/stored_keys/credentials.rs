@@ -129,6 +129,7 @@ impl Config {
     /// it is.
     pub fn keep_key(&mut self, connection: &Connection, key: Option<&Secret>) -> Result<(), Error> {
         let path = path(&self.paths).ok_or_else(|| Error::no_home("keep the key"))?;
+        let _lock = file::lock(&path)?;
         let mut all = stored(&path)?;
         let new = key_of(connection, key.cloned().unwrap_or_else(|| Secret::new("")));
         all.retain(|old| !is_same_place(old, &new));

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 
 use super::{COLUMNS, ChangesetRecord, Sha256, StoredFile, file_of_row, of_row};
@@ -165,6 +166,16 @@ impl Memory {
             Ok(ChangesetRecord { files: vec![file_of_row(row, columns.len())?], ..of_row(row)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the SHA-256 of one archived version of a path; `None`: it was not taken, or is not known.
+    pub fn version_hash(&self, project: &str, path: &str, version: &str) -> Result<Option<Sha256>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT f.sha256 FROM changeset_files f JOIN changesets c ON c.n = f.n
+             WHERE f.path = ?2 AND f.version = ?3 AND c.project_path = ?1 AND f.sha256 IS NOT NULL",
+        )?;
+        Ok(statement.query_row([project, path, version], |row| row.get(0)).optional()?)
     }
 
     /// Returns the SHA-256 of archived versions, where it was taken.

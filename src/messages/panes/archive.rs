@@ -33,6 +33,7 @@ messages! {
     will_restore: "will restore", "復元します";
     will_make: "will make it again", "再び作成します";
     will_delete: "will delete", "削除します";
+    mode_change(now, then): "mode {now} → {then}", "モード {now} → {then}";
     will_set_mode: "will set its mode", "モードを戻します";
     will_make_folder: "will make the folder", "フォルダーを作成します";
     will_remove_folder: "will remove it if empty", "空なら削除します";

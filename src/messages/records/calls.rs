@@ -78,6 +78,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "この呼び出しの前にnebulaが停止しました。何も変更していません",
     ),
     ("{path} acts later", "{path}はあとで作用します"),
+    (
+        "the name of {path} holds a hidden or look-alike character",
+        "{path}の名前に見えない文字または紛らわしい文字があります",
+    ),
     ("{path} gets a hidden or look-alike character", "{path}に見えない文字または紛らわしい文字が入ります"),
     ("{path} gets {n} hidden or look-alike characters", "{path}に見えない文字または紛らわしい文字が{n}個入ります"),
     ("a place in {path} is a guess", "{path}の編集箇所は推定です"),

@@ -161,7 +161,7 @@ impl ShellCommand {
         }
         if scan.is_some() {
             // From here on the states before are the present ones.
-            *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
+            *scan = Scan::before(&shell.places(), &shell.archive, &next).ok();
         }
         older.push(std::mem::replace(open, next));
         older.append(late);

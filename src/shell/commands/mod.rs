@@ -205,7 +205,7 @@ impl Commands {
         if keeper == Keeper::Guard {
             return Ok((Some(staging), None));
         }
-        match Scan::before(&self.shell.places(), self.shell.archive.home(), &staging) {
+        match Scan::before(&self.shell.places(), &self.shell.archive, &staging) {
             Ok(scan) => Ok((Some(staging), Some(scan))),
             Err(error) => {
                 discard(staging);

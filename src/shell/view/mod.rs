@@ -58,16 +58,11 @@ impl View {
     pub fn create(workspace: &Workspace, archive: &Archive) -> Result<View, Error> {
         // The lock makes `.shaft` and excludes it from git.
         drop(archive.lock()?);
-        let views = archive.home().join(VIEWS);
         let at = |path: &Path| {
             let path = path.to_path_buf();
             move |source| Error::Io { path, source }
         };
-        make_folder(&views).map_err(at(&views))?;
-        // A link in the place of the folder would lead the changes elsewhere.
-        if !fs::symlink_metadata(&views).is_ok_and(|meta| meta.is_dir()) {
-            return Err(Error::NotAFolder(views));
-        }
+        let views = archive.make_own(VIEWS)?.path().to_path_buf();
         sweep(archive);
         // It gets its name once it is held: one that a kill left half made is none.
         let (temp, folder) = (views.join(disk::temp_name()), views.join(uuid::Uuid::new_v4().to_string()));
@@ -211,18 +206,17 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes the views whose processes are gone.
 pub fn sweep(archive: &Archive) {
-    let views = archive.home().join(VIEWS);
     // A link in its place leads to what is none of nebula's business.
-    if !fs::symlink_metadata(&views).is_ok_and(|meta| meta.is_dir()) {
-        return;
-    }
-    for entry in fs::read_dir(&views).into_iter().flatten().flatten() {
+    let Ok(Some(views)) = archive.open_own(VIEWS) else { return };
+    for entry in fs::read_dir(views.path()).into_iter().flatten().flatten() {
         let folder = entry.path();
-        // A link is none of nebula's, and leads to what is none of its business.
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        let is_named = uuid::Uuid::try_parse(name).is_ok();
+        // A link or a folder of another name is none of nebula's.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) || !(is_named || disk::is_temp_name(name)) {
             continue;
         }
-        let is_named = !entry.file_name().to_str().is_some_and(disk::is_temp_name);
         let free = match disk::open_file(&folder.join(LOCK), Links::Refuse) {
             Ok(lock) if is_named => lock.try_lock().is_ok(),
             Ok(_) => disk::is_old(&folder),
@@ -280,7 +274,10 @@ mod tests {
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let held = View::create(&workspace, &archive).expect("a view");
         let views = archive.home().join(VIEWS);
-        let left = views.join("left");
+        let new_name = || uuid::Uuid::new_v4().to_string();
+        let (left, mine) = (views.join(new_name()), views.join("mine"));
+        fs::create_dir(&mine).expect("made");
+        File::open(&mine).and_then(|mine| mine.set_modified(std::time::SystemTime::UNIX_EPOCH)).expect("set");
         make_folder(&left).expect("made");
         File::create(left.join(LOCK)).expect("made");
         fs::create_dir_all(left.join("upper/shut/in")).expect("made");
@@ -288,12 +285,12 @@ mod tests {
         let target = dir.path().join("elsewhere");
         fs::create_dir(&target).expect("made");
         fs::set_permissions(&target, fs::Permissions::from_mode(0o755)).expect("set");
-        std::os::unix::fs::symlink(&target, views.join("link")).expect("linked");
+        std::os::unix::fs::symlink(&target, views.join(new_name())).expect("linked");
         let half = views.join(disk::temp_name());
         make_folder(&half).expect("made");
         File::create(half.join(LOCK)).expect("made");
         sweep(&archive);
-        assert!(held.folder.is_dir() && half.is_dir() && !left.exists());
+        assert!(held.folder.is_dir() && half.is_dir() && !left.exists() && mine.is_dir());
         let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
         File::open(&half).and_then(|half| half.set_modified(long_ago)).expect("set");
         sweep(&archive);
@@ -382,7 +379,7 @@ mod tests {
         let workspace = Workspace::open(dir.path()).expect("open");
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         drop(View::create(&workspace, &archive).expect("a view"));
-        let left = archive.home().join(VIEWS).join("x");
+        let left = archive.home().join(VIEWS).join(uuid::Uuid::new_v4().to_string());
         make_folder(&left).expect("made");
         rustix::fs::mknodat(CWD, left.join(LOCK), FileType::Fifo, Mode::RUSR, 0).expect("made");
         sweep(&archive);

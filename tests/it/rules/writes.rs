@@ -18,6 +18,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("workspace/write.rs", "files of the workspace, for `execute` alone"),
     ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),
+    ("workspace/leftover.rs", "temporary files that processes left behind, for `execute` alone"),
     ("strand/store", "a Strand project's log and checkpoints"),
     ("strand/sync/write.rs", "the files that show a Strand project"),
     ("strand/remote.rs", "what is fetched of a remote, where the person has no cache"),

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{read_results, sha};
+use crate::execute::Stores;
 use crate::memory::{ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, Proposal, State, merge};
@@ -144,7 +145,8 @@ fn file_without(
         return Ok(None);
     }
     let now = workspace.read_whole(path).map_err(|e| e.to_string())?.state;
-    let show = |at: usize| archive.show(&versions[at]).map_err(|e| e.to_string());
+    let stores = Stores { workspace: &workspace, archive: &archive, memory: services.memory.sync() };
+    let show = |at: usize| stores.show(path, &versions[at]).map_err(|e| e.to_string());
     let before = show(first)?;
     let wrote = match versions.get(last + 1) {
         Some(_) => show(last + 1)?,

@@ -107,6 +107,7 @@ pub async fn edits(
         let cause = cause(session, &pending);
         let id = context.events.proposal();
         let mut files = changes.clone();
+        context.services.workspace.note_other_names(&mut files);
         files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files });
         let asks = asks_person(&context.settings(), &context.services.archive, &proposal);

@@ -40,7 +40,7 @@ fn is_foreign(preview: &RestorePreview) -> bool {
 /// Returns what becomes of a path, in words.
 fn fate_words(fate: &RestoreFate) -> &'static str {
     match fate {
-        RestoreFate::Content | RestoreFate::Repository(_) => say::will_restore(),
+        RestoreFate::Content | RestoreFate::ContentAndMode(..) | RestoreFate::Repository(_) => say::will_restore(),
         RestoreFate::Made => say::will_make(),
         RestoreFate::Deleted => say::will_delete(),
         RestoreFate::Mode(..) => say::will_set_mode(),
@@ -53,6 +53,7 @@ fn fate_words(fate: &RestoreFate) -> &'static str {
 fn fate_detail(fate: &RestoreFate) -> String {
     match fate {
         RestoreFate::Mode(now, then) => format!("{now:o} → {then:o}"),
+        RestoreFate::ContentAndMode(now, then) => say::mode_change(&format!("{now:o}"), &format!("{then:o}")),
         RestoreFate::Repository(words) => words.clone(),
         RestoreFate::WholeMade(files) | RestoreFate::WholeRemoved(files) => count::files(*files),
         _ => String::new(),
@@ -225,8 +226,11 @@ impl RestoreList {
         let clock = ctx.clock();
         let (glyph, mark, words, role, counts, why) = match &preview.status {
             RestoreStatus::Restore(fate, counts) => {
-                let counts =
-                    matches!(fate, RestoreFate::Content | RestoreFate::Made | RestoreFate::Deleted).then_some(*counts);
+                let counts = matches!(
+                    fate,
+                    RestoreFate::Content | RestoreFate::ContentAndMode(..) | RestoreFate::Made | RestoreFate::Deleted
+                )
+                .then_some(*counts);
                 (look.glyphs.done, Role::Added, fate_words(fate).to_string(), Role::Text, counts, fate_detail(fate))
             }
             RestoreStatus::Equal => {

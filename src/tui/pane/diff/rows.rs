@@ -163,6 +163,8 @@ pub struct FileView {
     pub foreign: bool,
     /// The line, from 1, with a syntax error that was not there before.
     pub broken: Option<usize>,
+    /// The number of other names (hard links), which keep the old text.
+    pub other_names: usize,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -211,6 +213,7 @@ impl FileView {
             merged: change.merged,
             foreign: change.foreign,
             broken: change.broken,
+            other_names: change.other_names,
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

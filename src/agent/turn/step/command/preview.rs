@@ -129,7 +129,9 @@ async fn propose(
     item.set(&context.events, CallState::Asking).await;
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
-    let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
+    let mut files = changes.files;
+    context.services.workspace.note_other_names(&mut files);
+    let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files });
     let decided =
         execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause(info), stop)
             .await;
