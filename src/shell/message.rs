@@ -136,6 +136,8 @@ pub struct GuardStart {
     pub root: PathBuf,
     /// The archive's folder.
     pub archive: PathBuf,
+    /// Folders that no path may point into, nebula's own among them.
+    pub protected: Vec<PathBuf>,
     /// Globs of what is not archived.
     pub exclude: Vec<String>,
     /// The configuration of places.
@@ -212,11 +214,6 @@ impl Summary {
     }
 }
 
-/// Returns whether a folder holds the objects of a repository, a linked worktree's too: what goes from it is kept.
-fn is_objects(folder: &str) -> bool {
-    folder.starts_with('/') || holds_objects(folder)
-}
-
 impl Summary {
     /// Notes a kept file in whose place someone else put another.
     pub fn add_meanwhile(&mut self, path: String) {
@@ -236,7 +233,7 @@ impl Summary {
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         gone.chain(changed.map(|(folder, count)| {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
-            match is_objects(folder) {
+            match holds_objects(folder) {
                 true => format!("derived: {folder} ({changes}; what was added stays)"),
                 false => format!("derived: {folder} ({changes}, not archived)"),
             }
@@ -249,7 +246,7 @@ impl Summary {
         let gone = self.derived_gone.iter().map(|folder| NotUndone::new(folder, "removed; it can be rebuilt"));
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         // Without their number: a job is sealed several times, and each of its changesets names them.
-        let changed = changed.map(|(folder, _)| match is_objects(folder) {
+        let changed = changed.map(|(folder, _)| match holds_objects(folder) {
             true => NotUndone::new(folder, "what was added stays: no branch names it any more"),
             false => NotUndone::new(folder, "changed; it can be rebuilt"),
         });

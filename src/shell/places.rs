@@ -65,6 +65,8 @@ pub struct PathClasses {
     archive: Archive,
     /// The archive, which may lie elsewhere.
     own: PathBuf,
+    /// Folders that no path may point into, nebula's own among them.
+    protected: Vec<PathBuf>,
     ignores: Ignores,
     derived: GlobSet,
     archived: GlobSet,
@@ -78,6 +80,7 @@ impl PathClasses {
         let root = workspace.root().to_path_buf();
         PathClasses {
             own: archive.folder().to_path_buf(),
+            protected: workspace.protected().to_vec(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
             linked: worktree_folders(&root).pop(),
@@ -95,15 +98,20 @@ impl PathClasses {
 
     /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
-        if path.starts_with(&self.own) {
+        if path.starts_with(&self.own) || self.protected.iter().any(|folder| path.starts_with(folder)) {
             return PathClass::Refused;
         }
         let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_linked(path) };
-        if inside.components().next().is_some_and(|first| is_one_of(first.as_os_str(), OWN)) {
+        let own = inside.components().position(|part| is_one_of(part.as_os_str(), OWN));
+        if own == Some(0) {
             return PathClass::Refused;
         }
         if let Some(folder) = self.derived_above(inside, is_folder) {
             return PathClass::Derived(format!("{}/", folder.display()));
+        }
+        // Those of a workspace within this one; what can be rebuilt holds none but of tests.
+        if own.is_some() {
+            return PathClass::Refused;
         }
         match self.archive.excluded_by(&inside.to_string_lossy()) {
             Some(glob) => PathClass::Excluded(glob.to_string()),
@@ -172,11 +180,12 @@ impl PathClasses {
 }
 
 /// Returns whether a folder, with its closing `/` or without, holds the objects of a repository, the workspace's own or
-/// one within it. They only ever grow: what is added needs no keeping, what goes is nowhere else.
+/// one within it. They only ever grow: what is added needs no keeping, what goes is nowhere else. An absolute one is of
+/// the repository of a linked worktree, which may have any name.
 pub fn holds_objects(folder: &str) -> bool {
     let mut parts = folder.trim_end_matches('/').rsplit('/');
     let last = parts.next().unwrap_or_default();
-    GIT_ONLY_GROWS.contains(&last) && parts.next() == Some(".git")
+    GIT_ONLY_GROWS.contains(&last) && (folder.starts_with('/') || parts.next() == Some(".git"))
 }
 
 /// Returns a set of globs; broken ones are left out, which the reading of the configuration has said.
@@ -225,7 +234,10 @@ mod tests {
         assert_eq!(of(".shaft/lock"), PathClass::Refused);
         assert_eq!(of(".nebula/x"), PathClass::Refused);
         assert_eq!(of(".Shaft/archives/x"), PathClass::Refused);
-        assert_eq!(of("src/.shaft/x"), PathClass::Kept);
+        // Of a workspace within it, too.
+        assert_eq!(of("src/.shaft/x"), PathClass::Refused);
+        assert_eq!(of("src/a/.nebula"), PathClass::Refused);
+        assert_eq!(of("target/tmp/.nebula/x"), PathClass::Derived("target/".into()));
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
         for (folder, holds) in [
@@ -234,6 +246,8 @@ mod tests {
             ("sub/.git/objects", true),
             ("sub/x.git/objects", false),
             (".git/modules/a/objects", false),
+            ("/home/me/repo.git/objects/", true),
+            ("/home/me/repo.git/lfs", true),
             ("target/", false),
         ] {
             assert_eq!(holds_objects(folder), holds, "{folder}");

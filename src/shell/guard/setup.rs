@@ -40,6 +40,7 @@ pub fn answering(
 fn keeping(start: &Start, with: &GuardStart, consents: &Arc<Mutex<Consents>>) -> io::Result<Keeping> {
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
     let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
+    let workspace = with.protected.iter().fold(workspace, |workspace, folder| workspace.protect(folder));
     let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);
