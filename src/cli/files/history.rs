@@ -9,12 +9,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
-use crate::archive::{Id, Sha};
+use crate::archive::{Id, Sha, parts_words};
 use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
 use crate::past::{cause, files_of};
+use crate::proposal::{REPOSITORY, counted, is_in_repository};
 use crate::shell::output::record::{self, CommandRecord};
 use crate::text::number::plural;
 use crate::text::{size, time};
+use crate::workspace::Workspace;
 
 /// Changesets whose lines are counted where memory did not keep them.
 const COUNTED: usize = 1_000;
@@ -130,7 +132,7 @@ impl ArchiveCommands<'_> {
                 let row = Row { id: name, time, cause, approved, merged: merged(record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
-                line(&mut out, *id, &name, record, files)?;
+                line(&mut out, (*id, &name), record, files, self.workspace)?;
             }
             if out.len() >= BUFFER {
                 self.give(&out, json)?;
@@ -260,25 +262,30 @@ fn row(file: ListedFile<'_>) -> FileRow<'_> {
 /// Prints a changeset and its files, for people.
 fn line<'a>(
     out: &mut Vec<u8>,
-    id: Id,
-    name: &str,
+    (id, name): (Id, &str),
     record: Option<&ChangesetRecord>,
     files: impl Iterator<Item = ListedFile<'a>> + Clone,
+    workspace: &Workspace,
 ) -> Result<()> {
     let (mut number, mut sum) = (0, Some((0, 0)));
     for file in files.clone() {
-        number += 1;
+        number += usize::from(!is_in_repository(file.path));
         sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
     }
     let state = match record.map(|r| r.state) {
         Some(ChangesetState::Failed) => " (failed: no file is changed by it)",
         _ => "",
     };
-    let (size, cause) = (plural(number, "file"), cause(record).unwrap_or(""));
+    let (size, cause) = (counted(files.clone().map(|file| file.path)), cause(record).unwrap_or(""));
+    let mut of_repository = files.clone().map(|file| file.path).filter(|path| is_in_repository(path)).peekable();
+    let repository = of_repository.peek().is_some().then(|| parts_words(workspace, of_repository));
     let merged = merged_words(merged(record));
     writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}{merged}", time::local(id.at()), plus_minus(sum))?;
     const SHOWN: usize = 5;
-    for file in files.take(SHOWN) {
+    if let Some(words) = repository {
+        writeln!(out, "                       {REPOSITORY}: {words}")?;
+    }
+    for file in files.filter(|file| !is_in_repository(file.path)).take(SHOWN) {
         out.extend_from_slice(b"                       ");
         out.extend_from_slice(file.path.as_bytes());
         out.extend_from_slice(b"  ");
