@@ -29,6 +29,8 @@ pub(in crate::tui) struct DiffPage {
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
+    /// The agent was told that the person decides about it.
+    began: bool,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
     /// The words of the model before it proposed this.
@@ -103,6 +105,7 @@ impl DiffPage {
             past: Vec::new(),
             reverts: false,
             armed: false,
+            began: false,
             asks: false,
             why: String::new(),
             why_from: None,
@@ -392,7 +395,11 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Blame => return Some(blamed(page.view.line_in_focus(|hunk| &hunk.before))),
         _ => return None,
     }
-    Some(Vec::new())
+    let begins = matches!(action, Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle);
+    Some(match begins && !page.is_restore() && !std::mem::replace(&mut page.began, true) {
+        true => vec![PaneEffect::send(Command::Reviewing(page.proposal.id))],
+        false => Vec::new(),
+    })
 }
 
 impl View {

@@ -756,6 +756,14 @@ fn a_search_hides_no_undecided_hunks() {
 }
 
 #[test]
+fn the_agent_is_told_once_that_the_person_decides() {
+    let mut diff = pane(100, 30, shop());
+    let effects = act(&mut diff, &[Action::Accept]);
+    assert!(matches!(&effects[..], [PaneEffect::Run(Effect::Send(Command::Reviewing(ProposalId(7))))]), "{effects:?}");
+    assert!(act(&mut diff, &[Action::Reject]).is_empty());
+}
+
+#[test]
 fn the_test_of_a_proposal_stands_above_its_files() {
     use crate::protocol::{ProposalTest, TestState};
     let mut diff = pane(100, 30, shop());
