@@ -304,6 +304,15 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
+    /// Tells the agent, once, that the person decides about it.
+    fn begin(&mut self, action: Action) -> Vec<PaneEffect> {
+        let decides = matches!(action, Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle);
+        match decides && !self.is_restore() && !std::mem::replace(&mut self.began, true) {
+            true => vec![PaneEffect::send(Command::Reviewing(self.proposal.id))],
+            false => Vec::new(),
+        }
+    }
+
     /// Undoes a part of what the session changed: the hunk in focus, or the file whose head is; all that the call
     /// changed which made it; all that its turn changed.
     pub fn undo_part(&self, action: Action) -> Vec<PaneEffect> {
@@ -395,11 +404,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Blame => return Some(blamed(page.view.line_in_focus(|hunk| &hunk.before))),
         _ => return None,
     }
-    let begins = matches!(action, Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle);
-    Some(match begins && !page.is_restore() && !std::mem::replace(&mut page.began, true) {
-        true => vec![PaneEffect::send(Command::Reviewing(page.proposal.id))],
-        false => Vec::new(),
-    })
+    Some(page.begin(action))
 }
 
 impl View {
