@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::restore::state_sha;
 use crate::archive::{self, Id};
 use crate::execute::Stores;
 use crate::memory::{self, ReviewDecision};
@@ -69,7 +68,8 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
     let mut queue = ReviewQueue::default();
-    for id in stores.archive.list()? {
+    let ids = stores.archive.list()?;
+    for id in ids.iter().copied() {
         let name = id.to_string();
         let record = known.find(&name);
         let approved = match record {
@@ -85,7 +85,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         };
         let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
         let decision = reviewed.get(&name);
-        if decision == Some(&ReviewDecision::Keep) {
+        if decision.is_some_and(|(decision, _)| *decision == ReviewDecision::Keep) {
             continue;
         }
         let mut files: Vec<ReviewFile> = known
@@ -98,9 +98,12 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
                 Err(error) => queue.unreadable.push(error),
             }
         }
-        // What was restored and stands again, since the restore was undone, waits again.
-        let is_decided = decision.is_some() && !files.iter().all(|file| stands(&file.path, id, stores));
-        if is_decided || files.iter().all(|file| is_back(&file.path, id, stores)) {
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let restored = decision.map(|(_, at)| ids.iter().find(|other| restores(**other, (id, *at), &paths, stores)));
+        // Where the restore was undone, it waits again.
+        if restored.is_some_and(|by| !by.is_some_and(|by| is_undone(*by, &paths, stores)))
+            || files.iter().all(|file| is_back(&file.path, id, stores))
+        {
             continue;
         }
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
@@ -125,14 +128,32 @@ fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
     }
 }
 
-/// Returns whether a path is as a changeset left it. What cannot be compared is not.
-fn stands(path: &str, id: Id, stores: Stores<'_>) -> bool {
-    let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
-    let made_old = version.id.to_string();
-    let left = stores.memory.left_states(&stores.project(), path).unwrap_or_default();
-    let Some((_, left)) = left.into_iter().find(|(version, _)| *version == made_old) else { return false };
-    let now = stores.workspace.read_archived(path);
-    left.sha256.zip(now.ok()).is_some_and(|(left, now)| left == state_sha(&now.state))
+/// Returns whether a changeset may be the one that restored these files of an entry, by the time when that was decided.
+fn restores(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: Stores<'_>) -> bool {
+    let in_time = other > entry && other.at() <= decided;
+    in_time && stores.archive.paths(other).is_ok_and(|own| own.iter().any(|path| paths.contains(&path.as_str())))
+}
+
+/// Returns whether one of these files is again as it was before it was restored.
+fn is_undone(restoring: Id, paths: &[&str], stores: Stores<'_>) -> bool {
+    paths.iter().any(|path| is_back(path, restoring, stores))
+}
+
+/// Returns what an entry changed in the repository, as one unit in words; none: nothing.
+pub fn repository_words(entry: &ReviewEntry, stores: Stores<'_>) -> Option<String> {
+    let paths = entry.files.iter().map(|file| file.path.as_str()).filter(|path| is_in_repository(path));
+    let paths: Vec<&str> = paths.collect();
+    let change = |path: &&str| {
+        let versions = stores.archive.versions(path).ok()?;
+        let at = versions.iter().rposition(|version| version.id < entry.id)?;
+        let after = match versions.get(at + 1) {
+            Some(later) => stores.archive.show(later).ok()?,
+            None => stores.workspace.read_archived(path).ok()?.state,
+        };
+        Some(FileChange::new(*path, stores.archive.show(&versions[at]).ok()?, after, "", &[]))
+    };
+    let changes: Vec<FileChange> = paths.iter().filter(|path| !path.ends_with('/')).filter_map(change).collect();
+    (!paths.is_empty()).then(|| archive::repository_words(stores.workspace, &changes))
 }
 
 /// The files that entries changed.

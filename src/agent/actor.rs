@@ -216,6 +216,7 @@ impl Actor {
                         .await;
                 }
             }
+            Command::Reviewing(id) => context.approvals.set_reviewed(id),
             Command::Test(id) => drop(context.approvals.test(id)),
             Command::Reply(id, reply) => drop(context.approvals.reply(id, reply)),
             Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),

@@ -240,7 +240,7 @@ impl Archive {
 
     /// Puts a copy of a version in its place.
     fn copy_over(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
-        let old = folder.open_file(name)?;
+        let old = folder.open_unreadable(name)?;
         let archive = self.make_folder().map_err(io::Error::other)?;
         archive.replace_from(folder, name, |temp| {
             let new = archive.make_file(temp, 0o600)?;
@@ -363,7 +363,7 @@ impl Writing<'_> {
             return Ok(false);
         }
         // A file with two names now need not be what was read before.
-        let linked = self.archive.open_file(temp)?;
+        let linked = self.archive.open_unreadable(temp)?;
         if !holds_large(&linked, file, self.stop)? {
             return Err(io::Error::other("it changed while it was archived"));
         }
@@ -373,7 +373,7 @@ impl Writing<'_> {
 
     /// Returns a new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
     fn share_blocks(&self, folder: &Folder, equal: &OsStr, temp: &str, mode: u32) -> Option<File> {
-        let old = folder.open_file(equal).ok()?;
+        let old = folder.open_unreadable(equal).ok()?;
         let new = self.archive.write_new(temp, b"", Some(mode)).ok()?;
         if disk::share_blocks(&old, &new) {
             return Some(new);

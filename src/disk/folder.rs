@@ -288,14 +288,11 @@ impl Folder {
             Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
             opened => return opened,
         };
-        let mode = self.stat(&name)?.map_or(0o400, |stat| stat.st_mode & 0o7777);
-        if mode & 0o400 != 0 {
-            return Err(refused);
-        }
-        let set = |mode: u32| chmodat(&self.fd, &*name, Mode::from_raw_mode(mode as RawMode), AtFlags::empty());
-        set(mode | 0o400)?;
+        let Some(stat) = self.stat(&name)?.filter(|stat| stat.st_mode & 0o400 == 0) else { return Err(refused) };
+        let mode = stat.st_mode & 0o7777;
+        self.set_mode(&name, OFlags::empty(), mode | 0o400)?;
         let opened = self.open_file(&name);
-        set(mode)?;
+        self.set_mode(&name, OFlags::empty(), mode)?;
         opened
     }
 
@@ -305,19 +302,27 @@ impl Folder {
     /// # Errors
     /// When there is none, or it is a link or no folder.
     pub fn set_folder_mode(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<()> {
-        let mode = Mode::from_raw_mode(mode as RawMode);
         if name.as_ref() == "." {
-            return Ok(fchmod(&self.fd, mode)?);
+            return Ok(fchmod(&self.fd, Mode::from_raw_mode(mode as RawMode))?);
         }
-        let name = one_name(name.as_ref())?;
-        #[cfg(target_os = "linux")]
-        {
-            let found = openat(&self.fd, &*name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
-            let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&found));
-            Ok(chmodat(CWD, path, mode, AtFlags::empty())?)
+        self.set_mode(&*one_name(name.as_ref())?, OFlags::DIRECTORY, mode)
+    }
+
+    /// Sets the permission bits of what has this name, which is no link; `kind` is a flag with which it can be opened.
+    #[cfg(target_os = "linux")]
+    fn set_mode(&self, name: &OsStr, kind: OFlags, mode: u32) -> io::Result<()> {
+        let found = openat(&self.fd, name, OFlags::PATH | kind | OFlags::NOFOLLOW, Mode::empty())?;
+        if is(&rustix::fs::fstat(&found)?, FileType::Symlink) {
+            return Err(Errno::LOOP.into());
         }
-        #[cfg(not(target_os = "linux"))]
-        Ok(fchmod(&self.enter(&name)?.fd, mode)?)
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&found));
+        Ok(chmodat(CWD, path, Mode::from_raw_mode(mode as RawMode), AtFlags::empty())?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn set_mode(&self, name: &OsStr, _kind: OFlags, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as RawMode);
+        Ok(chmodat(&self.fd, name, mode, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Flushes the names in it.

@@ -5,7 +5,7 @@
 //! into place. A crash at any instant leaves every file old or new, and every old state in the archive. A failure puts
 //! back what was written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,7 @@ use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State};
-use crate::workspace::folders::Folders;
+use crate::workspace::folders::{Folders, shut_above};
 use crate::workspace::leftover;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
@@ -131,10 +131,13 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
     let files = with_modes_of_today(decided.files(), &now);
-    let states: Vec<_> = files.iter().zip(&now).map(|(file, now)| before(file, now)).collect();
+    // They are archived too: where this process is killed, an undo sets them back.
+    let shut = shut_above(workspace, files.iter().filter(|file| file.restores()).map(DecidedFile::path));
+    let states = files.iter().zip(&now).map(|(file, now)| before(file, now));
+    let states: Vec<_> = states.chain(shut.iter().map(|(path, state)| (path.as_str(), state).into())).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let all: Vec<_> = files.iter().zip(&now).collect();
-    let failure = match write_all(&all, workspace, archive) {
+    let failure = match write_all(&all, &shut, workspace, archive) {
         Ok(written) => {
             return Ok(Applied {
                 changeset: recorded.changeset,
@@ -172,9 +175,14 @@ fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
 
 /// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what
 /// is in the way goes first.
-fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, archive: &Archive) -> Outcome<'a> {
+fn write_all<'a>(
+    all: &[(&'a DecidedFile, &'a Read)],
+    shut: &BTreeMap<String, State>,
+    workspace: &Workspace,
+    archive: &Archive,
+) -> Outcome<'a> {
     let states = all.iter().map(|(file, now)| (file.path(), &now.state, file.after()));
-    let folders = Folders::new(workspace, states);
+    let folders = Folders::new(workspace, states.chain(shut.iter().map(|(path, state)| (path.as_str(), state, state))));
     let files = all.iter().filter(|(file, _)| !file.path().ends_with('/'));
     let comes = |path: &str| all.iter().any(|(f, now)| f.path() == path && now.state.is_absent());
     let in_the_way = |file: &DecidedFile| {

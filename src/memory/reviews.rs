@@ -52,13 +52,15 @@ impl Memory {
         })
     }
 
-    /// Returns the changesets of a project that were decided about, each with the decision.
-    pub fn reviewed(&self, project: &str) -> Result<BTreeMap<String, ReviewDecision>, Error> {
+    /// Returns the changesets of a project that were decided about, each with the decision and when it was made, in unix
+    /// milliseconds.
+    pub fn reviewed(&self, project: &str) -> Result<BTreeMap<String, (ReviewDecision, i64)>, Error> {
         let store = self.store();
         let mut statement =
-            store.conn.prepare_cached("SELECT changeset, decision FROM reviews WHERE project_path = ?1")?;
-        let rows = statement
-            .query_map([project], |row| Ok((row.get(0)?, ReviewDecision::named(row.get_ref(1)?.as_str()?))))?;
+            store.conn.prepare_cached("SELECT changeset, decision, at_ms FROM reviews WHERE project_path = ?1")?;
+        let rows = statement.query_map([project], |row| {
+            Ok((row.get(0)?, (ReviewDecision::named(row.get_ref(1)?.as_str()?), row.get(2)?)))
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -33,6 +33,8 @@ pub enum Command {
     Continue(Continuation),
     /// The decision about a proposal.
     Decide(ProposalId, Decision),
+    /// The person began to decide a proposal: it does not go back to the model any more because its test fails.
+    Reviewing(ProposalId),
     /// The answer to a question of the model.
     Reply(QuestionId, Reply),
     /// The decision about a command that waits.

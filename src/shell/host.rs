@@ -196,7 +196,10 @@ impl Shell {
             _ if self.settings.sandbox.off => Some("shell.sandbox is off".into()),
             (Err(why), _) => Some(format!("there is no sandbox here: {why}")),
             // The probe looks at a folder of its own, not at this workspace.
-            (Ok(_), Ok(())) => view::refusal(self.workspace.root()).map(str::to_string),
+            (Ok(_), Ok(())) => {
+                let refusal = view::refusal(self.workspace.root()).map(str::to_string);
+                refusal.or_else(|| view::refusal_within(&self.places()))
+            }
             (Ok(_), Err(why)) => Some(why),
         }
     }
@@ -263,6 +266,7 @@ impl Shell {
         GuardStart {
             root: self.workspace.root().to_path_buf(),
             archive: self.archive.folder().to_path_buf(),
+            protected: self.workspace.protected().to_vec(),
             exclude: settings.exclude,
             folders: self.workspace.folders().to_vec(),
             private: self.workspace.private().to_vec(),

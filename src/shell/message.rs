@@ -136,6 +136,8 @@ pub struct GuardStart {
     pub root: PathBuf,
     /// The archive's folder.
     pub archive: PathBuf,
+    /// Folders that no path may point into, nebula's own among them.
+    pub protected: Vec<PathBuf>,
     /// Globs of what is not archived.
     pub exclude: Vec<String>,
     /// Folders outside the root that commands may write, and that are archived.

@@ -68,6 +68,8 @@ pub struct PathClasses {
     archive: Archive,
     /// The archive, which may lie elsewhere.
     own: PathBuf,
+    /// Folders that no path may point into, nebula's own among them.
+    protected: Vec<PathBuf>,
     ignores: Ignores,
     derived: GlobSet,
     archived: GlobSet,
@@ -81,6 +83,7 @@ impl PathClasses {
         let root = workspace.root().to_path_buf();
         PathClasses {
             own: archive.folder().to_path_buf(),
+            protected: workspace.protected().to_vec(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
             outside: workspace.outside().into_iter().map(with_ignores).collect(),
@@ -99,14 +102,19 @@ impl PathClasses {
 
     /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
-        if path.starts_with(&self.own) {
+        if path.starts_with(&self.own) || self.protected.iter().any(|folder| path.starts_with(folder)) {
             return PathClass::Refused;
         }
         let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_outside(path, is_folder) };
-        if inside.components().next().is_some_and(|first| is_one_of(first.as_os_str(), OWN)) {
+        let own = inside.components().position(|part| is_one_of(part.as_os_str(), OWN));
+        if own == Some(0) {
             return PathClass::Refused;
         }
-        self.kept_or_derived(path, is_folder, &self.root, &self.ignores)
+        match self.kept_or_derived(path, is_folder, &self.root, &self.ignores) {
+            // Those of a workspace within this one; what can be rebuilt holds none but of tests.
+            PathClass::Kept | PathClass::Excluded(_) if own.is_some() => PathClass::Refused,
+            class => class,
+        }
     }
 
     /// Returns what a path outside the workspace is: kept where the configuration lets commands write, and of the
@@ -304,7 +312,10 @@ mod tests {
         assert_eq!(of(".shaft/lock"), PathClass::Refused);
         assert_eq!(of(".nebula/x"), PathClass::Refused);
         assert_eq!(of(".Shaft/archives/x"), PathClass::Refused);
-        assert_eq!(of("src/.shaft/x"), PathClass::Kept);
+        // Of a workspace within it, too.
+        assert_eq!(of("src/.shaft/x"), PathClass::Refused);
+        assert_eq!(of("src/a/.nebula"), PathClass::Refused);
+        assert_eq!(of("target/tmp/.nebula/x"), PathClass::Derived("target/".into()));
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
         for (folder, holds) in [

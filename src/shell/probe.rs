@@ -299,6 +299,7 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
     let guard = GuardStart {
         root: place.workspace.root().to_path_buf(),
         archive: place.archive.folder().to_path_buf(),
+        protected: Vec::new(),
         exclude: Vec::new(),
         folders: Vec::new(),
         private: Vec::new(),

@@ -24,6 +24,17 @@ pub enum Stopped {
     Model,
 }
 
+impl Stopped {
+    /// Returns how it ended, in words.
+    pub fn words(self) -> String {
+        match self {
+            Stopped::Person => "stopped by the person".into(),
+            Stopped::Limit(seconds) => format!("stopped after {seconds} s"),
+            Stopped::Model => "stopped".into(),
+        }
+    }
+}
+
 /// The result of sealing a command's states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealResult {
@@ -61,11 +72,9 @@ impl CommandReport {
         failure: Option<&str>,
     ) -> CommandReport {
         let progress = command.running.progress().clone();
-        let ended = match (&progress.exit, stopped) {
+        let ended = match (&progress.exit, command.note_stopped(stopped)) {
             _ if progress.failed.is_some() => progress.failed.clone().unwrap_or_default(),
-            (_, Some(Stopped::Person)) => "stopped by the person".into(),
-            (_, Some(Stopped::Model)) => "stopped".into(),
-            (_, Some(Stopped::Limit(seconds))) => format!("stopped after {seconds} s"),
+            (_, Some(stopped)) => stopped.words(),
             (Some((Exit::Code(code), _)), None) => format!("exit {code}"),
             (Some((Exit::Signal(signal), _)), None) => format!("signal {}", signal_name(*signal)),
             (None, None) => format!("still running as {}", command.id),

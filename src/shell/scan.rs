@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::places::{PathClass, PathClasses};
+use super::places::{PathClass, PathClasses, holds_objects};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::archive::{self, Archive};
-use crate::disk::{self, Links};
+use crate::disk::{self, Folder, Links};
 use crate::proposal::is_in_repository;
 use crate::text::name;
 use crate::text::number::thousands;
@@ -68,6 +68,9 @@ struct Entry {
     /// The copy, in the folder of copies; the text of a link.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     copy: String,
+    /// It is an object of a repository, which nothing writes to: its copy is a further name of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    object: bool,
 }
 
 impl Entry {
@@ -85,11 +88,20 @@ impl Entry {
         };
         let path = if kind == StagedKind::Folder { format!("{path}/") } else { path };
         let mode = meta.mode() & 0o7777;
-        Some(Entry { path, kind, mode, stat, inode: (meta.dev(), meta.ino()), copy: String::new() })
+        Some(Entry { path, kind, mode, stat, inode: (meta.dev(), meta.ino()), copy: String::new(), object: false })
+    }
+
+    /// Returns the bytes that a copy of it takes.
+    fn cost(&self) -> u64 {
+        if self.object { 0 } else { self.stat.0 }
     }
 
     fn is_same(&self, other: &Entry) -> bool {
         let folder = self.kind == StagedKind::Folder;
+        if self.object && other.object && !folder {
+            // A further name of it changes the time of its inode.
+            return (self.kind, self.stat.0, self.inode) == (other.kind, other.stat.0, other.inode);
+        }
         (self.kind, self.mode, self.stat) == (other.kind, other.mode, other.stat)
             && (folder || self.inode == other.inode)
     }
@@ -153,7 +165,7 @@ impl Scan {
                 continue;
             }
             changed = true;
-            copied += entry.stat.0;
+            copied += entry.cost();
             if copied > MOST_BYTES {
                 return Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES))));
             }
@@ -198,7 +210,8 @@ impl Scan {
         // The states are those of the moment when the folder was made.
         let stored = staging.id().at();
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
-        for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
+        let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path);
+        for path in now.values().filter(is_new).map(|entry| &entry.path).filter(|path| !self.is_left_out(path)) {
             add(JournalLine {
                 path: path.clone(),
                 kind: StagedKind::Absent,
@@ -255,6 +268,7 @@ fn look(
             folders.push(folder.to_path_buf());
         }
     }
+    let mut kept = 0;
     while let Some(folder) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -274,17 +288,24 @@ fn look(
                 left_out.push((path, "private".into()));
                 continue;
             }
-            if is_git_lock || places.is_base(&full) || places.of(&full, meta.is_dir()) != PathClass::Kept {
+            let object = match places.of(&full, meta.is_dir()) {
+                PathClass::Kept => false,
+                // As with the guard, what a repository only ever gains is kept where it goes all the same.
+                PathClass::Derived(folder) if holds_objects(&folder) => true,
+                _ => continue,
+            };
+            if is_git_lock || places.is_base(&full) {
                 continue;
             }
             match Entry::new(path.clone(), &meta) {
-                Some(entry) => drop(found.insert(entry.path.clone(), entry)),
+                Some(entry) => drop(found.insert(entry.path.clone(), Entry { object, ..entry })),
                 None => left_out.push((path, "special file".into())),
             }
             if meta.is_dir() {
                 folders.push(full);
             }
-            if found.len() > most {
+            kept += usize::from(!object);
+            if kept > most {
                 return Err(ScanError::TooLarge(format!("more than {} files", thousands(most))));
             }
         }
@@ -300,8 +321,16 @@ fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
         return Ok(());
     }
     let name = disk::temp_name();
-    let file = disk::open_file(from, Links::Refuse)?;
-    disk::copy_new(&file, &shadow.join(&name), entry.mode & 0o1777 | 0o400)?;
+    if !entry.object || fs::hard_link(from, shadow.join(&name)).is_err() {
+        let last = from.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let file = Folder::open(disk::parent(from))?.open_unreadable(last)?;
+        disk::copy_new(&file, &shadow.join(&name), entry.mode & 0o1777 | 0o400)?;
+        // Its owner may have been let read it, which changes the time of its inode.
+        let meta = file.metadata()?;
+        if (meta.len(), meta.mtime(), meta.mtime_nsec()) == (entry.stat.0, entry.stat.1, entry.stat.2) {
+            (entry.stat.3, entry.stat.4) = (meta.ctime(), meta.ctime_nsec());
+        }
+    }
     entry.copy = name;
     Ok(())
 }

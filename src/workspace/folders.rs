@@ -1,9 +1,9 @@
 //! Folders that come back, go or get their mode back with a restore. Used by `execute` alone.
 //!
 //! Around the writing of the files in them: [`Folders::open_up`] lets the owner write where a mode forbids it,
-//! [`Folders::make`] makes what is missing, [`Folders::remove`] removes what is to go, [`Folders::set_modes`] sets the modes.
+//! [`shut_above`] finds those around them that do, [`Folders::make`] makes what is missing, [`Folders::remove`] removes what is to go, [`Folders::set_modes`] sets the modes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::Workspace;
@@ -13,12 +13,41 @@ use crate::proposal::State;
 
 /// The permissions that the owner needs to change the contents of a folder.
 const OWNER: u32 = 0o700;
+/// Those among them without which nothing in it can be made or removed.
+const WRITE: u32 = 0o300;
 
 /// The folders of one restore, by normalised path without the closing `/`.
 pub struct Folders<'a> {
     workspace: &'a Workspace,
     /// The mode it has now and the one it gets; `None`: there is none.
     all: BTreeMap<&'a str, (Option<u32>, Option<u32>)>,
+}
+
+/// Returns the folders, not among these paths (normalised), into which they are written and that keep their own owner
+/// from writing, each with its closing `/` and its state. Nothing keeps root.
+pub fn shut_above<'p>(workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> BTreeMap<String, State> {
+    let mut shut = BTreeMap::new();
+    if rustix::process::geteuid().is_root() {
+        return shut;
+    }
+    let paths: BTreeSet<&str> = paths.collect();
+    for path in &paths {
+        let mut above = split(path.trim_end_matches('/')).0;
+        let (folder, mode) = loop {
+            let folder = if above.is_empty() { "./".into() } else { format!("{above}/") };
+            match workspace.read_archived(&folder).map(|read| read.state) {
+                Ok(State::Folder { mode }) => break (folder, mode),
+                // It is made in the one above it.
+                Ok(_) if !above.is_empty() => above = split(above).0,
+                // Writing there says why not.
+                Ok(_) | Err(_) => break (folder, WRITE),
+            }
+        };
+        if mode & WRITE != WRITE && !paths.contains(folder.as_str()) {
+            shut.insert(folder, State::Folder { mode });
+        }
+    }
+    shut
 }
 
 impl<'a> Folders<'a> {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::stamp::Stamp;
-use crate::disk::{self, Links};
+use crate::disk::{self, Folder};
 use crate::proposal::{LargeFile, State};
 
 /// The largest file that is held whole, in bytes.
@@ -37,7 +37,8 @@ pub fn state_of(file: File, source: &Path, stop: &CancellationToken) -> io::Resu
 /// # Errors
 /// When they are not those that were read before, the disk refuses, or it is stopped.
 pub fn copy_large(from: &LargeFile, to: &File, stop: &CancellationToken) -> io::Result<()> {
-    let old = disk::open_file(&from.source, Links::Refuse)?;
+    let name = from.source.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let old = Folder::open(disk::parent(&from.source))?.open_unreadable(name)?;
     // The bytes are read for their sum in any case, so that a copy within the system would save nothing.
     let copied = match disk::share_blocks(&old, to) {
         true => digest(to, stop)?,

@@ -35,7 +35,7 @@ pub use large::{LARGEST_WHOLE, copy_large, holds_large, state_of};
 pub use outside::OutsideFolder;
 pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{PathReader, Read, ReadError, is_text};
-pub use repository::{git_folder, worktree_folders};
+pub use repository::{git_folder, repository_above, worktree_folders};
 pub use stamp::Stamp;
 
 /// The names that mark a folder as a root.
@@ -100,6 +100,11 @@ impl Workspace {
     pub fn protect(mut self, folder: &Path) -> Self {
         self.protected.push(folder.canonicalize().unwrap_or_else(|_| lexical(Path::new("/"), folder)));
         self
+    }
+
+    /// Returns the folders that no path may point into.
+    pub fn protected(&self) -> &[PathBuf] {
+        &self.protected
     }
 
     /// Returns the same workspace, whose large files are read and copied no further once `stop` is cancelled.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::Workspace;
+use super::{Workspace, repository_above};
 use crate::disk;
 use crate::text::name;
 
@@ -130,6 +130,12 @@ impl Workspace {
         self.check_own(path, inside, &real, &[".git", ".shaft"])?;
         if inside.iter().any(|name| name.to_str().is_some_and(disk::is_temp_name)) {
             return Err(unusable("nebula names its own temporary files so, and removes them"));
+        }
+        if access != Access::Folder
+            && let Some((folder, _)) = repository_above(&self.root, inside)
+        {
+            let what = folder.display().to_string();
+            return Err(PathError::Protected { given: path.into(), what });
         }
         check_kind(path, &real, access)?;
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
@@ -312,7 +318,13 @@ mod tests {
             assert!(refused.is_err_and(|e| e.contains("its own temporary files")), "{path}");
         }
         assert!(w.resolve(".nebula-tmp-notes", Access::File).is_ok());
-        for path in [".shaft/lock", ".git/config", "src/.git/x", ".GIT/x", "home/config.json"] {
+        for folder in ["bare/refs", "bare/objects"] {
+            fs::create_dir_all(dir.path().join("w").join(folder)).expect("made");
+        }
+        fs::write(dir.path().join("w/bare/HEAD"), "").expect("written");
+        for path in
+            [".shaft/lock", ".git/config", "src/.git/x", ".GIT/x", "home/config.json", "bare/hooks/x", "bare/config"]
+        {
             let error = w.resolve(path, Access::File).expect_err(path);
             assert!(matches!(error, PathError::Protected { .. }), "{path}: {error}");
         }

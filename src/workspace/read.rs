@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -72,10 +72,14 @@ impl PathReader<'_> {
     /// # Errors
     /// As there.
     pub fn read(&mut self, path: &str) -> Result<Read, ReadError> {
+        self.read_by(path, |folder, name| folder.open_file(name))
+    }
+
+    fn read_by(&mut self, path: &str, open: OpenFile) -> Result<Read, ReadError> {
         let (folder, name) = split(path);
         let workspace = self.workspace;
         match self.folder(folder) {
-            Ok(folder) => read_in(folder, name.as_ref(), path, &workspace.stop),
+            Ok(folder) => read_in((folder, name.as_ref()), path, open, &workspace.stop),
             Err(e) if is_absent(&e) => Ok(ABSENT),
             Err(source) => Err(ReadError::Io { path: path.into(), source }),
         }
@@ -87,7 +91,7 @@ impl PathReader<'_> {
     /// As there.
     pub fn read_archived(&mut self, path: &str) -> Result<Read, ReadError> {
         let Some(name) = path.strip_suffix('/') else {
-            return match self.read(path) {
+            return match self.read_by(path, |folder, name| folder.open_unreadable(name)) {
                 Err(ReadError::NotAFile { kind: "a folder", .. }) => Ok(ABSENT),
                 // The target of the link is another path's.
                 Err(ReadError::Io { source, .. }) if disk::is_linked_folder(&source) => Ok(ABSENT),
@@ -168,7 +172,8 @@ impl Workspace {
     }
 
     /// Returns what is at a path that [`Workspace::resolve_archived`] gives: a path that ends in `/` is of the folder
-    /// itself, and any other is not of a folder, which counts as [`State::Absent`], as does what lies below a link.
+    /// itself, and any other is not of a folder, which counts as [`State::Absent`], as does what lies below a link. A file
+    /// whose mode keeps its owner out is read all the same.
     ///
     /// # Errors
     /// As [`Workspace::read`].
@@ -220,7 +225,7 @@ impl Workspace {
                 Ok(Some(stat)) if Stamp::of_stat(&stat).size() > LARGEST_WHOLE => {
                     Err(ReadError::TooLarge { path: given.to_string(), size: Stamp::of_stat(&stat).size() })
                 }
-                _ => read_in(&folder, name, &given, &self.stop),
+                _ => read_in((&folder, name), &given, |folder, name| folder.open_file(name), &self.stop),
             },
             Err(e) if is_absent(&e) => Ok(ABSENT),
             Err(e) => Err(fail(e)),
@@ -314,8 +319,16 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
+/// Opens the file of a name in a folder.
+type OpenFile = fn(&Folder, &OsStr) -> io::Result<File>;
+
 /// Returns what has a name in a folder; `path` is how it is called in errors.
-fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) -> Result<Read, ReadError> {
+fn read_in(
+    (folder, name): (&Folder, &OsStr),
+    path: &str,
+    open: OpenFile,
+    stop: &CancellationToken,
+) -> Result<Read, ReadError> {
     let fail = |source| ReadError::Io { path: path.into(), source };
     if name.is_empty() {
         return Err(ReadError::NotAFile { path: path.into(), kind: "a folder" });
@@ -331,7 +344,7 @@ fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) 
         return Err(ReadError::NotAFile { path: path.into(), kind: disk::kind_of_stat(&stat) });
     }
     // A file may have become a link or a pipe by now: neither is followed nor waited for.
-    let file = match folder.open_file(name) {
+    let file = match open(folder, name) {
         Ok(file) => file,
         Err(e) if is_absent(&e) => return Ok(ABSENT),
         Err(e) => return Err(fail(e)),

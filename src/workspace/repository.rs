@@ -6,6 +6,8 @@ use crate::disk::{self, Links};
 
 /// The largest file that names a folder.
 const LARGEST: u64 = 4_096;
+/// The largest configuration of a repository that is read.
+const LARGEST_CONFIG: u64 = 1 << 20;
 
 /// Returns the repository's own folder, to read in: `.git` itself, or the one that it names in a linked worktree.
 pub fn git_folder(dot_git: &Path) -> Option<PathBuf> {
@@ -15,15 +17,35 @@ pub fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     named(dot_git, Links::Follow)
 }
 
-/// Returns the folders of a linked worktree's repository that git writes when it works at `root`: its own, which names
-/// this root in turn, and the one that all worktrees share. None where either side does not name the other.
+/// Returns the folders of the repository elsewhere that git writes when it works at `root`: its own, which names this
+/// root in turn, and the one that all its worktrees share, which a submodule's own is. None where either side does not
+/// name the other.
 pub fn worktree_folders(root: &Path) -> Vec<PathBuf> {
     let dot_git = root.join(".git");
-    let own = named(&dot_git, Links::Refuse).and_then(|own| own.canonicalize().ok());
-    let Some(own) = own.filter(|own| names_back(own, root)) else { return Vec::new() };
-    let shared =
-        own.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent).map(Path::to_path_buf);
-    shared.map_or_else(Vec::new, |shared| vec![own, shared])
+    let Some(own) = named(&dot_git, Links::Refuse).and_then(|own| own.canonicalize().ok()) else { return Vec::new() };
+    if own.components().any(|part| part.as_os_str() == "modules") && works_at(&own, root) {
+        return vec![own.clone(), own];
+    }
+    let shared = own.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent);
+    match shared.filter(|_| names_back(&own, root)).map(Path::to_path_buf) {
+        Some(shared) => vec![own, shared],
+        None => Vec::new(),
+    }
+}
+
+/// Returns the folder of a repository that holds a path below `root`, which may be the root itself and have any name, and
+/// the rest of the path; none: there is no such folder, or a worktree in it holds the path.
+pub fn repository_above(root: &Path, inside: &Path) -> Option<(PathBuf, PathBuf)> {
+    let holds = |folder: &Path| {
+        folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
+    };
+    let above: Vec<&Path> = inside.ancestors().skip(1).collect();
+    let mut above = above.into_iter().rev();
+    let folder = above.find(|folder| holds(&root.join(folder)))?;
+    if above.any(|below| root.join(below).join(".git").is_file()) {
+        return None;
+    }
+    Some((root.join(folder), inside.strip_prefix(folder).ok()?.to_path_buf()))
 }
 
 /// Returns whether a worktree's own folder says that it is this root's.
@@ -32,6 +54,24 @@ fn names_back(own: &Path, root: &Path) -> bool {
     let named = own.join(text.trim());
     let above = named.parent().and_then(|above| above.canonicalize().ok());
     named.ends_with(".git") && above.zip(root.canonicalize().ok()).is_some_and(|(above, root)| above == root)
+}
+
+/// Returns whether a submodule's own folder says in its `config` that it works at this root.
+fn works_at(own: &Path, root: &Path) -> bool {
+    let text = disk::read_text(&own.join("config"), LARGEST_CONFIG, Links::Refuse).unwrap_or_default();
+    let mut is_core = false;
+    let mut named = None;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_core = line.eq_ignore_ascii_case("[core]");
+        } else if let Some((key, value)) = line.split_once('=')
+            && is_core
+            && key.trim().eq_ignore_ascii_case("worktree")
+        {
+            named = Some(own.join(value.trim().trim_matches('"')));
+        }
+    }
+    named.and_then(|named| named.canonicalize().ok()).zip(root.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 
 /// Returns the folder that a `.git` file names.
@@ -93,5 +133,51 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, root.join(".git"), mode).expect("made");
         assert!(worktree_folders(&root).is_empty());
         assert_eq!(git_folder(&base.join("main/.git")), Some(base.join("main/.git")));
+    }
+
+    #[test]
+    fn the_repository_of_a_submodule_is_its_own_where_it_names_the_root() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        let (root, own) = (base.join("libs/sub"), base.join(".git/modules/libs/sub"));
+        for folder in [&root, &own, &base.join("other")] {
+            fs::create_dir_all(folder).expect("made");
+        }
+        fs::write(root.join(".git"), "gitdir: ../../.git/modules/libs/sub\n").expect("written");
+        assert!(worktree_folders(&root).is_empty());
+        let config = |text: &str| fs::write(own.join("config"), text).expect("written");
+        config("[core]\n\tbare = false\n\tworktree = ../../../../libs/sub\n[remote \"a\"]\n\turl = x\n");
+        assert_eq!(worktree_folders(&root), [own.clone(), own.clone()]);
+        let head = format!("{}/HEAD", own.display());
+        let workspace = Workspace::open(&root).expect("open");
+        assert_eq!(workspace.resolve_archived(&head).ok().as_ref(), Some(&head));
+        for other in ["[core]\n\tworktree = ../../../../other\n", "[x]\n\tworktree = ../../../../libs/sub\n"] {
+            config(other);
+            assert!(worktree_folders(&root).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_repository_that_holds_a_path_is_found_by_what_is_in_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path();
+        let above = |path: &str| repository_above(root, Path::new(path)).map(|(_, rest)| rest.display().to_string());
+        for folder in ["vendor/x/objects", "vendor/x/refs"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        assert_eq!(above("vendor/x/config"), None);
+        fs::write(root.join("vendor/x/HEAD"), "ref: refs/heads/main\n").expect("written");
+        assert_eq!(above("vendor/x/config").as_deref(), Some("config"));
+        assert_eq!(above("vendor/x/hooks/a").as_deref(), Some("hooks/a"));
+        assert_eq!((above("vendor/x"), above("vendor/y/config")), (None, None));
+        for folder in ["objects", "refs"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        fs::write(root.join("HEAD"), "").expect("written");
+        assert_eq!(above("config").as_deref(), Some("config"));
+        fs::create_dir(root.join("main")).expect("made");
+        assert_eq!(above("main/a").as_deref(), Some("main/a"));
+        fs::write(root.join("main/.git"), "gitdir: ../worktrees/main\n").expect("written");
+        assert_eq!(above("main/a"), None);
     }
 }

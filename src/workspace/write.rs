@@ -220,7 +220,7 @@ impl Staged {
             State::Folder { .. } => return Err(io::ErrorKind::InvalidInput.into()),
             State::Absent => {
                 if was_file {
-                    self.lost = disk::beside_bytes(&self.folder.open_file(&self.name)?, &self.folder)?;
+                    self.lost = disk::beside_bytes(&self.folder.open_unreadable(&self.name)?, &self.folder)?;
                 }
                 return Ok(None);
             }
@@ -235,7 +235,7 @@ impl Staged {
         if !was_file {
             return Ok(Some(file));
         }
-        let old = self.folder.open_file(&self.name)?;
+        let old = self.folder.open_unreadable(&self.name)?;
         let mode = mode.unwrap_or(0o600);
         self.lost = disk::keep(&old, &file, mode)?;
         let names = old.metadata()?.nlink();
@@ -256,9 +256,11 @@ impl Staged {
         let same = match self.step {
             // The archive may have given it a second name, which changes its stamp but for the file.
             Step::Remove(_) => is_same_file(),
-            // That another of its names was written changes a file's stamp, but not its bytes.
+            // That another of its names was written, or that its owner was let read it, changes a file's stamp, but not
+            // its bytes.
             Step::Replace(_) | Step::Make(_) => {
-                stamp == now.stamp || self.names > 1 && is_same_file() && self.holds(&self.name, &now.state)
+                let may_differ = self.names > 1 || now.state.mode().is_some_and(|mode| mode & 0o400 == 0);
+                stamp == now.stamp || may_differ && is_same_file() && self.holds(&self.name, &now.state)
             }
         };
         if !same || !self.is_in_place()? {
@@ -320,11 +322,12 @@ impl Staged {
             State::Link { target } => self.folder.read_link(name).is_ok_and(|found| found == *target),
             State::Large(large) => {
                 // Not to be stopped: it decides whether a file is put back.
-                let held = self.folder.open_file(name).and_then(|f| holds_large(&f, large, &CancellationToken::new()));
+                let file = self.folder.open_unreadable(name);
+                let held = file.and_then(|file| holds_large(&file, large, &CancellationToken::new()));
                 held.is_ok_and(|held| held)
             }
             State::File { bytes, .. } => {
-                let file = self.folder.open_file(name);
+                let file = self.folder.open_unreadable(name);
                 file.and_then(|file| disk::read_open(&file, bytes.len() as u64)).is_ok_and(|found| found == **bytes)
             }
         }

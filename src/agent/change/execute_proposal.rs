@@ -64,6 +64,11 @@ impl ProposalResult {
         ProposalResult::nothing(Outcome::Withdrawn, None)
     }
 
+    /// Returns whether it failed its test and went back to the model undecided.
+    pub fn went_back(&self) -> bool {
+        matches!(self.outcome, Outcome::Withdrawn) && self.tested.is_some()
+    }
+
     /// Returns the hunks that were accepted and rejected; `None`: nothing came of what was decided.
     pub fn decided_hunks(&self) -> Option<HunkCount> {
         match &self.outcome {

@@ -14,7 +14,7 @@ use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal};
-use crate::protocol::{EventBody, ProposalEvent, ProposalTest, TestState};
+use crate::protocol::{EventBody, Level, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
 };
@@ -42,8 +42,8 @@ const USUAL: &[(&str, &str)] = &[
 ];
 
 /// Waits for the decision about a proposal and runs the tests that are requested meanwhile: at once where the configuration
-/// names one. Returns the decision and the result of the last test, for the model; no decision: it failed and goes back
-/// to the model.
+/// names one. Returns the decision and the result of the last test, for the model; no decision: it failed before the
+/// person began to decide it, and goes back to the model.
 pub async fn until_decided(
     context: &Arc<SessionContext>,
     proposal: &Arc<Proposal>,
@@ -63,10 +63,16 @@ pub async fn until_decided(
             };
             let failed = test.state == TestState::Failed;
             tested = model_report(&test);
+            let (line, failures) = (test.line.clone(), test.failures.join("\n"));
             context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
             if !failed {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
-            } else if by_itself && context.policy.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK {
+            } else if by_itself
+                && !context.approvals.is_reviewed(proposal.id)
+                && context.policy.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK
+            {
+                // The proposal goes, and with it what is shown of its test.
+                context.say(Level::Info, line, failures).await;
                 return (None, tested);
             }
         }

@@ -3,7 +3,7 @@
 //! The turn asks and waits here; the actor's loop brings the answers. Whoever waits may be interrupted, which
 //! withdraws what was asked. The policy answers without the person where it may.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -58,12 +58,14 @@ pub fn run_or_not() -> QuestionChoices {
 pub struct PendingApprovals {
     events: Events,
     waiting: Mutex<HashMap<RequestId, PendingRequest>>,
+    /// Proposals among them that the person began to decide.
+    reviewed: Mutex<HashSet<ProposalId>>,
 }
 
 impl PendingApprovals {
     /// Creates the requests of a session, none at first; the person is asked through `events`.
     pub fn new(events: Events) -> Self {
-        PendingApprovals { events, waiting: Mutex::default() }
+        PendingApprovals { events, waiting: Mutex::default(), reviewed: Mutex::default() }
     }
 
     /// Asks for a permission and waits; none when interrupted. Only [`Reply::Choice`] of 0 gives it.
@@ -158,6 +160,16 @@ impl PendingApprovals {
         matches!(waiting.get(&RequestId::Tests(id)), Some(PendingRequest::Tests(tester)) if tester.send(()).is_ok())
     }
 
+    /// Notes that the person began to decide a proposal.
+    pub fn set_reviewed(&self, id: ProposalId) {
+        lock(&self.reviewed).insert(id);
+    }
+
+    /// Returns whether the person began to decide a proposal that waits.
+    pub fn is_reviewed(&self, id: ProposalId) -> bool {
+        lock(&self.reviewed).contains(&id)
+    }
+
     /// Hands a question about a hunk to its receiver. Returns false if there is none.
     pub fn comment(&self, id: ProposalId, comment: Comment) -> bool {
         match self.lock().get(&RequestId::Comments(id)) {
@@ -196,6 +208,7 @@ impl PendingApprovals {
         waiting.remove(&RequestId::Edit(id));
         waiting.remove(&RequestId::Comments(id));
         waiting.remove(&RequestId::Tests(id));
+        lock(&self.reviewed).remove(&id);
     }
 
     fn remove_if(&self, id: QuestionId, wanted: impl Fn(&PendingRequest) -> bool) -> Option<PendingRequest> {

@@ -37,6 +37,9 @@ pub struct ResultRecord {
     pub name: String,
     /// True if it did what was asked.
     pub ok: bool,
+    /// True if its edits went back to the model because their test failed: nobody refused them.
+    #[serde(skip)]
+    pub went_back: bool,
     /// Edits it asked for, with how their places were found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditRecord>,

@@ -23,7 +23,9 @@ pub struct StepNotes {
     pub changes_requested: bool,
     /// Something of it was written.
     pub changed: bool,
-    /// Each call and edit that was not done.
+    /// A proposal failed its test and went back to the model, which may ask for the same again.
+    pub went_back: bool,
+    /// Each other call and edit that was not done.
     pub refusals: Vec<RefusedCall>,
     /// Each command that failed and was refused something by its sandbox.
     pub blocked: Vec<RefusedCall>,
@@ -59,7 +61,8 @@ impl StepNotes {
         self.changes_requested |= !record.edits.is_empty();
         self.changed |= record.changeset.is_some();
         self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
-        if !record.ok {
+        self.went_back |= record.went_back;
+        if !record.ok && !record.went_back {
             let is_unplaced = record.edits.iter().any(|edit| edit.rung.is_none() && edit.ok != Some(true));
             let kind = if is_unplaced { RefusalKind::Unplaced } else { RefusalKind::Other };
             self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), kind });

@@ -69,6 +69,9 @@ impl Repeats {
         files: &SessionFiles,
     ) -> Option<Repeated> {
         let unchanged = notes.unchanged();
+        if notes.went_back {
+            (self.last, self.times) = (None, 0);
+        }
         if notes.refusals.is_empty() {
             self.note_written(edits, &unchanged, files);
         }

@@ -113,25 +113,7 @@ impl Differences<'_> {
         let of_head = [&now.0, &then.0].map(|branch| branch.as_ref().map(|name| format!("refs/heads/{name}")));
         let is_shown = |part: &str| now != then && (part == "HEAD" || of_head.iter().flatten().any(|own| own == part));
         let files = self.changed.iter().map(|file| self.git.part(&file.path)).filter(|part| !part.ends_with('/'));
-        let (mut refs, mut objects, mut others) = (0, 0, 0);
-        let (mut index, mut config) = (false, false);
-        for part in files.filter(|part| !is_shown(part)) {
-            match part {
-                "index" => index = true,
-                "config" => config = true,
-                part if is_ref(part) => refs += 1,
-                part if part.starts_with("objects/") => objects += 1,
-                _ => others += 1,
-            }
-        }
-        words
-            .extend([(index, "index"), (config, "config")].into_iter().filter(|part| part.0).map(|part| part.1.into()));
-        words.extend(
-            [(refs, "ref"), (objects, "object")].iter().filter(|part| part.0 > 0).map(|(n, of)| plural(*n, of)),
-        );
-        if others > 0 || words.is_empty() {
-            words.push(plural(others, if words.is_empty() { "file" } else { "more file" }));
-        }
+        add_parts(&mut words, files.filter(|part| !is_shown(part)));
         words.join(", ")
     }
 
@@ -158,6 +140,41 @@ impl Differences<'_> {
             None => self.workspace.read_to_restore(&path).ok()?.state,
         };
         state.text().map(|text| text.trim_end().to_string())
+    }
+}
+
+/// Returns what changed in the repository with these of its files: `HEAD main 3f2a1c9 → 91bc004, index, 2 refs`.
+pub fn words(workspace: &Workspace, changed: &[FileChange]) -> String {
+    let changed: Vec<&FileChange> = changed.iter().collect();
+    Differences { workspace, git: GitFolders::of(workspace), changed: &changed }.words()
+}
+
+/// Returns which parts of the repository these paths are, without a look at what they hold: `HEAD, index, 2 refs`.
+pub fn parts_words<'p>(workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> String {
+    let git = GitFolders::of(workspace);
+    let parts: Vec<&str> = paths.map(|path| git.part(path)).filter(|part| !part.ends_with('/')).collect();
+    let mut words: Vec<String> = parts.iter().filter(|part| **part == "HEAD").map(|part| (*part).to_string()).collect();
+    add_parts(&mut words, parts.into_iter().filter(|part| *part != "HEAD"));
+    words.join(", ")
+}
+
+/// Adds which parts of the repository these are, each kind once.
+fn add_parts<'p>(words: &mut Vec<String>, parts: impl Iterator<Item = &'p str>) {
+    let (mut refs, mut objects, mut others) = (0, 0, 0);
+    let (mut index, mut config) = (false, false);
+    for part in parts {
+        match part {
+            "index" => index = true,
+            "config" => config = true,
+            part if is_ref(part) => refs += 1,
+            part if part.starts_with("objects/") => objects += 1,
+            _ => others += 1,
+        }
+    }
+    words.extend([(index, "index"), (config, "config")].into_iter().filter(|part| part.0).map(|part| part.1.into()));
+    words.extend([(refs, "ref"), (objects, "object")].iter().filter(|part| part.0 > 0).map(|(n, of)| plural(*n, of)));
+    if others > 0 || words.is_empty() {
+        words.push(plural(others, if words.is_empty() { "file" } else { "more file" }));
     }
 }
 

@@ -312,11 +312,11 @@ impl Chat {
             Err(why) => self.printer.say(&why)?,
         }
         if pending.review.undecided() > 0 {
+            self.send(Command::Reviewing(pending.proposal.id));
             self.waiting.push_front(OpenQuestion::Proposal(pending));
             return Ok(());
         }
-        let mut decision = Decision::new(pending.review.files(), Consent::Person);
-        decision.reason.clone_from(&pending.review.reason);
+        let decision = pending.review.decision();
         self.accepted = print::accepted_lines(&pending.proposal, &decision);
         self.send(Command::Decide(pending.proposal.id, decision));
         Ok(())

@@ -1,7 +1,7 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
 use crate::messages::line as say;
-use crate::proposal::{Choice, FileDecision, ForeignChoice, Proposal};
+use crate::proposal::{Choice, Consent, Decision, FileDecision, ForeignChoice, Proposal};
 use crate::protocol::HoldCard;
 
 /// A reply to a proposal. Hunks are numbered from 1 over all files.
@@ -218,8 +218,15 @@ impl Review {
         true
     }
 
+    /// Returns the decision of the person; what is undecided counts as rejected.
+    pub fn decision(&self) -> Decision {
+        let mut decision = Decision::new(self.files(), Consent::Person);
+        decision.reason.clone_from(&self.reason);
+        decision
+    }
+
     /// Returns one entry a file; what is undecided counts as rejected.
-    pub fn files(&self) -> Vec<FileDecision> {
+    fn files(&self) -> Vec<FileDecision> {
         let mut said = self.said.iter().map(|said| said.unwrap_or(Choice::Reject));
         let file = |hunks: &usize| FileDecision { hunks: said.by_ref().take(*hunks).collect(), edited: None };
         self.files.iter().map(file).collect()

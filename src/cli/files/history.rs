@@ -9,13 +9,15 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
-use crate::archive::{Id, Sha, StoreOps};
+use crate::archive::{Id, Sha, StoreOps, parts_words};
 use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
 use crate::past::{cause, files_of};
+use crate::proposal::{REPOSITORY, counted, is_in_repository};
 use crate::shell::output::record::{self, CommandRecord};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::{size, time};
+use crate::workspace::Workspace;
 
 /// Changesets whose lines are counted where memory did not keep them.
 const COUNTED: usize = 1_000;
@@ -136,7 +138,7 @@ impl ArchiveCommands<'_> {
                 serde_json::to_writer(&mut out, &row)?;
             } else {
                 let definitions: Vec<&str> = ops.iter().flat_map(|ops| &ops.definitions).map(String::as_str).collect();
-                line(&mut out, (*id, &name), record, files, &definitions)?;
+                line(&mut out, (*id, &name), record, files, (&definitions, self.workspace))?;
             }
             if out.len() >= BUFFER {
                 self.give(&out, json)?;
@@ -277,25 +279,31 @@ fn line<'a>(
     (id, name): (Id, &str),
     record: Option<&ChangesetRecord>,
     files: impl Iterator<Item = ListedFile<'a>> + Clone,
-    definitions: &[&str],
+    (definitions, workspace): (&[&str], &Workspace),
 ) -> Result<()> {
     let (mut number, mut sum) = (0, Some((0, 0)));
     for file in files.clone() {
-        number += 1;
+        number += usize::from(!is_in_repository(file.path));
         sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
     }
     let state = match record.map(|r| r.state) {
         Some(ChangesetState::Failed) => " (failed: no file is changed by it)",
         _ => "",
     };
-    let counts = [(number, "file"), (definitions.len(), "definition")];
-    let counted = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(*count, what));
-    let size = if definitions.is_empty() { plural(number, "file") } else { counted.collect::<Vec<_>>().join(", ") };
+    let of_definitions = (!definitions.is_empty()).then(|| plural(definitions.len(), "definition"));
+    let of_files = (files.clone().next().is_some() || definitions.is_empty())
+        .then(|| counted(files.clone().map(|file| file.path)));
+    let size = of_files.into_iter().chain(of_definitions).collect::<Vec<_>>().join(", ");
     let cause = cause(record).unwrap_or("");
+    let mut of_repository = files.clone().map(|file| file.path).filter(|path| is_in_repository(path)).peekable();
+    let repository = of_repository.peek().is_some().then(|| parts_words(workspace, of_repository));
     let merged = merged_words(merged(record));
     writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}{merged}", time::local(id.at()), plus_minus(sum))?;
     const SHOWN: usize = 5;
-    for file in files.take(SHOWN) {
+    if let Some(words) = repository {
+        writeln!(out, "                       {REPOSITORY}: {words}")?;
+    }
+    for file in files.filter(|file| !is_in_repository(file.path)).take(SHOWN) {
         out.extend_from_slice(b"                       ");
         out.extend_from_slice(file.path.as_bytes());
         out.extend_from_slice(b"  ");

@@ -18,6 +18,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 use crate::agent::background::reconcile::reconcile;
@@ -30,7 +31,8 @@ use crate::config::size;
 use crate::execute::Stores;
 use crate::memory::{self, Memory};
 use crate::messages::agent as say;
-use crate::workspace::Workspace;
+use crate::text::name::{byte_of, name_of, text_of};
+use crate::workspace::{PathError, Workspace};
 
 /// All went well.
 pub const DONE: u8 = 0;
@@ -127,7 +129,7 @@ pub struct AskArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct UndoArgs {
     /// How many versions back, then the files; without files those of the newest changeset
-    #[arg(value_name = "[COUNT] [FILE]")]
+    #[arg(value_name = "[COUNT] [FILE]", value_parser = file_name())]
     pub words: Vec<String>,
     /// Everything the last turn changed; with --resume ID, the last turn of that session
     #[arg(long, conflicts_with_all = ["words", "to"])]
@@ -161,6 +163,7 @@ pub struct AtArgs {
     #[arg(allow_hyphen_values = true)]
     pub when: String,
     /// Print this file as it was
+    #[arg(value_parser = file_name())]
     pub path: Option<String>,
     /// Propose to go back: all files, or the one that is named
     #[arg(long)]
@@ -177,6 +180,7 @@ pub struct AtArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct BlameArgs {
     /// The file
+    #[arg(value_parser = file_name())]
     pub file: String,
     /// Lines A to B alone, from 1
     #[arg(short = 'L', value_name = "A,B")]
@@ -193,6 +197,7 @@ pub struct BlameArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryArgs {
     /// One file's versions
+    #[arg(value_parser = file_name())]
     pub file: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -256,6 +261,48 @@ pub(in crate::cli) fn reconcile_killed(
         Err(StoreError::Memory(error)) => Ok((lines, Err(error))),
         Err(StoreError::Archive(error)) => Err(error),
     }
+}
+
+/// Returns the normalised path of a file that a person named, as [`Stores::archived_path`] does, also of a name that is no
+/// UTF-8 as lists show it.
+///
+/// # Errors
+/// When it is no path that nebula may change.
+pub(in crate::cli) fn archived_path(base: &Path, file: &str, stores: Stores<'_>) -> Result<String, PathError> {
+    // A name that is no UTF-8 is none of the workspace's for a model, but a version may be of it.
+    let named = if file.contains('\0') { Some(file.to_string()) } else { listed_name(file) };
+    if let Some(named) = named.and_then(|named| below(base, &named, stores).ok())
+        && (stores.archive.versions(&named).is_ok_and(|v| !v.is_empty()) || stores.workspace.stamp(&named).is_some())
+    {
+        return Ok(named);
+    }
+    stores.archived_path(base, file)
+}
+
+/// Returns the normalised path of a name that is no UTF-8.
+fn below(base: &Path, named: &str, stores: Stores<'_>) -> Result<String, PathError> {
+    let full = base.join(name_of(named.as_ref()));
+    let inside = full.strip_prefix(stores.workspace.root()).unwrap_or(&full);
+    stores.workspace.resolve_archived(&text_of(inside.as_os_str()))
+}
+
+/// Returns the name that a list shows as `n\xff`; none: no byte of it is shown so.
+fn listed_name(shown: &str) -> Option<String> {
+    let mut pieces = shown.split("\\x");
+    let mut name = pieces.next()?.to_string();
+    let mut is_other = false;
+    for piece in pieces {
+        let is_byte = piece.as_bytes().get(..2).and_then(byte_of).is_some();
+        name += if is_byte { "\0" } else { "\\x" };
+        name += piece;
+        is_other |= is_byte;
+    }
+    is_other.then_some(name)
+}
+
+/// Reads the name of a file, which need not be UTF-8, as its text.
+fn file_name() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|name| text_of(&name).into_owned())
 }
 
 /// The context of the commands.
@@ -339,7 +386,7 @@ impl ArchiveCommands<'_> {
 
     /// Returns a file as it is really written; or the link itself, where only that has been archived.
     fn path(&self, base: &Path, file: &str) -> Result<String> {
-        Ok(self.stores().archived_path(base, file)?)
+        Ok(archived_path(base, file, self.stores())?)
     }
 
     /// Asks, and reads a line; `None` at the end of input.

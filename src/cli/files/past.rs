@@ -1,7 +1,8 @@
 //! `timeline`, `at`, `blame`: the workspace as it was, and who wrote what is in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::past::{self, BlamedLine, LineCause, Moment};
 use crate::proposal::State;
 use crate::restore_plan::RestoreScope;
 use crate::text::clean::clean_line;
+use crate::text::name::text_of;
 use crate::text::number::plural;
 use crate::text::time;
 use crate::text::width::{cells, padded, shortened};
@@ -171,6 +173,7 @@ impl ArchiveCommands<'_> {
             self.complain(&format!("{path}: {words}"))?;
         }
         match &then.state {
+            State::Absent if self.list_folder(path, moment)? => {}
             State::Absent => {
                 self.complain(&format!("{path} was not there"))?;
                 return Ok(FAILED);
@@ -182,6 +185,32 @@ impl ArchiveCommands<'_> {
         }
         self.out.flush()?;
         Ok(DONE)
+    }
+
+    /// Lists the files of a path that was a folder at a moment. Returns whether it was one.
+    fn list_folder(&mut self, path: &str, moment: Moment) -> Result<bool> {
+        let folder = format!("{path}/");
+        let was_there = matches!(past::state_at(&folder, moment, self.stores())?.state, State::Folder { .. });
+        let past::Differing { files, .. } = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
+        let differing = files.iter().filter(|file| file.change.path.starts_with(&folder));
+        let then: BTreeMap<&str, bool> =
+            differing.map(|file| (file.change.path.as_str(), !file.change.before.is_absent())).collect();
+        let now = self.workspace.walk(path).build().flatten();
+        let now = now.filter(|entry| !entry.file_type().is_some_and(|kind| kind.is_dir()));
+        let inside =
+            |path: &Path| path.strip_prefix(self.workspace.root()).map(|path| text_of(path.as_os_str()).into());
+        let now = now.filter_map(|entry| inside(entry.path()).ok());
+        let stayed = now.filter(|path: &String| path.starts_with(&folder) && !then.contains_key(path.as_str()));
+        let there = then.iter().filter(|(_, was_there)| **was_there).map(|(path, _)| (*path).to_string());
+        let listed: BTreeSet<String> = there.chain(stayed).filter(|path| !path.ends_with('/')).collect();
+        if !was_there && listed.is_empty() {
+            return Ok(false);
+        }
+        for path in &listed {
+            writeln!(self.out, "{}", clean_line(path))?;
+        }
+        self.complain(&format!("{path} was a folder: {}", plural(listed.len(), "file")))?;
+        Ok(true)
     }
 
     /// Says of each line of a file who wrote it.

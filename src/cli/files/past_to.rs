@@ -34,6 +34,7 @@ impl ArchiveCommands<'_> {
         let files = files.into_iter();
         let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();
         let (present, unread) = self.present();
+        let mut modes = BTreeMap::new();
         let mut paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
         // What stands there now is not what was there then.
         paths.retain(|path| unreadable.iter().all(|(unread, _)| unread.as_ref() != Some(path)));
@@ -43,9 +44,10 @@ impl ArchiveCommands<'_> {
         for path in paths {
             let state = match then.get(&path) {
                 Some(state) => Ok(state.clone()),
-                None => self.workspace.read(&path).map(|read| read.state),
+                None => self.workspace.read_archived(&path).map(|read| read.state),
             };
             match state {
+                Ok(State::Folder { mode }) => drop(modes.insert(path, mode)),
                 Ok(state) => {
                     let wrote = write(&target, &path, &state);
                     written +=
@@ -54,6 +56,7 @@ impl ArchiveCommands<'_> {
                 Err(error) => left.push(error.to_string()),
             }
         }
+        make_folders(&target, &modes).context("cannot set the modes of the folders there")?;
         for why in &left {
             self.complain(why)?;
         }
@@ -73,10 +76,15 @@ impl ArchiveCommands<'_> {
         for entry in self.workspace.walk("").build() {
             match entry {
                 Err(error) => unread.push(clean_line(&error.to_string()).into_owned()),
-                Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {}
                 Ok(entry) => {
+                    let Some(kind) = entry.file_type() else { continue };
                     let path = entry.path().strip_prefix(self.workspace.root()).unwrap_or(entry.path());
-                    paths.insert(text_of(path.as_os_str()).into_owned());
+                    let path = text_of(path.as_os_str());
+                    match kind.is_dir() {
+                        true if !path.is_empty() => drop(paths.insert(format!("{path}/"))),
+                        _ if kind.is_file() || kind.is_symlink() => drop(paths.insert(path.into_owned())),
+                        _ => {}
+                    }
                 }
             }
         }
@@ -105,17 +113,35 @@ impl ArchiveCommands<'_> {
     }
 }
 
+/// Makes folders with these modes, each path with its closing `/`, once all is in them: some may keep their owner out.
+fn make_folders(to: &Folder, modes: &BTreeMap<String, u32>) -> io::Result<()> {
+    for path in modes.keys() {
+        enter(to, path)?;
+    }
+    for (path, mode) in modes.iter().rev() {
+        let (above, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", path.trim_end_matches('/')));
+        to.descend(Path::new(above))?.set_folder_mode(name, *mode)?;
+    }
+    Ok(())
+}
+
+/// Enters a folder below another, made where it is missing.
+fn enter(to: &Folder, path: &str) -> io::Result<Folder> {
+    let mut folder = to.descend(Path::new(""))?;
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        folder.make(part, FOLDER)?;
+        folder = folder.enter(part)?;
+    }
+    Ok(folder)
+}
+
 /// Writes a state below a folder. Returns false where nothing was there.
 fn write(to: &Folder, path: &str, state: &State) -> io::Result<bool> {
     if matches!(state, State::Absent | State::Folder { .. }) {
         return Ok(false);
     }
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let mut folder = to.descend(Path::new(""))?;
-    for part in above.split('/').filter(|part| !part.is_empty()) {
-        folder.make(part, FOLDER)?;
-        folder = folder.enter(part)?;
-    }
+    let folder = enter(to, above)?;
     match state {
         State::File { bytes, mode } => drop(folder.write_new(name, bytes, Some(mode.unwrap_or(FILE)))?),
         State::Large(large) => {

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, ReviewArgs};
 use crate::memory::ReviewDecision;
+use crate::proposal::{REPOSITORY, is_in_repository};
 use crate::restore_plan::RestoreScope;
-use crate::review::{self, ReviewEntry, ReviewQueue};
+use crate::review::{self, ReviewEntry, ReviewFile, ReviewQueue};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
@@ -57,7 +58,7 @@ impl ArchiveCommands<'_> {
     fn list_open(&mut self, open: &[ReviewEntry], as_json: bool) -> Result<u8> {
         let code = if open.is_empty() { DONE } else { FAILED };
         if as_json {
-            let rows: Vec<_> = open.iter().map(row).collect();
+            let rows: Vec<_> = open.iter().map(|entry| self.row(entry)).collect();
             self.out.json(&rows)?;
             self.out.flush()?;
             return Ok(code);
@@ -71,9 +72,12 @@ impl ArchiveCommands<'_> {
             turn.clone_from(&entry.turn);
             let sign = if entry.kind == "command" { '$' } else { '•' };
             writeln!(self.out, "  {}  {sign} {}", entry.id, clean_line(&entry.title))?;
-            for file in &entry.files {
+            for file in own_files(entry) {
                 let lines = file.lines.map_or(String::new(), |(added, removed)| format!("  +{added} −{removed}"));
                 writeln!(self.out, "      {}{lines}", clean_line(&file.path))?;
+            }
+            if let Some(words) = review::repository_words(entry, self.stores()) {
+                writeln!(self.out, "      {REPOSITORY}: {words}")?;
             }
         }
         self.out.flush()?;
@@ -86,13 +90,20 @@ impl ArchiveCommands<'_> {
         }
         Ok(code)
     }
+
+    fn row(&self, entry: &ReviewEntry) -> serde_json::Value {
+        let file = |file: &ReviewFile| json!({"path": file.path, "added": file.lines.map(|l| l.0), "removed": file.lines.map(|l| l.1)});
+        let repository = review::repository_words(entry, self.stores())
+            .map(|words| json!({"path": REPOSITORY, "added": null, "removed": null, "changed": words}));
+        json!({
+            "id": entry.id.to_string(), "time": time::utc_millis(entry.id.at()), "kind": entry.kind, "cause": entry.title,
+            "session": entry.turn.as_ref().map(|turn| &turn.0), "turn": entry.turn.as_ref().map(|turn| turn.1),
+            "approved": entry.approved, "files": own_files(entry).map(file).chain(repository).collect::<Vec<_>>(),
+        })
+    }
 }
 
-fn row(entry: &ReviewEntry) -> serde_json::Value {
-    let file = |file: &review::ReviewFile| json!({"path": file.path, "added": file.lines.map(|l| l.0), "removed": file.lines.map(|l| l.1)});
-    json!({
-        "id": entry.id.to_string(), "time": time::utc_millis(entry.id.at()), "kind": entry.kind, "cause": entry.title,
-        "session": entry.turn.as_ref().map(|turn| &turn.0), "turn": entry.turn.as_ref().map(|turn| turn.1),
-        "approved": entry.approved, "files": entry.files.iter().map(file).collect::<Vec<_>>(),
-    })
+/// Returns the files of an entry but those of the repository, which are one unit.
+fn own_files(entry: &ReviewEntry) -> impl Iterator<Item = &ReviewFile> {
+    entry.files.iter().filter(|file| !is_in_repository(&file.path))
 }

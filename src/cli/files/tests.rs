@@ -796,3 +796,46 @@ fn a_changeset_that_cannot_be_read_is_named_beside_those_that_wait() {
         assert!(ran.err.contains(&id.to_string()), "{words:?}: {ran:?}");
     }
 }
+
+#[test]
+fn a_name_that_is_no_text_and_a_path_that_was_a_folder_are_found_in_the_past() {
+    use std::os::unix::ffi::OsStrExt;
+    let w = World::new();
+    fs::create_dir(w.workspace.full("src")).expect("made");
+    w.write("src/a", "one\n");
+    w.write("src/b", "stays\n");
+    w.edit("src/a", "two\n");
+    let at = w.json(&["timeline", "--json"])[0]["changeset"].as_str().expect("an id").to_string();
+    fs::remove_dir_all(w.workspace.full("src")).expect("removed");
+    let listed = w.run(&["at", &at, "src"], None);
+    assert_eq!((listed.code, listed.out.as_str()), (DONE, "src/a\n"), "{listed:?}");
+    assert!(listed.err.contains("src was a folder"), "{listed:?}");
+    assert_eq!(w.run(&["at", &at, "other"], None).code, FAILED);
+    fs::write(w.workspace.root().join(std::ffi::OsStr::from_bytes(b"n\xff")), "bytes\n").expect("written");
+    for name in ["n\0ff", "n\\xff"] {
+        let blamed = w.run(&["blame", name], None);
+        assert!(blamed.code == DONE && blamed.out.contains("bytes"), "{blamed:?}");
+        assert_eq!(w.run(&["at", "now", name], None).out, "bytes\n");
+    }
+    assert_eq!(listed_name("a\\xzz\\x41"), None);
+}
+
+#[test]
+fn a_state_is_written_with_its_folders_and_their_modes() {
+    use std::os::unix::fs::PermissionsExt;
+    let w = World::new();
+    fs::create_dir(w.workspace.full("shut")).expect("made");
+    w.write("shut/a", "one\n");
+    w.edit("shut/a", "two\n");
+    fs::create_dir(w.workspace.full("empty")).expect("made");
+    fs::set_permissions(w.workspace.full("shut"), fs::Permissions::from_mode(0o500)).expect("set");
+    let at = w.json(&["timeline", "--json"])[0]["changeset"].as_str().expect("an id").to_string();
+    let to = w.dir.path().join("then");
+    let ran = w.run(&["at", &at, "--to", &to.display().to_string()], None);
+    fs::set_permissions(w.workspace.full("shut"), fs::Permissions::from_mode(0o700)).expect("set");
+    assert_eq!(ran.code, DONE, "{ran:?}");
+    let mode = |path: &str| fs::metadata(to.join(path)).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode("shut"), to.join("empty").is_dir()), (0o500, true));
+    assert_eq!(fs::read_to_string(to.join("shut/a")).expect("read"), "one\n");
+    fs::set_permissions(to.join("shut"), fs::Permissions::from_mode(0o700)).expect("set");
+}

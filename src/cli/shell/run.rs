@@ -75,7 +75,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         let _ = record::prune(&logs.join(SESSION), LOGS);
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
-    tell(&command, sealed, args.json, stopped)
+    tell(&command, sealed, memory.banner().is_none(), args.json, stopped)
 }
 
 /// Removes what no command needs any more. A signal does not wait for it: what stays is removed the next time.
@@ -346,7 +346,7 @@ fn unfinished(bytes: &[u8]) -> usize {
     (1..=bytes.len().min(3)).rev().find(begun).unwrap_or(0)
 }
 
-fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
+fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: bool, stopped: bool) -> Result<i32> {
     let progress = command.running.progress().clone();
     let code = exit_code(command);
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
@@ -371,7 +371,13 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: b
     } else {
         if let Some(id) = changeset {
             let files = counted(changes.changes.iter().map(|change| change.entry.path.as_str()));
-            out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
+            let how = match known {
+                true => "`nebula undo` undoes it",
+                false => {
+                    "`nebula undo --force` undoes it; memory is not kept, so nothing tells what others changed since"
+                }
+            };
+            out::aside(format_args!("changed {files}, changeset {id}: {how}"));
         }
         if let Some(first) = earlier.first() {
             out::aside(format_args!(
@@ -397,6 +403,7 @@ pub fn list(context: &Context, as_json: bool) -> Result<i32> {
     for (record, _) in &records {
         let end = match (&record.failed, record.exit, record.signal) {
             (Some(_), ..) => "failed".to_string(),
+            _ if record.stopped.is_some() => record.stopped.clone().unwrap_or_default(),
             (None, Some(code), _) => format!("exit {code}"),
             (None, None, Some(signal)) => format!("signal {signal}"),
             (None, None, None) => "no end seen".into(),

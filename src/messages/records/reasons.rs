@@ -312,6 +312,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("a folder's mode: {why}", "フォルダーの権限: {why}"),
     ("{kind!} in its place was removed", "同じ場所の{kind!}を削除しました"),
     ("{path} is deleted; an undo brings it back without {what}", "{path}を削除します。元に戻しても{what}は戻りません"),
+    ("its group: an undo does not bring it back", "グループは、元に戻しても戻りません"),
+    ("its owner and group: an undo brings it back as your own", "所有者とグループは、元に戻すと自分のものになります"),
+    ("{path} belongs to another user", "{path}は別のユーザーのものです"),
+    ("{path} is of a group other than the user's own", "{path}のグループはユーザー自身のものではありません"),
     ("its {name} bit: an undo brings it back without", "{name}ビットは、元に戻しても戻りません"),
     (
         "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost",

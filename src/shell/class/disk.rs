@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{Around, Assessment, Class, Reason, Target};
+use crate::workspace::repository_above;
 
 /// The time limit for counting files.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -22,8 +23,8 @@ pub struct Met {
     pub paths: Vec<PathBuf>,
 }
 
-/// Looks at the disk: what lands on something that is there is `harm`, and a reader that the workspace itself brings is
-/// `work`. `path` is the variable that programs are found by.
+/// Looks at the disk: what lands on something that is there is `harm`, a reader that the workspace itself brings is
+/// `work`, and what changes in the folder of a repository acts later, whatever its name. `path` is the variable that programs are found by.
 pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     for part in &mut found.parts {
         let name = part.words.first().and_then(Option::as_deref);
@@ -43,6 +44,8 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
         let (class, reason) = (Class::Work, Reason::Runs);
         found.parts.push(super::ClassifiedCommand { text: name, class, reason, words, targets, may_be_final: false });
     }
+    let in_repository = |path: &String| repository_above(&around.root, Path::new(path)).is_some();
+    found.acts_later.extend(found.changes.extract_if(.., |path| in_repository(path)));
     super::secrets::look_below(found, around, Instant::now() + PATIENCE);
     found.take_worst_class();
 }
@@ -149,6 +152,11 @@ mod tests {
         std::fs::write(root.join("bin/timeout"), "").expect("written");
         assert_eq!(of("timeout 5 cat a", &format!("{}:/bin", root.join("bin").display())).class, Class::Work);
         assert_eq!(of("timeout 5 cat a", "/bin").class, Class::Read);
+        for folder in ["x.git/refs", "x.git/objects"] {
+            std::fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        std::fs::write(root.join("x.git/HEAD"), "").expect("written");
+        assert_eq!(of("echo x >> x.git/config; echo x >> new", "/bin").acts_later, ["x.git/config"]);
         let met = count(&of("rm -rf gen none", "/bin"), &around);
         assert_eq!((met[0].files, met[0].bytes, met[0].paths.len(), met[0].more), (2, 5, 1, false));
     }

@@ -155,6 +155,8 @@ pub struct Assessment {
     /// The files that it would change, as its text shows, and that act later without being read again: by their paths in
     /// the workspace, or after `…/` where the folder is not known.
     pub acts_later: Vec<String>,
+    /// The other files that it would change, as its text shows, by their paths in the workspace.
+    pub changes: Vec<String>,
 }
 
 /// The surroundings a command runs in.

@@ -264,7 +264,8 @@ impl Reader<'_> {
             Some(inside) if acts_later(inside) => self.found.acts_later.push(inside.to_string()),
             // The folder may not have been changed after all.
             _ if self.moved && acts_later(path) => self.found.acts_later.push(format!("…/{path}")),
-            _ => {}
+            Some(inside) => self.found.changes.push(inside.to_string()),
+            None => {}
         }
     }
 

@@ -9,6 +9,7 @@ use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::shell::host::{Keeper, Shell};
 use crate::shell::message::Exit;
 use crate::shell::output::record::CommandRecord;
+use crate::shell::report::Stopped;
 use crate::shell::run::RunningCommand;
 use crate::shell::sandbox::Grant;
 use crate::shell::scan::Scan;
@@ -34,6 +35,8 @@ pub struct ShellCommand {
     pub(super) states: CommandStates,
     /// True if the state it left was taken up already.
     pub(super) left_taken: AtomicBool,
+    /// The reason why it is over, where not by itself.
+    pub(super) stopped: Mutex<Option<Stopped>>,
     /// True if its end was reported to the model.
     pub(super) reported: AtomicBool,
     /// The view that it ran in, until what it changed there was read.
@@ -99,6 +102,7 @@ impl ShellCommand {
             None => {}
         }
         record.failed = progress.failed;
+        record.stopped = self.note_stopped(None).map(Stopped::words);
         record.changeset = changeset.or(record.changeset.take());
         // Without it the command is not listed: nothing else hangs on it.
         let _ = record.write(log);
@@ -190,6 +194,13 @@ impl ShellCommand {
         let is_new = failure.is_some() && before.as_ref() != failure;
         *before = failure.cloned();
         is_new
+    }
+
+    /// Notes why it is over, where not by itself. Returns what is known of that, also from an earlier time.
+    pub fn note_stopped(&self, stopped: Option<Stopped>) -> Option<Stopped> {
+        let mut known = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = stopped.or(*known);
+        *known
     }
 
     /// Marks its end, or its running on, as reported to the model.

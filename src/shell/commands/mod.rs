@@ -127,6 +127,7 @@ impl Commands {
             states: CommandStates::new(staging, scan),
             left_taken: AtomicBool::default(),
             reported: AtomicBool::default(),
+            stopped: Mutex::default(),
             view: Mutex::new(request.view.clone()),
             id,
             info,

@@ -259,8 +259,10 @@ fn address_of(call: &Notification) -> io::Result<Option<ConnectTarget>> {
     let [_, address, length, ..] = call.arguments;
     let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
     let mut bytes = vec![0; length];
-    let read = sys::read_memory(call.process, address, &mut bytes)?;
-    Ok(parse(&bytes[..read]))
+    if sys::read_memory(call.process, address, &mut bytes)? < length {
+        return Err(io::Error::from_raw_os_error(libc::EFAULT));
+    }
+    Ok(parse(&bytes))
 }
 
 /// Returns the path at which a socket is about to be made, where it gets one.

@@ -9,6 +9,7 @@ mod asks;
 mod copies;
 mod moved;
 mod outside;
+mod owners;
 mod raced;
 mod shared;
 
@@ -229,9 +230,11 @@ impl Keeping {
 
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
+        let whose = fs::symlink_metadata(path).ok();
         self.keep_named(path)?;
         if self.saved.contains(&self.name(path)) {
             self.set_loose(&[path], false);
+            self.note_owner(path, whose.as_ref())?;
         }
         Ok(())
     }

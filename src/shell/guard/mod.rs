@@ -179,8 +179,9 @@ fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found 
     match text_at(call.process, address) {
         Ok(text) if text.is_empty() => Ok(None),
         Ok(text) => found(resolve(call.process, descriptor(folder), &text, last)),
-        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Ok(None),
         Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => Ok(None),
+        // The kernel may read what the guard cannot.
+        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Err(libc::EFAULT),
         Err(_) => Err(libc::EACCES),
     }
 }
@@ -191,7 +192,7 @@ fn found(path: io::Result<PathBuf>) -> Found {
     match path {
         Ok(path) => Ok(Some(path)),
         Err(error) => match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL | libc::EFAULT) => Ok(None),
+            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL) => Ok(None),
             number => Err(number.unwrap_or(libc::EACCES)),
         },
     }
@@ -226,9 +227,9 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
         libc::SYS_fchmodat => mode(path(a, b, true), Some(c), keeping),
         filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), Some(c), keeping),
         filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), Some(c), keeping),
-        libc::SYS_fchown => mode(behind(call, a), None, keeping),
-        libc::SYS_fchownat if means_descriptor(call, b, e) => mode(behind(call, a), None, keeping),
-        libc::SYS_fchownat => mode(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), None, keeping),
+        libc::SYS_fchown => group(behind(call, a), c, keeping),
+        libc::SYS_fchownat if means_descriptor(call, b, e) => group(behind(call, a), d, keeping),
+        libc::SYS_fchownat => group(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), d, keeping),
         libc::SYS_utimensat if b == 0 || means_descriptor(call, b, d) => set_times(behind(call, a), keeping),
         libc::SYS_utimensat => set_times(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
         libc::SYS_flock => behind(call, a)?.map_or(Ok(()), |path| keeping.lock_file(&path)),
@@ -239,13 +240,14 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
 
 /// Returns whether a call means the file behind its descriptor itself: it gives no path, and its flags allow that.
 fn means_descriptor(call: &Notification, path: u64, flags: u64) -> bool {
-    flags & libc::AT_EMPTY_PATH as u64 != 0 && text_at(call.process, path).is_ok_and(|text| text.is_empty())
+    let empty = || path == 0 || text_at(call.process, path).is_ok_and(|text| text.is_empty());
+    flags & libc::AT_EMPTY_PATH as u64 != 0 && empty()
 }
 
 /// Answers the calls that only one machine has.
 #[cfg(target_arch = "x86_64")]
 fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let [a, b, ..] = call.arguments;
+    let [a, b, c, ..] = call.arguments;
     let path = |address, last| path_of(call, HERE, address, last);
     match call.number {
         libc::SYS_open => open(call, HERE, a, b, keeping),
@@ -261,8 +263,8 @@ fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal>
         libc::SYS_mknod => make(path(a, false), false, keeping),
         libc::SYS_mkdir => make(path(a, false), true, keeping),
         libc::SYS_chmod => mode(path(a, true), Some(b), keeping),
-        libc::SYS_chown => mode(path(a, true), None, keeping),
-        libc::SYS_lchown => mode(path(a, false), None, keeping),
+        libc::SYS_chown => group(path(a, true), c, keeping),
+        libc::SYS_lchown => group(path(a, false), c, keeping),
         libc::SYS_utime | libc::SYS_utimes => set_times(path(a, true), keeping),
         libc::SYS_futimesat if b == 0 => set_times(behind(call, a), keeping),
         libc::SYS_futimesat => set_times(path_of(call, a, b, true), keeping),
@@ -322,6 +324,14 @@ fn rename(old: Found, new: Found, flags: u64, keeping: &mut Keeping) -> Result<(
 
 fn set_times(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
     path?.map_or(Ok(()), |path| keeping.set_times(&path))
+}
+
+/// Keeps the state before a group is set; a command may give no file to another user.
+fn group(path: Found, to: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
+    if let Ok(Some(path)) = &path {
+        keeping.note_group(path, to as u32)?;
+    }
+    mode(path, None, keeping)
 }
 
 /// Keeps the state before a mode or an owner is set. `to` is the mode; none for an owner.

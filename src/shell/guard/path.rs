@@ -41,7 +41,7 @@ pub fn text_at(process: i32, address: u64) -> io::Result<OsString> {
             return Ok(OsString::from_vec(bytes));
         }
         if read < piece {
-            break;
+            return Err(io::Error::from_raw_os_error(libc::EFAULT));
         }
         length += read;
     }

@@ -41,6 +41,7 @@ fn keeping(start: &Start, with: &GuardStart, consents: &Arc<Mutex<Consents>>) ->
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
     let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
     let workspace = workspace.with_folders(&with.folders, with.private.clone());
+    let workspace = with.protected.iter().fold(workspace, |workspace, folder| workspace.protect(folder));
     let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);

@@ -17,6 +17,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode};
 use rustix::process::{getegid, geteuid};
@@ -27,15 +28,18 @@ pub use changes::{TooMuch, ViewChanges};
 pub use mounts::{enter, only_read_below};
 
 use super::message::ViewStart;
-use super::places::PathClasses;
+use super::places::{PathClass, PathClasses};
 use super::sandbox::TEMPORARY;
 use crate::archive::{Archive, Error};
 use crate::disk::{self, Links};
 use crate::proposal::State;
+use crate::text::clean::clean_line;
 use crate::workspace::{Workspace, copy_large};
 
 /// The folder of views in `.shaft`.
 const VIEWS: &str = "views";
+/// The time limit for looking at whose the files of a workspace are.
+const PATIENCE: Duration = Duration::from_millis(50);
 const LOCK: &str = "lock";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
@@ -186,6 +190,36 @@ pub fn refusal(root: &Path) -> Option<&'static str> {
         (true, false) => Some("the workspace's group is not the user's own"),
         (true, true) => None,
     }
+}
+
+/// Returns why there can be no view of what lies in a workspace, as far as it is looked at within a short time: a file of
+/// another user or group cannot be changed in one. What can be rebuilt is not looked at.
+pub fn refusal_within(places: &PathClasses) -> Option<String> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let until = Instant::now() + PATIENCE;
+    let mut folders = vec![places.root().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if Instant::now() > until {
+                return None;
+            }
+            let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
+            if meta.is_dir() {
+                if matches!(places.of(&path, true), PathClass::Refused | PathClass::Derived(_)) {
+                    continue;
+                }
+                folders.push(path.clone());
+            }
+            let whose = match (meta.uid() == user, meta.gid() == group) {
+                (true, true) => continue,
+                (false, _) => "belongs to another user",
+                (true, false) => "is of a group other than the user's own",
+            };
+            let name = path.strip_prefix(places.root()).unwrap_or(&path).display().to_string();
+            return Some(format!("{} {whose}", clean_line(&name)));
+        }
+    }
+    None
 }
 
 /// Makes the two folders of an overlay of `lower`.
@@ -396,6 +430,18 @@ mod tests {
         assert_eq!(refusal(dir.path()), None);
         assert_eq!(refusal(Path::new("/")), Some("the workspace is the root of the file system"));
         // Only root can give it away.
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        fs::create_dir_all(dir.path().join("a/b")).expect("made");
+        fs::write(dir.path().join("a/b/c"), "").expect("written");
+        let within = || {
+            let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+            refusal_within(&places)
+        };
+        assert_eq!(within(), None);
+        if std::os::unix::fs::chown(dir.path().join("a/b/c"), None, Some(12_345)).is_ok() {
+            assert_eq!(within().as_deref(), Some("a/b/c is of a group other than the user's own"));
+        }
         if std::os::unix::fs::chown(dir.path(), None, Some(12_345)).is_ok() {
             assert_eq!(refusal(dir.path()), Some("the workspace's group is not the user's own"));
         }

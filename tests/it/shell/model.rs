@@ -134,13 +134,16 @@ async fn a_limit_stops_it_and_what_it_changed_is_preserved() {
     }
     let world = world().approve("all");
     let command = json!({"command": "echo two > a.txt; trap '' TERM; sleep 60", "timeoutSeconds": 1});
-    let mut live = start(&world, vec![call("runCommand", command), call("undo", json!({})), say("done")]);
+    let later = call("commandOutput", json!({"id": "c1"}));
+    let mut live = start(&world, vec![call("runCommand", command), later, call("undo", json!({})), say("done")]);
     live.submit("go");
     let call = ended(&mut live).await;
     assert!(
         call.result.as_deref().is_some_and(|r| r.starts_with("stopped after 1 s") && r.contains("M a.txt")),
         "{call:?}"
     );
+    let call = ended(&mut live).await;
+    assert!(call.result.as_deref().is_some_and(|r| r.starts_with("stopped after 1 s")), "{call:?}");
     live.decide(nebula::proposal::Choice::Accept).await;
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "one\n", "undone by the model's undo");

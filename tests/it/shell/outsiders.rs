@@ -221,3 +221,41 @@ size(b)
     let ran = python(&tree, &[], &code);
     assert_eq!(text(&ran.stdout), "refused\nsize done\nmode done\n", "{}", both(&ran));
 }
+
+/// The kernel reads a path also from memory that its process may only write: so must the guard.
+#[test]
+fn a_path_in_memory_that_is_only_written_hides_nothing() {
+    if !usable() {
+        return;
+    }
+    let tree = Tree::new();
+    assert_eq!(run(&tree, &[], "echo x > README.md").status.code(), Some(0));
+    assert!(tree.nebula(&["undo", "--yes"]).status.success());
+    let before = tree.snapshot();
+    let code = r"
+c.mmap.restype = ctypes.c_void_p
+pages = c.mmap(None, 8192, 3, 0x22, -1, 0)
+def at(place, protection, text):
+    c.mprotect(ctypes.c_void_p(pages), 8192, 3)
+    ctypes.memmove(place, text, len(text))
+    c.mprotect(ctypes.c_void_p(pages), 8192, protection)
+    return ctypes.c_void_p(place)
+for protection in (2, 4):
+    for place in (pages, pages + 4090):
+        tried('archive', c.unlink(at(place, protection, b'.shaft/lock\0')))
+        tried('file', c.unlink(at(place, protection, b'README.md\0')))
+        tried('cut', c.truncate(at(place, protection, b'src/lib.rs\0'), ctypes.c_long(0)))
+        tried('mode', c.fchmodat(-100, at(place, protection, b'.shaft/lock\0'), 0o777, 0))
+        socket = c.socket(1, 1, 0)
+        tried('socket', c.bind(socket, at(place, protection, b'\1\0.shaft/made\0'), 14))
+tried('nothing', c.unlink(ctypes.c_void_p(1)))
+";
+    let ran = python(&tree, &[], code);
+    let said = both(&ran);
+    assert!(said.contains("file done") && !said.contains("archive done") && !said.contains("mode done"), "{said}");
+    assert!(!said.contains("socket done") && said.contains("nothing EFAULT"), "{said}");
+    assert!(tree.root().join(".shaft/lock").is_file() && !tree.root().join(".shaft/made").exists());
+    assert!(tree.nebula(&["undo", "--yes"]).status.success());
+    fs::remove_file(tree.root().join("try.py")).expect("removed");
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+}

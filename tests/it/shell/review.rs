@@ -438,3 +438,20 @@ async fn a_review_that_is_killed_anywhere_loses_nothing_and_claims_nothing() {
         assert!(nebula(&world, &["history", "--check"]).status.success(), "{due:?}");
     }
 }
+
+#[tokio::test]
+async fn every_entry_waits_again_once_its_restore_is_undone() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+    // The second one changes a file of the first again, which none of the two has left as it is in the end.
+    ran(&world, &["rm b.txt; echo a >> a.txt", "echo b >> a.txt"]).await;
+    assert_eq!(open(&world).0.len(), 2);
+    assert!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.success());
+    assert_eq!(open(&world).0.len(), 0);
+    assert!(nebula(&world, &["undo", "--yes"]).status.success());
+    assert_eq!(world.read("a.txt"), "one\na\nb\n");
+    assert_eq!(open(&world).0.len(), 2);
+}

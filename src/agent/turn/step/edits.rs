@@ -369,6 +369,7 @@ async fn tell(
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
             record.changeset.clone_from(&outcome_of_proposal.changeset);
+            record.went_back = outcome_of_proposal.went_back();
             record.known_files = known_files(results, outcome_of_proposal);
         }
         if let Some(line) = verdict.for_model {

@@ -52,7 +52,7 @@ pub fn verdict(
         Verdict::new(CallState::Refused, "", Some(reason.into()), Some(for_model.into()))
     };
     match &result_of_proposal.outcome {
-        Outcome::Withdrawn if result_of_proposal.tested.is_some() => refused(
+        Outcome::Withdrawn if result_of_proposal.went_back() => refused(
             "its test failed",
             "Not written, and not decided: the proposal was tested first. Fix what fails and propose the whole change again.",
         ),

@@ -10,6 +10,7 @@ use super::copies::share_file;
 use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{HoldAnswer, HoldReason};
+use crate::workspace::repository_above;
 
 /// The folder of a repository.
 const GIT: &str = ".git";
@@ -46,8 +47,10 @@ impl Keeping {
     /// Lets a file that acts later be changed, or made, only where the person lets it.
     pub(super) fn ask_about_later(&mut self, path: &Path) -> Verdict {
         let name = self.name(path);
-        // The folder of a linked worktree's repository may have any name.
-        let in_git = self.places.in_linked(path).map(|inside| format!("{GIT}/{}", inside.display()));
+        // The folder of a repository may have any name.
+        let in_bare = || Some(repository_above(self.places.root(), path.strip_prefix(self.places.root()).ok()?)?.1);
+        let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);
+        let in_git = inside.map(|inside| format!("{GIT}/{}", inside.display()));
         if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) {
             return Ok(());
         }

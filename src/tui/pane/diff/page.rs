@@ -29,6 +29,8 @@ pub(in crate::tui) struct DiffPage {
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
+    /// The agent was told that the person decides about it.
+    began: bool,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
     /// The words of the model before it proposed this.
@@ -103,6 +105,7 @@ impl DiffPage {
             past: Vec::new(),
             reverts: false,
             armed: false,
+            began: false,
             asks: false,
             why: String::new(),
             why_from: None,
@@ -301,6 +304,15 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
+    /// Tells the agent, once, that the person decides about it.
+    fn begin(&mut self, action: Action) -> Vec<PaneEffect> {
+        let decides = matches!(action, Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle);
+        match decides && !self.is_restore() && !std::mem::replace(&mut self.began, true) {
+            true => vec![PaneEffect::send(Command::Reviewing(self.proposal.id))],
+            false => Vec::new(),
+        }
+    }
+
     /// Undoes a part of what the session changed: the hunk in focus, or the file whose head is; all that the call
     /// changed which made it; all that its turn changed.
     pub fn undo_part(&self, action: Action) -> Vec<PaneEffect> {
@@ -392,7 +404,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Blame => return Some(blamed(page.view.line_in_focus(|hunk| &hunk.before))),
         _ => return None,
     }
-    Some(Vec::new())
+    Some(page.begin(action))
 }
 
 impl View {

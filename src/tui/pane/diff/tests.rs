@@ -43,6 +43,11 @@ fn act(diff: &mut Diff, actions: &[Action]) -> Vec<PaneEffect> {
     actions.iter().flat_map(|a| diff.act(*a, 0)).collect()
 }
 
+/// Returns whether the agent is told that the person decides, and nothing more happens.
+fn is_begun(effects: &[PaneEffect]) -> bool {
+    matches!(effects, [PaneEffect::Run(Effect::Send(Command::Reviewing(ProposalId(7))))])
+}
+
 fn decision(effects: &[PaneEffect]) -> &Decision {
     match effects {
         [PaneEffect::Run(Effect::Send(Command::Decide(ProposalId(7), decision)))] => decision,
@@ -83,7 +88,7 @@ fn a_file_that_changed_on_disk_meanwhile_is_marked() {
 #[test]
 fn decisions_go_out_per_hunk_with_the_reason() {
     let mut diff = pane(140, 35, shop());
-    assert!(act(&mut diff, &[Action::Reject, Action::Accept]).is_empty());
+    assert!(is_begun(&act(&mut diff, &[Action::Reject, Action::Accept])));
     assert_eq!(diff.undecided(), Some((1, 3)));
     // One hunk is undecided: Enter goes there.
     act(&mut diff, &[Action::PreviousFile, Action::Write]);
@@ -111,7 +116,7 @@ fn all_at_once() {
     assert!(decision(&effects[1..]).for_session);
     // What was refused stays refused, and Enter asks for its reason first.
     let mut diff = pane(140, 35, shop());
-    assert_eq!(act(&mut diff, &[Action::Reject, Action::AcceptAll]), []);
+    assert!(is_begun(&act(&mut diff, &[Action::Reject, Action::AcceptAll])));
     assert!(diff.lacks_reason() && diff.offers(Action::UndoDecision));
     assert!(matches!(act(&mut diff, &[Action::Write])[..], [PaneEffect::Line { .. }]));
     let mut diff = pane(140, 35, shop());
@@ -753,6 +758,13 @@ fn a_search_hides_no_undecided_hunks() {
     diff.line(LineFor::Search, LineInput::Now("price"), 0);
     let note = testing::note(&Theme::shipped("dark"), |ctx| diff.note(100, ctx));
     assert!(note.starts_with("1 of ") && note.contains('3'), "{note}");
+}
+
+#[test]
+fn the_agent_is_told_once_that_the_person_decides() {
+    let mut diff = pane(100, 30, shop());
+    assert!(is_begun(&act(&mut diff, &[Action::Accept])));
+    assert!(act(&mut diff, &[Action::Reject]).is_empty());
 }
 
 #[test]
