@@ -14,7 +14,9 @@ use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset::Changeset, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
+use crate::git;
 use crate::proposal::{Consent, LargeFile, State};
+use crate::workspace::leftover::UntrackedLookup;
 use crate::workspace::{copy_large, holds_large, lexical, worktree_folders};
 
 /// The result of archiving.
@@ -257,7 +259,8 @@ impl Archive {
     ///
     /// # Errors
     /// When the lock cannot be taken. An archive that is not there needs no sweep.
-    pub fn sweep(&self, sweep: impl Fn(&Folder, &Path) -> usize) -> Result<usize, Error> {
+    pub fn sweep(&self, sweep: impl Fn(&Folder, &Path, UntrackedLookup) -> usize) -> Result<usize, Error> {
+        let sweep = |folder: &Folder, below: &Path| sweep(folder, below, git::untracked_of);
         const CHANGESETS: usize = 20;
         if self.open_folder()?.is_none() {
             return Ok(0);
