@@ -15,7 +15,9 @@ use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
+use crate::git;
 use crate::proposal::{Consent, LargeFile, State};
+use crate::workspace::leftover::UntrackedLookup;
 use crate::workspace::{OutsideFolder, copy_large, holds_large, lexical};
 
 /// The result of archiving.
@@ -258,7 +260,8 @@ impl Archive {
     ///
     /// # Errors
     /// When the lock cannot be taken. An archive that is not there needs no sweep.
-    pub fn sweep(&self, sweep: impl Fn(&Folder, &Path) -> usize) -> Result<usize, Error> {
+    pub fn sweep(&self, sweep: impl Fn(&Folder, &Path, UntrackedLookup) -> usize) -> Result<usize, Error> {
+        let sweep = |folder: &Folder, below: &Path| sweep(folder, below, git::untracked_of);
         const CHANGESETS: usize = 20;
         if self.open_folder()?.is_none() {
             return Ok(0);

@@ -116,12 +116,15 @@ pub struct Repository {
     program: PathBuf,
 }
 
+/// The time that git has to say which of a few files it tracks.
+const UNTRACKED_LIMIT: Duration = Duration::from_secs(5);
+
 /// Returns those of these files of a folder that git does not track: all where there is no repository, none where git
 /// does not answer in time.
-pub fn untracked_of(folder: &Path, files: &[PathBuf], limit: Duration) -> Vec<PathBuf> {
+pub fn untracked_of(folder: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     let real = |path: &Path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     let Ok(repository) = Repository::find(folder) else { return files.to_vec() };
-    let Ok(untracked) = repository.not_tracked(files, limit) else { return Vec::new() };
+    let Ok(untracked) = repository.not_tracked(files, UNTRACKED_LIMIT) else { return Vec::new() };
     let found: Vec<_> = untracked.files.iter().filter_map(|(path, _)| real(&repository.top.join(path))).collect();
     files.iter().filter(|file| real(file).is_some_and(|file| found.contains(&file))).cloned().collect()
 }

@@ -1,19 +1,17 @@
 //! Temporary files that processes left behind in the workspace.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::fs::FileType;
 
 use crate::disk::{self, Folder};
-use crate::git;
 
-/// The time that git has to say which files it tracks.
-const GIT_LIMIT: Duration = Duration::from_secs(5);
+/// Returns those of some files of a folder that git does not track.
+pub type UntrackedLookup = fn(&Path, &[PathBuf]) -> Vec<PathBuf>;
 
 /// Removes the temporary files of processes that have ended from a folder of the workspace, given by its path below
 /// `root`. What git tracks is none, whatever its name. Returns how many.
-pub fn sweep(root: &Folder, folder: &Path) -> usize {
+pub fn sweep(root: &Folder, folder: &Path, untracked: UntrackedLookup) -> usize {
     let Ok(folder) = root.descend(folder) else { return 0 };
     let names = folder.names().unwrap_or_default();
     let left_over = names.iter().filter(|name| name.to_str().is_some_and(disk::is_left_over));
@@ -24,9 +22,8 @@ pub fn sweep(root: &Folder, folder: &Path) -> usize {
     if left_over.is_empty() {
         return 0;
     }
-    let untracked = git::untracked_of(folder.path(), &left_over, GIT_LIMIT);
     let gone = |path: &&PathBuf| path.file_name().is_some_and(|name| folder.remove_file(name).is_ok());
-    untracked.iter().filter(gone).count()
+    untracked(folder.path(), &left_over).iter().filter(gone).count()
 }
 
 #[cfg(test)]
@@ -45,11 +42,11 @@ mod tests {
             let mut git = std::process::Command::new("git");
             assert!(git.args(words).current_dir(dir.path()).status().expect("git runs").success());
         }
-        assert_eq!(sweep(&root, Path::new("")), 1);
+        assert_eq!(sweep(&root, Path::new(""), crate::git::untracked_of), 1);
         assert!(at(mine).exists() && !at(left).exists());
         // Without a repository every one is nebula's.
         fs::remove_dir_all(at(".git")).expect("removed");
-        assert_eq!(sweep(&root, Path::new("")), 1);
+        assert_eq!(sweep(&root, Path::new(""), crate::git::untracked_of), 1);
         assert!(!at(mine).exists());
     }
 }

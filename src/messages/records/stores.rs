@@ -42,6 +42,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "別のnebulaが{path}を{seconds}秒間使用中です。終了を待つか終了させてから、もう一度試してください",
     ),
     (
+        "version {id} of {path} is damaged: `nebula history --check` lists all damage",
+        "{path}のバージョン{id}は壊れています: `nebula history --check`で破損をすべて表示できます",
+    ),
+    (
         "changeset {id} is damaged: {why}; `nebula history --check` lists all damage",
         "チェンジセット{id}が壊れています: {why}。`nebula history --check`ですべての破損を表示できます",
     ),

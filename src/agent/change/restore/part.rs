@@ -145,7 +145,7 @@ fn file_without(
         return Ok(None);
     }
     let now = workspace.read_whole(path).map_err(|e| e.to_string())?.state;
-    let stores = Stores { workspace: &workspace, archive: &archive, memory: services.memory.sync() };
+    let stores = Stores { workspace: &workspace, archive: &archive, ..services.stores() };
     let show = |at: usize| stores.show(path, &versions[at]).map_err(|e| e.to_string());
     let before = show(first)?;
     let wrote = match versions.get(last + 1) {
