@@ -197,7 +197,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         }
     });
     stored.await.map_err(|e| e.to_string())??;
-    learnt_windows::recall(services, &provider.place()).await;
+    learnt_windows::recall(services, &provider.address()).await;
     model_facts::describe(services, &*provider, &model).await;
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
@@ -251,7 +251,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
                 services.say(Level::Info, title, say::chooses_another());
             }
         }
-        learnt_windows::recall(&services, &provider.place()).await;
+        learnt_windows::recall(&services, &provider.address()).await;
         model_facts::describe(&services, &*provider, &services.models.connection().model).await;
         services.report(ServiceReport::Looked);
     });
@@ -260,7 +260,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
 async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
-            learnt_windows::recall(services, &provider.place()).await;
+            learnt_windows::recall(services, &provider.address()).await;
             model_facts::describe(services, &*provider, &model).await;
             // The person may have connected another one meanwhile.
             if services.models.connection().provider.is_some() {

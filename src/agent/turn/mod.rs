@@ -74,6 +74,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                 }
                 None => return interrupted(&context.events, false).await,
             };
+        let has_tools = !request.tools.is_empty();
         let budget = BudgetLeft::of(&context.services.config, session);
         let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
         if let Some(usage) = step.usage.filter(|_| !step.counted) {
@@ -86,6 +87,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             && !std::mem::replace(&mut shortened, true)
             && window::learn(&context.services.config, &context.status_data, session, &target, error)
         {
+            continue;
+        }
+        if has_tools && refused_tools(context, session, &step, &target).await {
             continue;
         }
         if step.unfinished().is_some_and(|why| follow_up.again(session, why)) {
@@ -107,6 +111,19 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             }
         }
     }
+}
+
+/// Returns whether the model is to be asked once more, without tools: it takes none, which is learnt and told once.
+async fn refused_tools(context: &SessionContext, session: &Conversation, step: &Step, target: &RequestTarget) -> bool {
+    let Ended::Broken(error) = &step.ended else { return false };
+    if error.kind != ErrorKind::NoTools || step.row.is_some() {
+        return false;
+    }
+    let learnt = request::learn_no_tools(&context.services.config, session, target).await;
+    if let Some(Some((title, detail))) = &learnt {
+        context.events.notice(Level::Info, title, detail).await;
+    }
+    learnt.is_some()
 }
 
 /// Ends a turn that has made as many steps as the configuration lets it.

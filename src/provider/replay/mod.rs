@@ -329,6 +329,10 @@ impl Provider for Recorder {
         self.inner.place()
     }
 
+    fn address(&self) -> String {
+        self.inner.address()
+    }
+
     fn recorded(&self) -> bool {
         self.inner.recorded()
     }

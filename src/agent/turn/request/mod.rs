@@ -7,7 +7,7 @@ mod takeable;
 
 use std::sync::Arc;
 
-pub use self::model_fit::learn_format;
+pub use self::model_fit::{learn_format, learn_no_tools};
 pub use self::next::{BuiltRequest, Unbuilt, build};
 use self::takeable::takeable;
 use crate::agent::services::config_files::ConfigFiles;
@@ -30,6 +30,7 @@ const WHOLE_FILE: u64 = 8_192;
 /// for them, and one that writes calls as text is told of the others in its prompt.
 pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
     let offered = match (settings.mode, settings.format) {
+        _ if settings.no_tools => return Arc::default(),
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
         (Mode::Agent, Format::TOOLS) if settings.small_model => OfferedTools::Small,
