@@ -7,6 +7,8 @@ messages! {
     takes_no_tools(model, host, code): "{model} at {host} takes no tools ({code})", "{host}の{model}はツールを受け付けません（{code}）";
     no_tls(host): "{host} does not speak TLS", "{host}はTLSに対応していません";
     try_plain: "Your message is saved. Try http:// in its address.", "メッセージは保存されています。アドレスをhttp://にしてみてください。";
+    no_answer_recorded: "a recording cannot answer that", "記録はこれに答えられません";
+    answers_as_recorded: "It answers what was recorded, step by step. Connect a model to ask.", "記録されたことだけに順に答えます。質問するにはモデルを接続してください。";
     no_right_hint(quoted): "The key has no right to this model or address. {quoted}", "このキーにはこのモデルまたはアドレスの権限がありません。{quoted}";
     no_such_model(model, host, code): "there is no model {model} at {host} ({code})", "{host}にモデル{model}はありません（{code}）";
     nothing_at(url, code): "there is nothing at {url} ({code})", "{url}には何もありません（{code}）";

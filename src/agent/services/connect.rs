@@ -32,7 +32,7 @@ fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provide
         None => provider,
         Some(Ok(recorder)) => Arc::new(recorder),
         Some(Err(e)) => {
-            services.say(Level::Error, e.message, e.hint);
+            services.say_failed(e);
             provider
         }
     }
@@ -56,7 +56,7 @@ pub fn connect(services: &Arc<Services>) {
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
                 provider::ErrorKind::NoKey if !connection.custom_url => look_for_local(services),
-                _ => services.say(Level::Error, e.message, e.hint),
+                _ => services.say_failed(e),
             }
         }
     }
@@ -278,6 +278,6 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
             services.report(ServiceReport::Status);
             services.say(Level::Info, title, detail);
         }
-        Err(e) => services.say(Level::Error, e.message, e.hint),
+        Err(e) => services.say_failed(e),
     }
 }

@@ -35,7 +35,7 @@ use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::config::TextUse;
 use crate::messages::{agent as say, count, records};
-use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
+use crate::protocol::{Cause, Level, Mode, NoticeAction, TurnEnd};
 use crate::provider::ErrorKind;
 
 /// The continuation of the turn after a step.
@@ -79,8 +79,12 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
         if let Some(usage) = step.usage.filter(|_| !step.counted) {
             session.window.counted(usage.input);
+            context.status_data.show_counted(usage.input, usage.output);
         }
         usage::add((&context.events, &context.status_data), session, &target, (step.usage, step.counted)).await;
+        if step.usage.is_none() {
+            context.tell_status().await;
+        }
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
@@ -98,6 +102,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         if step.silent {
             return said_nothing(&context.events, !worked).await;
         }
+        if step.row.is_some() && settings.mode == Mode::Agent {
+            effect.look(session, settings.format);
+        }
         worked |= !step.acts.is_empty();
         match act(context, session, (step, &target), (&mut repeats, &mut effect), stop).await {
             // What changed a file got somewhere: it may be summarised anew.
@@ -105,7 +112,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             Next::Step => {}
             Next::End(end) => {
                 if end == TurnEnd::Done {
-                    effect.say(&context.events, &context.settings(), session).await;
+                    effect.say(&context.events, &context.settings()).await;
                 }
                 return end;
             }

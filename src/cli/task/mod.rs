@@ -216,6 +216,9 @@ impl EventPrinter {
                 self.refused |= was_refused && !self.plan;
                 self.line(event_line(&event))?;
             }
+            EventBody::Compacted { before, after } => {
+                self.line(json!({"type": "compacted", "before": before, "after": after}))?;
+            }
             EventBody::Usage(usage) => self.line(usage_line(&usage))?,
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);

@@ -81,7 +81,7 @@ pub async fn beside(
     // Some servers refuse calls in a conversation without tools.
     let (tools, skip_backoff) = (offered(&context.services.config, &settings, session), context.skip_backoff.clone());
     let base = base(&context.services.config, session, &target, estimate);
-    (Request { system, messages, tools, skip_backoff, ..base }, target)
+    (Request { system, messages, tools, skip_backoff, beside: true, ..base }, target)
 }
 
 /// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt

@@ -93,10 +93,11 @@ pub(super) fn temperature(
     configured.or((writes_text(config, model) && !thinks).then_some(chosen))
 }
 
-/// Returns whole files, or blocks where a file whose text the model knows is long.
+/// Returns whole files, or blocks where a file whose text the model knows is long, or not UTF-8.
 fn text_format(session: &Conversation) -> Format {
     let long = |text: &str| text.lines().nth(LONG - 1).is_some();
-    match session.files.versions.values().filter_map(|file| file.text.as_deref()).any(long) {
+    let files = &session.files;
+    match !files.not_utf8.is_empty() || files.versions.values().filter_map(|file| file.text.as_deref()).any(long) {
         true => Format::BLOCKS,
         false => Format::WHOLE,
     }
