@@ -484,6 +484,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_question_beside_the_session_takes_no_step_of_a_recording() {
+        let recording = Recording {
+            steps: vec![vec![(Duration::ZERO, Delta::End(crate::provider::EndReason::Stop))]],
+            ..Recording::default()
+        };
+        let replay = Replay::new(recording, "r").without_pauses();
+        let first = replay.stream(Request { beside: true, ..Request::default() }).next().await;
+        assert!(matches!(first, Some(Err(error)) if error.message == "a recording cannot answer that"));
+        assert_eq!(replay.left(), 1);
+    }
+
+    #[tokio::test]
     async fn a_recording_plays_what_was_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape.jsonl");
