@@ -14,7 +14,7 @@ use crate::context::rules::{Active, ActiveRule, Rules};
 use crate::context::small_model;
 use crate::context::templates::{self, PromptPart};
 use crate::edit::Format;
-use crate::protocol::{Mode, RuleChip, RulePart, RulesView};
+use crate::protocol::{RuleChip, RulePart, RulesView};
 use crate::tools::OfferedTools;
 
 /// Returns the rules and the effective system prompt: those in force, outside a session what a first message would be
@@ -95,9 +95,7 @@ pub async fn parts_in_force(services: &Arc<Services>, settings: &Settings, sessi
         return Vec::new();
     };
     let (services, settings) = (Arc::clone(services), settings.clone());
-    // In plan mode the tools themselves are offered, to a model that takes any.
-    let told = settings.text_calls && (settings.mode == Mode::Agent || settings.no_tools);
-    let calls = match told {
+    let calls = match settings.text_calls {
         true => {
             let code = offers_code(&services.config, &settings, session);
             small_model::calls(&session.tool_specs(OfferedTools::Reading, code))

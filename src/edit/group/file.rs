@@ -400,7 +400,7 @@ const NOT_ALL: &str = "the patch deletes it, but the lines that the patch remove
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
 const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
-/// Where an edit puts text of another encoding into a file, a person decides.
+/// The reason why a person decides about text of another encoding than its file.
 const AS_UTF8: &str = "the file is not UTF-8; the new text goes into it as UTF-8";
 const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
 

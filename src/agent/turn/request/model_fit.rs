@@ -13,7 +13,7 @@ use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_
 use crate::context::small_model::asks_again;
 use crate::edit::Format;
 use crate::messages::agent as say;
-use crate::protocol::Level;
+use crate::protocol::{Level, Mode};
 use crate::provider::Role;
 use crate::provider::models::{Effort, Facts, Thinking};
 
@@ -63,9 +63,10 @@ pub(super) fn fitted(
     };
     let calls = no_tools || is_small(&target.model) || config.read().text_use(&target.model) == Some(TextUse::Calls);
     let small_model = is_small_window(u64::from(target.window())) || calls;
-    // Some servers refuse the calls of a conversation that comes without tools.
+    // Some servers refuse the calls of a conversation that comes without tools, and a plan's tools are offered.
+    let is_agent = settings.mode == Mode::Agent;
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
-    let text_calls = calls && format != Format::TOOLS && (no_tools || !called());
+    let text_calls = calls && format != Format::TOOLS && (no_tools || is_agent && !called());
     Settings { format, small_model, text_calls, no_tools, ..settings }
 }
 
