@@ -230,9 +230,8 @@ impl Shape {
             }
             Shape::List(keys) => match value.as_array_mut() {
                 Some(list) => {
-                    let given = list.len();
                     list.retain_mut(|entry| Shape::Object(keys).check(entry, path, complain));
-                    return list.len() == given || !is_price(keys);
+                    return true;
                 }
                 None => false,
             },
@@ -348,7 +347,11 @@ mod tests {
             "c": {"price": {"input": 1, "tiers": [{"above": 5, "input": "x"}]}}
         });
         assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, _| {}));
-        assert_eq!(value, serde_json::json!({"a": {}, "b": {"price": {"input": 1}}, "c": {}}));
+        assert_eq!(
+            value,
+            serde_json::json!({"a": {}, "b": {"price": {"input": 1}},
+            "c": {"price": {"input": 1, "tiers": []}}})
+        );
         assert!(complaints[1].contains("did you mean output"), "{complaints:?}");
     }
 

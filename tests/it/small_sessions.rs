@@ -392,7 +392,7 @@ async fn a_file_that_is_not_utf8_is_changed_by_blocks() {
     assert_eq!(std::fs::read(world.root().join("a.py")).expect("read"), b"# \xe9\ny = 5\n", "{:?}", ran.notices());
     // Text that would come into it as UTF-8 is for a person to decide.
     let reply = "a.py\n<<<<<<< SEARCH\ny = 5\n=======\ny = \"\u{fc}\"\n>>>>>>> REPLACE\n";
-    task(&world, SMALL, &["--approve", "edits", "Change @a.py"], &[reply]).await;
+    task(&world, SMALL, &["--approve", "edits", "Change @a.py"], &[reply, "Fine."]).await;
     assert_eq!(std::fs::read(world.root().join("a.py")).expect("read"), b"# \xe9\ny = 5\n");
 }
 

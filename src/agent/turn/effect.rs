@@ -1,16 +1,17 @@
 //! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::agent::services::events::Events;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
-use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
+use crate::edit::{Edit, Format, Op};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode, TurnEnd};
-use crate::provider::Role;
+use crate::provider::{Message, Role};
 
 /// The result of a step, for the turn.
 #[derive(Default)]
@@ -98,9 +99,10 @@ pub struct Effect {
 impl Effect {
     /// Looks at the answer that has arrived, before what it asks for is done: how it is read depends on the files as they
     /// are then.
-    pub fn look(&mut self, session: &Conversation, format: Format) {
-        let answer = session.messages.last().filter(|m| m.role == Role::Assistant);
-        self.unread = answer.and_then(|answer| unread(session, &answer.text(), format)).or(self.unread);
+    pub fn look(&mut self, session: &Conversation, settings: &Settings) {
+        let is_answer = |m: &&Arc<Message>| m.role == Role::Assistant && settings.mode == Mode::Agent;
+        let answer = session.messages.last().filter(is_answer);
+        self.unread = answer.and_then(|answer| unread(session, &answer.text(), settings.format)).or(self.unread);
     }
 
     /// Adds the notes of a step.
@@ -152,7 +154,16 @@ fn unread(session: &Conversation, text: &str, format: Format) -> Option<&'static
     let pieces = stream::read(text, Some(format), known.clone(), session.tools.calls(), End::Ordinary);
     let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
     let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
+    let is_text = |piece: &Piece| match piece {
+        Piece::EditDone { edit: Edit { op: Op::Overwrite { content } | Op::Write { content }, .. }, .. } => {
+            Some(content.trim_end().to_string())
+        }
+        _ => None,
+    };
+    let taken: Vec<String> = pieces.iter().filter_map(is_text).collect();
     let prose: String = pieces.into_iter().filter_map(prose).collect();
+    // A block that is shown and turns out to be a file at its end was read.
+    let prose = taken.iter().fold(prose, |prose, text| prose.replacen(text.as_str(), "", 1));
     match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
         (_, true) => Some(say::file_in_no_format()),
         (true, false) => Some(say::block_without_file()),

@@ -18,8 +18,8 @@ use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
-    Command, EventBody, Item, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question, QuestionId,
-    Reply, RestoreRequest, SessionChoice, TurnEnd,
+    Command, EventBody, Item, ItemId, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question,
+    QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
 };
 use print::Printer;
 use replies::{ProposalReply, RestoreReply, Review, reply};
@@ -378,12 +378,7 @@ impl Chat {
                 self.printer.step = of_turn as usize;
                 Ok(())
             }
-            EventBody::Added(id, item) => {
-                let is_error = matches!(&item, Item::Notice(notice) if notice.level == Level::Error);
-                self.failed |= is_error && !self.in_session;
-                self.ended |= self.failed;
-                self.printer.added(id, &item)
-            }
+            EventBody::Added(id, item) => self.added(id, &item),
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
             EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, &previews),
@@ -414,6 +409,14 @@ impl Chat {
             EventBody::Answer(id, listing) => self.answered(id, &listing),
             _ => Ok(()),
         }
+    }
+
+    /// Prints an entry. An error before there is a session ends the program.
+    fn added(&mut self, id: ItemId, item: &Item) -> io::Result<()> {
+        let is_error = matches!(item, Item::Notice(notice) if notice.level == Level::Error);
+        self.failed |= is_error && !self.in_session;
+        self.ended |= self.failed;
+        self.printer.added(id, item)
     }
 
     /// Prints a list that was asked for. Else it ends the wait for what the session has changed; where that cannot be

@@ -495,7 +495,7 @@ mod tests {
         assert_eq!(replay.left(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_recording_plays_what_was_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape.jsonl");

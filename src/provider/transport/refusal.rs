@@ -100,8 +100,9 @@ impl Server {
             401 => (self.key_refused(code, quoted), Again::Never),
             400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
-            403 if !self.authorizes() => {
-                never(ErrorKind::Permission, say::no_access(&host, &code), &say::no_access_hint(&quoted))
+            403 if self.key_source().is_none() && !self.has_own_key() => {
+                let hint = if self.authorizes() { say::no_right_hint(&quoted) } else { say::no_access_hint(&quoted) };
+                never(ErrorKind::Permission, say::no_access(&host, &code), &hint)
             }
             403 => {
                 never(ErrorKind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted))

@@ -29,6 +29,17 @@ pub(in crate::provider) struct Failure {
     pub again: Again,
 }
 
+impl Failure {
+    /// Returns what a closed connection means: the first of a step is made anew at once, others after a pause.
+    fn after(self, was_closed: &mut bool) -> Self {
+        if self.again != Again::AtOnce {
+            return self;
+        }
+        let again = if std::mem::replace(was_closed, true) { Again::Later } else { Again::Now };
+        Failure { again, ..self }
+    }
+}
+
 /// Tells whether another request may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum Again {
@@ -78,11 +89,7 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                             }
                         }
                     }
-                    Some(Err(failure)) if failure.again == Again::AtOnce => {
-                        let again = if std::mem::replace(&mut was_closed, true) { Again::Later } else { Again::Now };
-                        break Failure { again, ..failure };
-                    }
-                    Some(Err(failure)) => break failure,
+                    Some(Err(failure)) => break failure.after(&mut was_closed),
                     None => return,
                 }
             };
