@@ -379,7 +379,7 @@ impl Actor {
 
     /// Tells the front end of the session and all that is in it.
     async fn show(&mut self, opened: OpenedSession, standing: Vec<Notice>) {
-        let OpenedSession { context, session, items } = opened;
+        let OpenedSession { context, session, items, .. } = opened;
         let info = SessionInfo {
             id: session.id.clone(),
             title: session.title.clone(),

@@ -41,8 +41,8 @@ pub struct AgentParts {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Write the model's answers to this recording.
     pub record: Option<PathBuf>,
-    /// Plan or agent.
-    pub mode: Mode,
+    /// Plan or agent, where a flag says so.
+    pub mode: Option<Mode>,
 }
 
 /// The front end's ends of the two channels.

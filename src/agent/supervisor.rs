@@ -125,7 +125,7 @@ impl Supervisor {
         let taken: Vec<_> = self.sessions.keys().filter(|id| Some(*id) != replaced.as_ref()).cloned().collect();
         let opened = tokio::task::spawn_blocking(move || open::open(&services, settings, choice, &taken)).await;
         let opened = opened.unwrap_or_else(|_| Err(say::opening_failed().into()));
-        let opened = match opened {
+        let mut opened = match opened {
             Ok(opened) => opened,
             Err(why) => return old.context.events.notice(Level::Error, why, say::nothing_changed()).await,
         };
@@ -138,7 +138,10 @@ impl Supervisor {
             let stays = old.context.session.as_ref() == Some(&id);
             old.close(stays).await;
         }
-        let actor = ActorHandle::open(opened, std::mem::take(&mut self.standing));
+        // A session that is opened later is taken up as it was left.
+        self.idle.context.change_settings(|idle| (idle.mode_flagged, idle.format_flagged) = (false, false));
+        let standing = opened.why_other.take().into_iter().chain(std::mem::take(&mut self.standing)).collect();
+        let actor = ActorHandle::open(opened, standing);
         self.sessions.insert(id.clone(), actor);
         self.current = Some(id);
     }

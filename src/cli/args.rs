@@ -56,7 +56,7 @@ pub struct Global {
     #[arg(long, global = true, help_heading = SESSION, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
     pub effort: Option<String>,
     /// Stop once the session has cost this many dollars: before the next request, or in the middle of an answer
-    #[arg(long, global = true, help_heading = SESSION, value_name = "DOLLARS")]
+    #[arg(long, global = true, help_heading = SESSION, value_name = "DOLLARS", value_parser = dollars)]
     pub budget: Option<f64>,
     /// Record the model's answers to a file
     #[arg(long, global = true, help_heading = SESSION, value_name = "FILE")]
@@ -67,6 +67,12 @@ pub struct Global {
     /// Replay a recording instead of asking a model
     #[arg(long, global = true, help_heading = SESSION, value_name = "FILE")]
     pub replay: Option<PathBuf>,
+}
+
+/// Reads an amount of dollars.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+    amount.ok_or_else(|| "it must be a number from 0".into())
 }
 
 /// The commands.

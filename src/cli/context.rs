@@ -209,7 +209,7 @@ impl Context {
             Some(path) => Some(Arc::new(Replay::open(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?)),
             None => None,
         };
-        let mode = if self.global.mode.as_deref() == Some("plan") { Mode::Plan } else { Mode::Agent };
+        let mode = self.global.mode.as_deref().map(|word| if word == "plan" { Mode::Plan } else { Mode::Agent });
         Ok(AgentParts {
             config: self.config.clone(),
             workspace: self.workspace.clone(),

@@ -75,7 +75,7 @@ impl Tour {
         let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
         name_keys(&mut recording, key);
         let model = Replay::new(recording, "a recording");
-        let (provider, mode) = (Some(Arc::new(model) as _), Mode::Agent);
+        let (provider, mode) = (Some(Arc::new(model) as _), Some(Mode::Agent));
         Ok(AgentParts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode })
     }
 }

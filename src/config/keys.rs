@@ -250,7 +250,9 @@ impl Shape {
             },
             Shape::Object(keys) => {
                 let mut shape = |name: &str| keys.iter().find(|key| key.name == name).map(|key| key.shape);
-                return each(value, path, complain, &mut shape, keys);
+                let given = value.as_object().map(Map::len);
+                let fits = each(value, path, complain, &mut shape, keys);
+                return fits && (value.as_object().map(Map::len) == given || !is_price(keys));
             }
         };
         if !fits {
@@ -333,6 +335,11 @@ fn is_url(text: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !text.contains(char::is_whitespace))
 }
 
+/// Returns whether these are the keys of prices: without one of its amounts a price would be a lower one.
+fn is_price(keys: &[Key]) -> bool {
+    keys == PRICE || keys == TIER
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,8 +353,18 @@ mod tests {
         let mut complaints = Vec::new();
         let path = ["models".to_string()];
         assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| complaints.push(what)));
-        assert_eq!(value, serde_json::json!({"a": {"editFormat": "xml", "price": {"input": 1}}}));
+        assert_eq!(value, serde_json::json!({"a": {"editFormat": "xml"}}));
         assert_eq!(complaints.len(), 3, "{complaints:?}");
+        let mut value = serde_json::json!({
+            "a": {"price": {"input": -1, "output": 2}}, "b": {"price": {"input": 1}},
+            "c": {"price": {"input": 1, "tiers": [{"above": 5, "input": "x"}]}}
+        });
+        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, _| {}));
+        assert_eq!(
+            value,
+            serde_json::json!({"a": {}, "b": {"price": {"input": 1}},
+            "c": {"price": {"input": 1, "tiers": []}}})
+        );
         assert!(complaints[1].contains("did you mean output"), "{complaints:?}");
     }
 

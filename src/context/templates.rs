@@ -224,9 +224,10 @@ fn fill(piece: &str, setting: &PromptInputs<'_>) -> String {
 /// Returns the parts that stand for one of the three names.
 fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPart> {
     match name {
-        "format" if setting.mode == "plan" => Vec::new(),
-        "format" => templates
-            .sized(&format!("format-{}", setting.format), setting.small)
+        // A plan has no edits, but may need the calls that are written as text.
+        "format" => Some(format!("format-{}", setting.format))
+            .filter(|_| setting.mode != "plan")
+            .and_then(|name| templates.sized(&name, setting.small))
             .map(|t| PromptPart {
                 origin: t.origin,
                 reason: format!("edit format {}", setting.format),

@@ -1,5 +1,8 @@
 //! Paths as models write them, with quotes, labels and line numbers around them.
 
+use super::locate::folded_line;
+use crate::proposal::Rung;
+
 /// Words that models put before a path, as in `path: src/a.rs`, and the mark of the root in the list of files.
 const LABELS: [&str; 5] = ["path:", "file:", "filename:", "filepath:", "./:"];
 
@@ -18,6 +21,13 @@ pub fn bare(name: &str) -> &str {
         }
         bare = inner;
     }
+}
+
+/// Returns whether a path where nothing is may be that of a file: but for case, composed characters and folders in front.
+pub(in crate::edit) fn may_name(path: &str, file: &str) -> bool {
+    let folded = |path: &str| folded_line(path, Rung::LookAlikes).to_lowercase();
+    let (path, file) = (folded(path.strip_prefix("./").unwrap_or(path)), folded(file));
+    file.strip_suffix(&path).is_some_and(|front| !path.is_empty() && (front.is_empty() || front.ends_with('/')))
 }
 
 /// Returns a path without the number of a line behind it: `a.py:12`, `a.py:12-20`.

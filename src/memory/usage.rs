@@ -123,7 +123,7 @@ impl Memory {
     pub fn usage(&self, project: Option<&str>, session: Option<&str>, by: UsageBy) -> Result<Vec<UsageRow>, Error> {
         let key = match by {
             UsageBy::Session => "session",
-            UsageBy::Day => "date(at / 1000, 'unixepoch')",
+            UsageBy::Day => "date(at / 1000, 'unixepoch', 'localtime')",
             UsageBy::Model => "model",
             UsageBy::Turn => "turn",
         };

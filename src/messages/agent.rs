@@ -106,6 +106,12 @@ messages! {
     not_open_here: "this session is not open here", "このセッションはここで開かれていません";
     nothing_done: "Nothing was done.", "何も実行していません。";
     opening_failed: "opening the session failed in nebula itself", "nebulaの内部エラーでセッションを開けませんでした";
+    takes_no_tools(model, format): "{model} takes no tools: it writes edits and calls as text, format {format}", "{model}はツールを受け付けません。編集と呼び出しをテキストで書きます（形式: {format}）";
+    newest_in_use(name): "the newest session is in use by another nebula: {name}", "最新のセッションは別のnebulaで使用中です: {name}";
+    continues_before(name): "This one goes on in its place: {name}.", "代わりにこのセッションを続けます: {name}。";
+    none_to_continue: "there is no session to continue here", "ここには続けるセッションがありません";
+    all_in_use: "every session here is in use by another nebula", "ここのセッションはすべて別のnebulaで使用中です";
+    new_session_begins: "A new one begins.", "新しいセッションを始めます。";
     open_already: "this session is open here already", "このセッションはすでに開いています";
     summarising: "the context window is full: summarising the conversation", "コンテキストウィンドウが一杯です。会話を要約しています";
     does_not_fit: "the conversation does not fit the model's context window", "会話がモデルのコンテキストウィンドウに収まりません";

@@ -2,6 +2,13 @@
 
 messages! {
     no_right(host, code, key): "{host} does not permit this ({code}): {key}", "{host}が許可していません（{code}）: {key}";
+    no_access(host, code): "{host} does not permit this ({code})", "{host}が許可していません（{code}）";
+    no_access_hint(quoted): "No key is sent to it. Name the variable that holds one in apiKeyEnv, or check its address. {quoted}", "キーを送っていません。キーの変数名をapiKeyEnvに書くか、アドレスを確認してください。{quoted}";
+    takes_no_tools(model, host, code): "{model} at {host} takes no tools ({code})", "{host}の{model}はツールを受け付けません（{code}）";
+    no_tls(host): "{host} does not speak TLS", "{host}はTLSに対応していません";
+    try_plain: "Your message is saved. Try http:// in its address.", "メッセージは保存されています。アドレスをhttp://にしてみてください。";
+    no_answer_recorded: "a recording cannot answer that", "記録はこれに答えられません";
+    answers_as_recorded: "It answers what was recorded, step by step. Connect a model to ask.", "記録されたことだけに順に答えます。質問するにはモデルを接続してください。";
     no_right_hint(quoted): "The key has no right to this model or address. {quoted}", "このキーにはこのモデルまたはアドレスの権限がありません。{quoted}";
     no_such_model(model, host, code): "there is no model {model} at {host} ({code})", "{host}にモデル{model}はありません（{code}）";
     nothing_at(url, code): "there is nothing at {url} ({code})", "{url}には何もありません（{code}）";

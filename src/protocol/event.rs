@@ -77,6 +77,13 @@ pub enum EventBody {
     Step(u32),
     /// Tokens and cost of one step; the session's sum is in the status.
     Usage(StepUsage),
+    /// A summary stands for the conversation from here on: the tokens of what is sent before and after, about.
+    Compacted {
+        /// With the conversation.
+        before: u64,
+        /// With its summary.
+        after: u64,
+    },
     /// The message that `/commit` proposes, or that git gives back.
     CommitMessage(String),
     /// No commit message is being written any more; where none came, a [`EventBody::Notice`] says why.

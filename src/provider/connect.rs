@@ -73,6 +73,10 @@ impl Provider for OpenAi {
         self.chat.place()
     }
 
+    fn address(&self) -> String {
+        self.chat.address()
+    }
+
     fn origin(&self, model: &str) -> Origin {
         self.of(model, None).origin(model)
     }

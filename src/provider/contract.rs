@@ -14,6 +14,11 @@ pub trait Provider: Send + Sync {
     /// file.
     fn place(&self) -> String;
 
+    /// Returns the name by which what is known of its models is kept: two servers may share a host.
+    fn address(&self) -> String {
+        self.place()
+    }
+
     /// Returns whether the answers are a recording.
     fn recorded(&self) -> bool {
         false

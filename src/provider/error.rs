@@ -48,6 +48,8 @@ pub enum ErrorKind {
     },
     /// The conversation does not fit the model.
     ContextTooLong,
+    /// The server, or the model, takes no tools.
+    NoTools,
     /// The server refuses the request for another reason (4xx).
     BadRequest,
     /// The server's answer is not what its wire format says.
@@ -71,7 +73,7 @@ impl ErrorKind {
             ErrorKind::Broken { after_first_token: false } => "network",
             ErrorKind::Broken { after_first_token: true } => "broken",
             ErrorKind::ContextTooLong => "context",
-            ErrorKind::BadRequest => "request",
+            ErrorKind::BadRequest | ErrorKind::NoTools => "request",
             ErrorKind::BadAnswer => "answer",
             ErrorKind::NotFound | ErrorKind::Settings | ErrorKind::Recording => "settings",
         }

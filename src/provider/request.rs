@@ -32,6 +32,8 @@ pub struct Request {
     pub facts: Facts,
     /// Names the conversation, for providers that cache by it; empty for none.
     pub conversation: Arc<str>,
+    /// It is about the conversation and no step of it: a recording has no answer to it.
+    pub beside: bool,
     /// Ends a pause between tries early.
     pub skip_backoff: SkipBackoff,
 }

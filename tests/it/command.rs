@@ -482,3 +482,50 @@ fn a_change_by_a_command_is_a_change() {
     let done: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!((output.status.code(), &done["changed"]), (Some(0), &1.into()), "{text}");
 }
+
+/// Days are those of the person's clock, as in the history.
+#[test]
+fn usage_counts_local_days() {
+    let w = World::new();
+    let usage = json!({"usage": {"input": 10, "output": 2}});
+    let recording = w.recording(&[&[(0, json!({"text": "Hi."})), (0, usage), (0, json!({"end": "stop"}))]]);
+    assert_eq!(w.run(&["task", "hi", "--replay", &recording]).status.code(), Some(0));
+    let day = |zone: &str| {
+        let done = w.command(&["usage", "--by", "day", "--json"]).env("TZ", zone).output().expect("it runs");
+        let usage: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        usage["by"][0]["key"].as_str().expect("a day").to_string()
+    };
+    // A whole day lies between them.
+    assert_ne!(day("<east>-12"), day("<west>+12"));
+}
+
+#[test]
+fn a_budget_is_an_amount() {
+    let w = World::new();
+    for wrong in ["--budget=-3", "--budget=nan", "--budget=inf", "--budget=1e400"] {
+        let (code, err) = w.failure(&["task", "hi", wrong]);
+        assert!(code == Some(2) && err.contains("it must be a number from 0"), "{wrong}: {err}");
+    }
+}
+
+/// Line mode ends where its session cannot be opened.
+#[test]
+fn a_chat_without_its_session_ends() {
+    let w = World::new();
+    for words in [&["chat", "--resume", "0000"][..], &["--plain", "--resume", "0000"]] {
+        let output = w.run(words);
+        let says = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{says}");
+        assert!(says.contains("0000"), "{says}");
+    }
+}
+
+#[test]
+fn continuing_nothing_is_said() {
+    let w = World::new();
+    let recording = w.recording(&[&[(0, json!({"text": "Hi."})), (0, json!({"end": "stop"}))]]);
+    let output = w.run(&["task", "hi", "--continue", "--replay", &recording]);
+    let says = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(says.contains("there is no session to continue here"), "{says}");
+    assert_eq!(output.stdout, b"Hi.\n");
+}

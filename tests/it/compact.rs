@@ -155,7 +155,7 @@ async fn a_window_that_nobody_configured_is_found() {
     }
     compacted(&mut live, "use it").await;
     let is_answer =
-        |e: &EventBody| matches!(e, EventBody::Added(_, Item::Answer { text }) if text.contains("did not fit"));
+        |e: &EventBody| matches!(e, EventBody::Added(_, Item::Commentary { text }) if text.contains("did not fit"));
     assert!(live.events.iter().any(is_answer));
     live.submit("go on");
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -333,7 +333,7 @@ async fn a_summary_is_shown_where_it_stands_until_it_is_undone() {
     let shown = |items: &[Item]| -> Vec<String> {
         let text = |item: &Item| match item {
             Item::User { text, .. } => text.clone(),
-            Item::Answer { text } => text.lines().last().unwrap_or_default().to_string(),
+            Item::Answer { text } | Item::Commentary { text } => text.lines().last().unwrap_or_default().to_string(),
             Item::Notice(notice) => notice.title.clone(),
             _ => String::new(),
         };
@@ -408,4 +408,37 @@ async fn an_answer_that_uses_up_the_budget_is_cut_and_its_tokens_count() {
         }
         live.close().await;
     }
+}
+
+/// `nebula task` with `compact: "ask"`: nobody can be asked, so the summary counts; it is told, and is no answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_nobody_can_be_asked_about_counts_and_is_told() {
+    let long = "a line of some length\n".repeat(1500);
+    let huge = call("readFile", json!({"path": numbers(400_000)}));
+    let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let mut world = World::new().model(steps.chain([huge, say("In short."), say("Done.")]));
+    for i in 0..2 {
+        world = world.file(&format!("f{i}.txt"), &long);
+    }
+    configure(&world, &json!({"compact": "ask", "models": {"recording": {"contextWindow": 40_000}}}));
+    let mut live = world.start();
+    live.submit("read them all");
+    let question = live.question().await;
+    live.send(Command::Reply(question.id, Reply::Nobody));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = live.events.iter().find_map(|event| match event {
+        EventBody::Compacted { before, after } => Some((*before, *after)),
+        _ => None,
+    });
+    assert!(told.is_some_and(|(before, after)| before > 2 * after && after > 0), "{told:?}");
+    let answers: Vec<&str> = live
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            EventBody::Added(_, Item::Answer { text }) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, ["Done."]);
+    live.close().await;
 }

@@ -349,3 +349,63 @@ async fn a_whole_file_in_a_call_is_taken_as_one() {
     assert_eq!((world.read("pager.py"), ran.done()["changed"].as_u64()), (before, Some(0)));
     assert!(ran.notices().iter().any(|text| text.contains("no file was changed")), "{:?}", ran.notices());
 }
+
+/// A whole file under the bare name of a file in a folder, or under its name in other letters, is that file: in every format.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_under_a_name_that_is_nearly_right_is_that_file() {
+    let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
+    for (path, name) in [("a/b/f.py", "f.py"), ("Calc.py", "calc.py"), ("caf\u{e9}.py", "cafe\u{301}.py")] {
+        for format in ["whole", "blocks"] {
+            let world = World::new().file(path, &before);
+            let reply = format!("{name}\n```python\n{after}```\n");
+            let prompt = format!("Change @{path}");
+            let ran = task(&world, SMALL, &["--format", format, "--approve", "all", &prompt], &[&reply]).await;
+            assert_eq!(world.read(path), after, "{name} in {format}: {:?}", ran.notices());
+            assert!(path == "Calc.py" || !world.has(name), "{name} in {format}");
+            assert_eq!(ran.done()["changed"], 1);
+        }
+    }
+}
+
+/// An absolute path above a whole file is that of the file in the workspace.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_under_its_absolute_path_is_read() {
+    let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
+    for format in ["blocks", "whole"] {
+        let world = World::new().file("a.py", &before);
+        let reply = format!("{}\n```python\n{after}```\n", world.root().join("a.py").display());
+        let ran = task(&world, SMALL, &["--format", format, "--approve", "all", "Change @a.py"], &[&reply]).await;
+        assert_eq!(world.read("a.py"), after, "{format}: {:?}", ran.notices());
+    }
+}
+
+/// A file that is not UTF-8 cannot be written whole: its model is asked for blocks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_not_utf8_is_changed_by_blocks() {
+    let world = World::new();
+    std::fs::write(world.root().join("a.py"), b"# \xe9\ny = 2\n").expect("written");
+    let reply = "a.py\n<<<<<<< SEARCH\ny = 2\n=======\ny = 5\n>>>>>>> REPLACE\n";
+    let ran = task(&world, SMALL, &["--approve", "edits", "Change @a.py"], &[reply]).await;
+    assert!(ran.last_message(0).contains("SEARCH"), "{}", ran.last_message(0));
+    assert_eq!(std::fs::read(world.root().join("a.py")).expect("read"), b"# \xe9\ny = 5\n", "{:?}", ran.notices());
+    // Text that would come into it as UTF-8 is for a person to decide.
+    let reply = "a.py\n<<<<<<< SEARCH\ny = 5\n=======\ny = \"\u{fc}\"\n>>>>>>> REPLACE\n";
+    task(&world, SMALL, &["--approve", "edits", "Change @a.py"], &[reply, "Fine."]).await;
+    assert_eq!(std::fs::read(world.root().join("a.py")).expect("read"), b"# \xe9\ny = 5\n");
+}
+
+/// A whole file that was read as an edit and applied is no block that was not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_applied_file_in_a_titled_fence_is_no_unread_block() {
+    let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
+    for format in ["blocks", "patch", "lines", "xml"] {
+        let world = World::new().file("calc.py", &before);
+        let reply = format!("Here it is:\n\n```python calc.py\n{after}```\n");
+        let ran = task(&world, SMALL, &["--format", format, "--approve", "all", "Change @calc.py"], &[&reply]).await;
+        assert_eq!(world.read("calc.py"), after, "{format}");
+        assert!(!ran.notices().iter().any(|text| text.contains("not read as an edit")), "{:?}", ran.notices());
+    }
+}

@@ -66,7 +66,7 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
     let facts = target.facts();
     let effort = context.services.config.read().effort_for(&target.model).and_then(Effort::parse);
     let skip_backoff = context.skip_backoff.clone();
-    let base = Request { model: target.model.clone(), facts, effort, skip_backoff, ..Request::default() };
+    let base = Request { model: target.model.clone(), facts, effort, skip_backoff, beside: true, ..Request::default() };
     let (message, usage) = propose(&*provider, base, templates, root, language).await?;
     if let Some(usage) = usage {
         let beside = target.cost(&usage).beside(None, &target.model, &usage);

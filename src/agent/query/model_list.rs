@@ -79,7 +79,7 @@ fn row(
     let known = match prefix {
         "" => {
             let configured = services.config.read().model_config(&model.name);
-            let place = connected.map(Provider::place).unwrap_or_default();
+            let place = connected.map(Provider::address).unwrap_or_default();
             let known = services.models.known_of(&place, &model.name, &configured);
             Known { listed: known.listed.clone().or(model.facts.clone()), ..known }
         }

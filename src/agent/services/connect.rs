@@ -32,7 +32,7 @@ fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provide
         None => provider,
         Some(Ok(recorder)) => Arc::new(recorder),
         Some(Err(e)) => {
-            services.say(Level::Error, e.message, e.hint);
+            services.say_failed(e);
             provider
         }
     }
@@ -56,7 +56,7 @@ pub fn connect(services: &Arc<Services>) {
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
                 provider::ErrorKind::NoKey if !connection.custom_url => look_for_local(services),
-                _ => services.say(Level::Error, e.message, e.hint),
+                _ => services.say_failed(e),
             }
         }
     }
@@ -197,7 +197,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         }
     });
     stored.await.map_err(|e| e.to_string())??;
-    learnt_windows::recall(services, &provider.place()).await;
+    learnt_windows::recall(services, &provider.address()).await;
     model_facts::describe(services, &*provider, &model).await;
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
@@ -251,7 +251,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
                 services.say(Level::Info, title, say::chooses_another());
             }
         }
-        learnt_windows::recall(&services, &provider.place()).await;
+        learnt_windows::recall(&services, &provider.address()).await;
         model_facts::describe(&services, &*provider, &services.models.connection().model).await;
         services.report(ServiceReport::Looked);
     });
@@ -260,7 +260,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
 async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
-            learnt_windows::recall(services, &provider.place()).await;
+            learnt_windows::recall(services, &provider.address()).await;
             model_facts::describe(services, &*provider, &model).await;
             // The person may have connected another one meanwhile.
             if services.models.connection().provider.is_some() {
@@ -278,6 +278,6 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
             services.report(ServiceReport::Status);
             services.say(Level::Info, title, detail);
         }
-        Err(e) => services.say(Level::Error, e.message, e.hint),
+        Err(e) => services.say_failed(e),
     }
 }

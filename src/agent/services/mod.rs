@@ -39,7 +39,8 @@ use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::messages::agent as say;
-use crate::protocol::{Level, Notice};
+use crate::protocol::{Cause, Level, Notice};
+use crate::provider;
 use crate::shell::Shell;
 use crate::shell::class::rules::Rule;
 use crate::tools::{Tool, ToolSet};
@@ -226,6 +227,13 @@ impl Services {
     /// Says something in passing, not in a chat.
     pub fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
         self.report(ServiceReport::Passing(Notice::new(level, title, detail)));
+    }
+
+    /// Says in passing why no model could be connected.
+    pub fn say_failed(&self, error: provider::Error) {
+        let provider::Error { kind, message, hint, status, request_id, .. } = error;
+        let cause = Cause { kind: kind.word(), status, request_id };
+        self.report(ServiceReport::Passing(Notice { cause, ..Notice::new(Level::Error, message, hint) }));
     }
 
     /// Tells what stays wrong in every open chat, or in the one that is opened next.

@@ -73,13 +73,13 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     } else if provider.local() {
         services.models.looking.send_replace(true);
         tokio::spawn(async move {
-            learnt_windows::recall(&services, &provider.place()).await;
+            learnt_windows::recall(&services, &provider.address()).await;
             describe(&services, &*provider, &model).await;
             services.report(ServiceReport::Looked);
         });
     } else {
         tokio::spawn(async move {
-            learnt_windows::recall(&services, &provider.place()).await;
+            learnt_windows::recall(&services, &provider.address()).await;
             refresh(&services, &*provider).await;
         });
     }
@@ -137,7 +137,7 @@ pub async fn listed_facts(paths: &Paths, provider: &dyn Provider, model: &str, l
 /// Takes down what a server on this computer says of one model.
 pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
     let said = timeout(TO_DESCRIBE, provider.describe(model)).await;
-    let (place, mut known) = (provider.place(), lock(&services.models.known));
+    let (place, mut known) = (provider.address(), lock(&services.models.known));
     // A server that did not answer in time is not waited for again.
     if said.is_ok() || !known.is_listed(&place, model) {
         known.list(&place, [Model { name: model.into(), facts: said.unwrap_or_default() }]);
@@ -147,7 +147,7 @@ pub async fn describe(services: &Services, provider: &dyn Provider, model: &str)
 /// Asks a server on this computer about a model that it was not asked about yet, such as that of a resumed session,
 /// unless its window is configured.
 pub async fn ask_once(services: &Services, provider: &dyn Provider, model: &str) {
-    let place = provider.place();
+    let place = provider.address();
     let is_known = || lock(&services.models.known).is_listed(&place, model);
     let is_configured = || services.config.read().model_config(model).context_window.is_some();
     if provider.local() && !provider.recorded() && !is_known() && !is_configured() {
@@ -158,7 +158,7 @@ pub async fn ask_once(services: &Services, provider: &dyn Provider, model: &str)
 
 /// Takes the list of a provider from the file, and asks for it where that is older than an hour.
 async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
-    let place = provider.place();
+    let place = provider.address();
     let stored = |models| lock(&services.models.known).list(&place, models);
     let paths = services.config.read().paths.clone();
     let listed = list(&paths, provider, stored).await;
@@ -169,7 +169,7 @@ async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
 /// there.
 /// `stored` is given the one in the file first, however old. `None`: the provider does not answer.
 pub async fn list(paths: &Paths, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
-    let (place, paths, read) = (provider.place(), paths.clone(), paths.clone());
+    let (place, paths, read) = (provider.address(), paths.clone(), paths.clone());
     let cached = tokio::task::spawn_blocking(move || model_cache::read(&read)).await.ok()?;
     let entry = &cached[&place];
     let known = of_json(&entry["models"]);

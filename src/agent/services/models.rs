@@ -100,6 +100,14 @@ impl ModelAccess {
         true
     }
 
+    /// Records that a model takes no tools. Returns whether that is new.
+    pub fn learn_no_tools(&self, place: &str, model: &str) -> bool {
+        let mut models = lock(&self.known);
+        let is_new = models.learnt(place, model).tools.is_none();
+        models.learn(place, model, Facts { tools: Some(false), ..Facts::default() });
+        is_new
+    }
+
     /// Waits for a server on this computer that is being looked for: the search takes two seconds at most.
     pub async fn local_search(&self, stop: &CancellationToken) {
         let mut looking = self.looking.subscribe();

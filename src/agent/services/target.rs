@@ -38,7 +38,7 @@ impl RequestTarget {
 
     /// Returns all that is known of the model at this provider now.
     fn known(&self) -> Known {
-        self.models.known_of(&self.place(), &self.model, &self.configured)
+        self.models.known_of(&self.address(), &self.model, &self.configured)
     }
 
     /// Returns the provider, if one is connected.
@@ -51,9 +51,9 @@ impl RequestTarget {
         self.connected().is_some_and(Provider::local)
     }
 
-    /// Returns the provider's name and address; empty while none is connected.
-    pub fn place(&self) -> String {
-        self.connected().map(Provider::place).unwrap_or_default()
+    /// Returns the name by which what is known of the provider's models is kept; empty while none is connected.
+    pub fn address(&self) -> String {
+        self.connected().map(Provider::address).unwrap_or_default()
     }
 
     /// Returns what holds for the model, with the window that is counted with where nobody says one.
@@ -93,11 +93,16 @@ impl RequestTarget {
     /// Records that a prompt of this many tokens was taken.
     pub fn accept_prompt(&self, tokens: u64) {
         let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-        self.models.accept_prompt(&self.place(), &self.model, tokens);
+        self.models.accept_prompt(&self.address(), &self.model, tokens);
+    }
+
+    /// Records that the model takes no tools. Returns whether that is new.
+    pub fn learn_no_tools(&self) -> bool {
+        self.models.learn_no_tools(&self.address(), &self.model)
     }
 
     /// Records the window that a refusal for length shows. Returns whether it is smaller than the known one.
     pub fn learn_window(&self, window: u32) -> bool {
-        self.models.learn_window(&self.place(), &self.model, window, self.window())
+        self.models.learn_window(&self.address(), &self.model, window, self.window())
     }
 }

@@ -10,7 +10,7 @@ use crate::agent::session::load::StoredConversation;
 use crate::config::ValueSource;
 use crate::memory::{self, Memory, NewSession};
 use crate::messages::agent as say;
-use crate::protocol::{Item, Level, SessionChoice, SessionId};
+use crate::protocol::{Item, Level, Notice, SessionChoice, SessionId};
 use crate::provider::{self, Provider};
 
 /// A session that is open, with its entries for the front end.
@@ -21,6 +21,8 @@ pub struct OpenedSession {
     pub session: Conversation,
     /// Its conversation, as entries.
     pub items: Vec<Item>,
+    /// Tells why it is another session than the one that was meant.
+    pub why_other: Option<Notice>,
 }
 
 /// Opens the session that is asked for, beginning with these settings. `taken` are the sessions that this process has
@@ -36,15 +38,23 @@ pub fn open(
 ) -> Result<OpenedSession, String> {
     if choice == SessionChoice::New {
         // It needs nothing of what is stored: a locked memory does not hold it up.
-        return Ok(begin(services, settings));
+        return Ok(begin(services, settings, None));
     }
     let (project, own) = (services.project(), taken.to_vec());
     let found = services.memory.ask_blocking(move |memory| find(memory, &project, choice, &own));
-    let stored = match found.map_err(|error| error.to_string())? {
-        FoundSession::None => return Ok(begin(services, settings)),
+    let (stored, passed_over) = match found.map_err(|error| error.to_string())? {
+        FoundSession::None { in_use } => {
+            let why = if in_use { say::all_in_use() } else { say::none_to_continue() };
+            let level = if in_use { Level::Warning } else { Level::Info };
+            return Ok(begin(services, settings, Some(Notice::new(level, why, say::new_session_begins()))));
+        }
         FoundSession::Taken => return Err(say::open_already().into()),
-        FoundSession::Stored(stored) => *stored,
+        FoundSession::Stored(stored, passed_over) => (*stored, passed_over),
     };
+    let why_other = passed_over.map(|newest| {
+        let title = say::newest_in_use(&name_of(&newest));
+        Notice::new(Level::Warning, title, say::continues_before(&name_of(&stored.record)))
+    });
     let record = stored.record.clone();
     let (id, notes) = (record.id.clone(), stored.notes());
     let (session, items) = Conversation::load(stored, &services.tools(), &services.memory);
@@ -63,15 +73,23 @@ pub fn open(
             [(say::system_prompt(), 0), (say::rules_part(), 0), (say::tools_part(), 0), (say::last_request(), used)];
         context.status_data.show_context(parts.to_vec(), window);
     }
-    Ok(OpenedSession { context: Arc::new(context), session, items })
+    Ok(OpenedSession { context: Arc::new(context), session, items, why_other })
+}
+
+/// Returns a session's title and the beginning of its id.
+fn name_of(session: &memory::Session) -> String {
+    let id = session.id.get(..13).unwrap_or(&session.id);
+    session.title.as_ref().map_or_else(|| id.to_string(), |title| format!("{title} ({id})"))
 }
 
 /// The session that a choice leads to.
 enum FoundSession {
-    None,
+    /// There is none; `in_use`: there are some, but other processes have all of them open.
+    None { in_use: bool },
     /// It is open in this process already.
     Taken,
-    Stored(Box<StoredConversation>),
+    /// Its conversation; with it a newer session that was meant, but is in use by another process.
+    Stored(Box<StoredConversation>, Option<Box<memory::Session>>),
 }
 
 /// Finds the session that is asked for, takes it and reads it; a fork is made first.
@@ -82,14 +100,17 @@ fn find(
     taken: &[SessionId],
 ) -> Result<FoundSession, memory::Error> {
     let is_taken = |id: &str| taken.iter().any(|t| &**t == id);
+    let mut passed_over = None;
     let id = match choice {
-        SessionChoice::New => return Ok(FoundSession::None),
+        SessionChoice::New => return Ok(FoundSession::None { in_use: false }),
         SessionChoice::Continue => {
-            let mut sessions = memory.list(project)?.into_iter();
-            match sessions.find(|s| !is_elsewhere(s) && !is_taken(&s.id)) {
-                Some(session) => session.id,
-                None => return Ok(FoundSession::None),
-            }
+            let mut sessions = memory.list(project)?;
+            let Some(at) = sessions.iter().position(|s| !is_elsewhere(s) && !is_taken(&s.id)) else {
+                return Ok(FoundSession::None { in_use: !sessions.is_empty() });
+            };
+            let session = sessions.swap_remove(at);
+            passed_over = sessions.into_iter().take(at).find(is_elsewhere).map(Box::new);
+            session.id
         }
         SessionChoice::Resume(beginning) => memory.find(project, &beginning)?,
         SessionChoice::Fork(beginning) => memory.fork(&memory.find(project, &beginning)?, None)?,
@@ -98,7 +119,7 @@ fn find(
         return Ok(FoundSession::Taken);
     }
     let record = memory.reopen(&id)?;
-    Ok(FoundSession::Stored(Box::new(StoredConversation::read(memory, record)?)))
+    Ok(FoundSession::Stored(Box::new(StoredConversation::read(memory, record)?), passed_over))
 }
 
 /// Returns the conversation of an open session as memory has it.
@@ -130,7 +151,8 @@ fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
 fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn Provider>> {
     let name = record.provider.as_deref()?;
     let config = services.config.read();
-    let chosen = config.origin("provider") == ValueSource::Flag || config.origin("model") == ValueSource::Flag;
+    // A model that a flag chose is asked of the session's provider.
+    let chosen = config.origin("provider") == ValueSource::Flag;
     let now = services.models.connection().provider;
     let other = now.as_ref().is_some_and(|provider| provider.name() != name && !provider.recorded());
     // A server that was found on this computer is named `openai` too, and may be gone: nothing of it goes elsewhere.
@@ -142,7 +164,19 @@ fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn 
 
 /// Stores what flags chose for this run: the session is left with it.
 fn keep_choice(context: &SessionContext, record: &memory::Session) {
-    let services = &context.services;
+    let (services, settings) = (&context.services, context.settings());
+    let (mode, format) = (settings.mode.word(), settings.format_name());
+    let is_new = |flagged: bool, stored: &Option<String>, word: &str| flagged && stored.as_deref() != Some(word);
+    if is_new(settings.mode_flagged, &record.mode, mode) {
+        let id = record.id.clone();
+        services.memory.post(move |memory| memory.set_mode(&id, mode));
+    }
+    if is_new(settings.format_flagged, &record.format, format) {
+        let id = record.id.clone();
+        services.memory.post(move |memory| memory.set_format(&id, format));
+    }
+    // What is opened after it is taken up as it was left.
+    context.change_settings(|settings| (settings.mode_flagged, settings.format_flagged) = (false, false));
     let chosen = {
         let config = services.config.read();
         ["provider", "model"].iter().any(|key| config.origin(key) == ValueSource::Flag)
@@ -179,8 +213,9 @@ fn is_elsewhere(session: &memory::Session) -> bool {
     matches!(session.state, memory::SessionUse::InUse { mine: false })
 }
 
-/// Makes a new session, without waiting.
-pub fn begin(services: &Arc<Services>, settings: Settings) -> OpenedSession {
+/// Makes a new session, without waiting; `why_other`: tells why it is no stored one.
+fn begin(services: &Arc<Services>, mut settings: Settings, why_other: Option<Notice>) -> OpenedSession {
+    (settings.mode_flagged, settings.format_flagged) = (false, false);
     let connection = services.models.connection();
     let new = NewSession {
         project: services.project(),
@@ -192,5 +227,5 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> OpenedSession {
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
     let session = Conversation::new(id, services.tools(), services.memory.clone());
-    OpenedSession { context: Arc::new(context), session, items: Vec::new() }
+    OpenedSession { context: Arc::new(context), session, items: Vec::new(), why_other }
 }

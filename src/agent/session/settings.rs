@@ -8,7 +8,7 @@ use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Level, NoticeAction, Setting};
+use crate::protocol::{Approval, Cause, Level, NoticeAction, Setting};
 use crate::provider::models::Effort;
 
 /// Changes a setting and shows the status line as it is then.
@@ -53,7 +53,8 @@ async fn choose_model(context: &SessionContext, typed: &str) {
     if let Some(provider) = &provider
         && let Err(e) = connect::switch(services, provider).await
     {
-        return context.events.notice(Level::Error, e.message, e.hint).await;
+        let cause = Cause { kind: e.kind.word(), status: e.status, request_id: e.request_id };
+        return context.events.failed(Level::Error, (&e.message, &e.hint), Vec::new(), cause).await;
     }
     if provider.is_some() {
         context.take_provider();

@@ -40,7 +40,7 @@ pub fn items(
         };
         transcript.add(row, tools);
         if let Some(summary) = summary.filter(|summary| summary.upto == row.id) {
-            transcript.items.push(Item::Answer { text: say::summary_of_conversation(&summary.text) });
+            transcript.items.push(Item::Commentary { text: say::summary_of_conversation(&summary.text) });
             let stands = Notice::new(Level::Info, say::summary_stands(), say::compact_undo());
             transcript.items.push(Item::Notice(stands));
         }

@@ -34,7 +34,7 @@ pub fn learn(
     // A configured window says nothing of the server's.
     let is_configured = config.read().model_config(&target.model).context_window.is_some();
     if shorter && named.is_some() && !is_configured {
-        learnt_windows::keep(config, &target.place(), &target.model, target.window());
+        learnt_windows::keep(config, &target.address(), &target.model, target.window());
     }
     shorter
 }

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
 use crate::agent::services::last_request;
-use crate::agent::session::approval::PendingApprovals;
 use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{summary_facts, usage, window};
@@ -23,7 +22,7 @@ use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, Item, Level, NoticeAction, Question, Reply, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
 use crate::provider::{EndReason, Error, ErrorKind, Message, Request, Role};
 use crate::text::number;
@@ -48,7 +47,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     match summary {
         Ok((prose, left_out)) => {
             let text = with_facts(context, session, &prose).await;
-            offer((&context.events, &context.approvals), session, (text, left_out), None, stop).await;
+            offer(context, session, (text, left_out), (None, false), stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(error) => {
@@ -101,7 +100,7 @@ pub async fn by_itself(
     };
     let text = with_facts(context, session, &prose).await;
     let grace = (mode != "ask").then_some(GRACE);
-    offer((events, &context.approvals), session, (text, left_out), grace, stop).await;
+    offer(context, session, (text, left_out), (grace, true), stop).await;
     if stop.is_cancelled() {
         return stopped(events).await;
     }
@@ -221,14 +220,16 @@ async fn summarise(
     }
 }
 
-/// Shows the summary and waits for what the person says of it.
+/// Shows the summary and waits for what the person says of it, for `grace` at most; `alone`: it counts where nobody can
+/// answer.
 async fn offer(
-    (events, approvals): (&Events, &PendingApprovals),
+    context: &SessionContext,
     session: &mut Conversation,
     (text, left_out): (String, usize),
-    grace: Option<Duration>,
+    (grace, alone): (Option<Duration>, bool),
     stop: &CancellationToken,
 ) {
+    let (events, approvals) = (&context.events, &context.approvals);
     let text = match left_out {
         0 => text,
         n => format!("{text}\n\n*{}*", say::oldest_not_in_summary(&n)),
@@ -243,21 +244,24 @@ async fn offer(
         None => say::send_summary().to_string(),
     };
     let question = Question { id: events.question(), text: asks, choices, permission: false, card: None, hold: None };
-    // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
     let counts = match approvals.question(question, grace, stop).await {
-        Some(Reply::Nobody) | None => grace.is_some(),
+        Some(Reply::Nobody) => alone,
+        None => grace.is_some(),
         Some(reply) => reply == Reply::Choice(0),
     };
     if stop.is_cancelled() || !counts {
         return;
     }
+    let before = session.sent.size.map_or(0, |(tokens, _)| tokens);
+    let after = context.status_data.fixed_tokens() + session.window.tokens(text.len());
     count(session, text);
+    events.send(EventBody::Compacted { before, after }).await;
     events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
 }
 
-/// Shows a summary in the chat.
+/// Shows a summary in the chat. It is no answer of the model to the person.
 async fn show(events: &Events, text: &str) {
-    events.add(Item::Answer { text: say::summary_of_conversation(&text) }).await;
+    events.add(Item::Commentary { text: say::summary_of_conversation(&text) }).await;
 }
 
 /// Sends the summary in place of the conversation from here on.

@@ -1,16 +1,17 @@
 //! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::agent::services::events::Events;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
-use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
+use crate::edit::{Edit, Format, Op};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode, TurnEnd};
-use crate::provider::Role;
+use crate::provider::{Message, Role};
 
 /// The result of a step, for the turn.
 #[derive(Default)]
@@ -92,11 +93,21 @@ pub struct Effect {
     changed: bool,
     /// The step added last changed a file.
     step_changed: bool,
+    /// The reason why something in the newest answer that holds such was not read as an edit.
+    unread: Option<&'static str>,
     /// The file that two edits left as it was, which ended the turn.
     unchanged: Option<String>,
 }
 
 impl Effect {
+    /// Looks at the answer that has arrived, before what it asks for is done: how it is read depends on the files as they
+    /// are then.
+    pub fn look(&mut self, session: &Conversation, settings: &Settings) {
+        let is_answer = |m: &&Arc<Message>| m.role == Role::Assistant && settings.mode == Mode::Agent;
+        let answer = session.messages.last().filter(is_answer);
+        self.unread = answer.and_then(|answer| unread(session, &answer.text(), settings.format)).or(self.unread);
+    }
+
     /// Adds the notes of a step.
     pub fn add(&mut self, notes: &StepNotes) {
         self.changes_requested |= notes.changes_requested;
@@ -117,7 +128,7 @@ impl Effect {
 
     /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as
     /// one; and code that was not read beside edits that were, where edits are written as text.
-    pub async fn say(&self, events: &Events, settings: &Settings, session: &Conversation) {
+    pub async fn say(&self, events: &Events, settings: &Settings) {
         if settings.mode == Mode::Plan {
             return;
         }
@@ -125,11 +136,7 @@ impl Effect {
             let title = if self.changed { say::no_further() } else { say::no_file_changed() };
             return events.notice(Level::Warning, title, say::written_unchanged(path)).await;
         }
-        let format = settings.format;
-        let unread = match self.changed {
-            true if format == Format::TOOLS => None,
-            _ => unread(session, format),
-        };
+        let unread = self.unread.filter(|_| !self.changed || settings.format != Format::TOOLS);
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
             (true, None) => return,
@@ -141,22 +148,30 @@ impl Effect {
     }
 }
 
-/// Returns why something in the answers since the person's last message was not read as an edit, if there is something
-/// that looks like one.
-fn unread(session: &Conversation, format: Format) -> Option<&'static str> {
-    let answers = session.messages.iter().rev().take_while(|m| m.role != Role::User);
-    answers.filter(|m| m.role == Role::Assistant).find_map(|m| {
-        let known = session.files.known();
-        let pieces = stream::read(&m.text(), Some(format), known.clone(), session.tools.calls(), End::Ordinary);
-        let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
-        let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
-        let prose: String = pieces.into_iter().filter_map(prose).collect();
-        match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
-            (_, true) => Some(say::file_in_no_format()),
-            (true, false) => Some(say::block_without_file()),
-            (false, false) => None,
+/// Returns why something in an answer was not read as an edit, if there is something that looks like one.
+fn unread(session: &Conversation, text: &str, format: Format) -> Option<&'static str> {
+    if !text.contains(['`', '{', '<']) {
+        return None;
+    }
+    let known = session.files.known();
+    let pieces = stream::read(text, Some(format), known.clone(), session.tools.calls(), End::Ordinary);
+    let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
+    let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
+    let is_text = |piece: &Piece| match piece {
+        Piece::EditDone { edit: Edit { op: Op::Overwrite { content } | Op::Write { content }, .. }, .. } => {
+            Some(content.trim_end().to_string())
         }
-    })
+        _ => None,
+    };
+    let taken: Vec<String> = pieces.iter().filter_map(is_text).collect();
+    let prose: String = pieces.into_iter().filter_map(prose).collect();
+    // A block that is shown and turns out to be a file at its end was read.
+    let prose = taken.iter().fold(prose, |prose, text| prose.replacen(text.as_str(), "", 1));
+    match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
+        (_, true) => Some(say::file_in_no_format()),
+        (true, false) => Some(say::block_without_file()),
+        (false, false) => None,
+    }
 }
 
 /// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, or a tag

@@ -36,7 +36,7 @@ use crate::agent::turn::step::tool_run::ToolRun;
 use crate::config::TextUse;
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
-use crate::provider::ErrorKind;
+use crate::provider::{Error, ErrorKind};
 
 /// The continuation of the turn after a step.
 enum Next {
@@ -74,17 +74,13 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                 }
                 None => return interrupted(&context.events, false).await,
             };
+        let has_tools = !request.tools.is_empty();
         let budget = BudgetLeft::of(&context.services.config, session);
         let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
-        if let Some(usage) = step.usage.filter(|_| !step.counted) {
-            session.window.counted(usage.input);
-        }
-        usage::add((&context.events, &context.status_data), session, &target, (step.usage, step.counted)).await;
+        count_tokens(context, session, &step, &target).await;
         if let Ended::Broken(error) = &step.ended
-            && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
-            && !std::mem::replace(&mut shortened, true)
-            && window::learn(&context.services.config, &context.status_data, session, &target, error)
+            && is_learnt(context, session, (error, has_tools), &target, &mut shortened).await
         {
             continue;
         }
@@ -94,6 +90,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         if step.silent {
             return said_nothing(&context.events, !worked).await;
         }
+        if step.row.is_some() {
+            effect.look(session, &settings);
+        }
         worked |= !step.acts.is_empty();
         match act(context, session, (step, &target), (&mut repeats, &mut effect), stop).await {
             // What changed a file got somewhere: it may be summarised anew.
@@ -101,11 +100,48 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             Next::Step => {}
             Next::End(end) => {
                 if end == TurnEnd::Done {
-                    effect.say(&context.events, &context.settings(), session).await;
+                    effect.say(&context.events, &context.settings()).await;
                 }
                 return end;
             }
         }
+    }
+}
+
+/// Counts the tokens of a step, and shows what the window holds since.
+async fn count_tokens(context: &SessionContext, session: &mut Conversation, step: &Step, target: &RequestTarget) {
+    if let Some(usage) = step.usage.filter(|_| !step.counted) {
+        session.window.counted(usage.input);
+        context.status_data.show_counted(usage.input, usage.output);
+    }
+    usage::add((&context.events, &context.status_data), session, target, (step.usage, step.counted)).await;
+    if step.usage.is_none() {
+        context.tell_status().await;
+    }
+}
+
+/// Returns whether a refusal taught something, so that the model is asked once more: a smaller window, once a turn, or that
+/// it takes no tools, which is told once.
+async fn is_learnt(
+    context: &SessionContext,
+    session: &Conversation,
+    (error, has_tools): (&Error, bool),
+    target: &RequestTarget,
+    shortened: &mut bool,
+) -> bool {
+    let (config, status) = (&context.services.config, &context.status_data);
+    match error.kind {
+        ErrorKind::ContextTooLong if !std::mem::replace(shortened, true) => {
+            window::learn(config, status, session, target, error)
+        }
+        ErrorKind::NoTools if has_tools => {
+            let learnt = request::learn_no_tools(config, session, target).await;
+            if let Some(Some((title, detail))) = &learnt {
+                context.events.notice(Level::Info, title, detail).await;
+            }
+            learnt.is_some()
+        }
+        _ => false,
     }
 }
 

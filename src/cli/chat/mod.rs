@@ -18,11 +18,11 @@ use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question, QuestionId, Reply,
-    RestoreRequest, SessionChoice, TurnEnd,
+    Command, EventBody, Item, ItemId, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question,
+    QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
 };
 use print::Printer;
-use replies::{ProposalReply, RestoreReply, Review};
+use replies::{ProposalReply, RestoreReply, Review, reply};
 use words::TypedLine;
 
 /// The open question to the person.
@@ -48,6 +48,9 @@ struct Chat {
     /// A turn runs.
     busy: bool,
     opened: bool,
+    /// A session was opened once: until then an error ends the program.
+    in_session: bool,
+    failed: bool,
     waiting: VecDeque<OpenQuestion>,
     /// Lines typed before their question was printed: they are messages.
     held: VecDeque<String>,
@@ -85,6 +88,8 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         printer: Printer::default(),
         busy: false,
         opened: false,
+        in_session: false,
+        failed: false,
         waiting: VecDeque::new(),
         held: first.into_iter().collect(),
         put: None,
@@ -104,7 +109,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
     match ended {
         // Nobody reads on.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        ended => ended.map(|()| 0),
+        ended => ended.map(|()| i32::from(chat.failed)),
     }
 }
 
@@ -351,7 +356,7 @@ impl Chat {
     fn event(&mut self, event: EventBody) -> io::Result<()> {
         match event {
             EventBody::Opened(info) => {
-                (self.opened, self.busy) = (false, false);
+                (self.opened, self.in_session, self.busy) = (false, true, false);
                 // The session answers once it has told of itself.
                 self.send(Command::Ask(TOLD, Query::Results));
                 self.printer.opened(&info)
@@ -373,7 +378,7 @@ impl Chat {
                 self.printer.step = of_turn as usize;
                 Ok(())
             }
-            EventBody::Added(id, item) => self.printer.added(id, &item),
+            EventBody::Added(id, item) => self.added(id, &item),
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
             EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, &previews),
@@ -404,6 +409,14 @@ impl Chat {
             EventBody::Answer(id, listing) => self.answered(id, &listing),
             _ => Ok(()),
         }
+    }
+
+    /// Prints an entry. An error before there is a session ends the program.
+    fn added(&mut self, id: ItemId, item: &Item) -> io::Result<()> {
+        let is_error = matches!(item, Item::Notice(notice) if notice.level == Level::Error);
+        self.failed |= is_error && !self.in_session;
+        self.ended |= self.failed;
+        self.printer.added(id, item)
     }
 
     /// Prints a list that was asked for. Else it ends the wait for what the session has changed; where that cannot be
@@ -479,22 +492,5 @@ impl Chat {
         self.summing_up = true;
         self.send(Command::Ask(QueryId(0), Query::SessionDiff));
         self.printer.end_line()
-    }
-}
-
-/// Returns the reply that a line is to a question that is not about a call of a command.
-fn reply(question: &Question, text: &str) -> Reply {
-    let number = text.parse::<usize>().ok();
-    let chosen = number.map(|n| n.wrapping_sub(1)).filter(|index| *index < question.choices.len());
-    let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
-    let no = matches!(text.to_lowercase().as_str(), "n" | "no");
-    match (chosen, question.permission) {
-        (_, true) if yes => Reply::Choice(0),
-        // Other words go to the model, as the reason.
-        (_, true) if !text.is_empty() && number.is_none() && !no => Reply::Text(text.to_string()),
-        // No is the default of what is to be permitted.
-        (_, true) => Reply::Choice(question.choices.len().saturating_sub(1)),
-        (Some(index), _) => Reply::Choice(index),
-        (None, _) => question.typed(text),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, FileDecision, ForeignChoice, Proposal};
-use crate::protocol::HoldCard;
+use crate::protocol::{HoldCard, Question, Reply};
 
 /// A reply to a proposal. Hunks are numbered from 1 over all files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,6 +230,23 @@ impl Review {
         let mut said = self.said.iter().map(|said| said.unwrap_or(Choice::Reject));
         let file = |hunks: &usize| FileDecision { hunks: said.by_ref().take(*hunks).collect(), edited: None };
         self.files.iter().map(file).collect()
+    }
+}
+
+/// Returns the reply that a line is to a question that is not about a call of a command.
+pub fn reply(question: &Question, text: &str) -> Reply {
+    let number = text.parse::<usize>().ok();
+    let chosen = number.map(|n| n.wrapping_sub(1)).filter(|index| *index < question.choices.len());
+    let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
+    let no = matches!(text.to_lowercase().as_str(), "n" | "no");
+    match (chosen, question.permission) {
+        (_, true) if yes => Reply::Choice(0),
+        // Other words go to the model, as the reason.
+        (_, true) if !text.is_empty() && number.is_none() && !no => Reply::Text(text.to_string()),
+        // No is the default of what is to be permitted.
+        (_, true) => Reply::Choice(question.choices.len().saturating_sub(1)),
+        (Some(index), _) => Reply::Choice(index),
+        (None, _) => question.typed(text),
     }
 }
 

@@ -44,7 +44,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     }
     let connected = context.connect();
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
-    let place = connected.as_ref().map(|connected| connected.provider.place()).unwrap_or_default();
+    let place = connected.as_ref().map(|connected| connected.provider.address()).unwrap_or_default();
     let offered = connected.and_then(|connected| {
         context.block_on(async {
             let provider = &*connected.provider;

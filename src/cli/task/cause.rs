@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Cause, StepUsage};
+use crate::protocol::{Cause, EventBody};
 
 /// Adds what a failure was by kind, with the status and the server's name for the request where there are any.
 pub fn add_cause(line: &mut Value, cause: &Cause) {
@@ -18,10 +18,14 @@ pub fn add_cause(line: &mut Value, cause: &Cause) {
     }
 }
 
-/// Returns the line of a step's tokens.
-pub fn usage_line(usage: &StepUsage) -> Value {
-    json!({
-        "type": "usage", "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write, "thinking": usage.thinking, "cost": usage.cost, "prefix": usage.prefix,
-    })
+/// Returns the line of a step's tokens, or of a summary that stands for the conversation.
+pub fn tokens_line(event: &EventBody) -> Value {
+    match event {
+        EventBody::Usage(usage) => json!({
+            "type": "usage", "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
+            "cacheWrite": usage.cache_write, "thinking": usage.thinking, "cost": usage.cost, "prefix": usage.prefix,
+        }),
+        EventBody::Compacted { before, after } => json!({"type": "compacted", "before": before, "after": after}),
+        _ => Value::Null,
+    }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use self::aside::Aside;
 use self::ask::ApprovalRequest;
-use self::cause::{add_cause, usage_line};
+use self::cause::{add_cause, tokens_line};
 pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
@@ -212,7 +212,7 @@ impl EventPrinter {
                 self.refused |= was_refused && !self.plan;
                 self.line(event_line(&event))?;
             }
-            EventBody::Usage(usage) => self.line(usage_line(&usage))?,
+            event @ (EventBody::Usage(_) | EventBody::Compacted { .. }) => self.line(tokens_line(&event))?,
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
                 self.notice(&Notice { cause: wait.cause, ..Notice::new(Level::Warning, text, "") })?;

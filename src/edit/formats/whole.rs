@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
+use crate::edit::path::may_name;
 use crate::edit::place::{elided_definitions as elided, same_definition};
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -299,7 +300,9 @@ pub(in crate::edit) fn from_code(
     let (title, content) = titled_inside(content, path, &ctx.known);
     let (path, titled) = (title.as_deref().or(path), titled || title.is_some());
     // Where the file has such fences itself, it is not certain that the block holds all of it.
-    let named = |k: &KnownFile| path.is_none_or(|p| paths::same_path(p, &k.path));
+    let is_known = path.is_some_and(|p| ctx.known.iter().any(|k| paths::same_path(p, &k.path)));
+    let names = if is_known { paths::same_path } else { may_name };
+    let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
     if let Some((path, inner)) = inner {
         emit(&path, inner, closed, ctx);
     } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {

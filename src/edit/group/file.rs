@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, Lost, TargetText};
+use crate::edit::stream::KnownFile;
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State};
 
@@ -41,6 +42,8 @@ pub struct GroupRules {
     /// Refuse a whole new text that leaves out most of its file, as [`EditStatus::Doubted`], but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub questioned: Option<HashSet<(String, String)>>,
+    /// The files whose text the model knows: a whole text under a wrong name may be one of them.
+    pub known: Vec<KnownFile>,
     /// Joins edits of a file as it was read with the file as it is.
     pub merger: Merger,
 }
@@ -287,6 +290,9 @@ impl File {
         if !edit.whole {
             found = place::sure(false);
         }
+        if encoding == Encoding::Raw && stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {
+            found = PlaceMatch { rung: Rung::Inexact, detail: Some(AS_UTF8.to_string()) };
+        }
         let mut new = text.to_string();
         for splices in &stages {
             new = place::spliced(&new, splices);
@@ -394,6 +400,8 @@ const NOT_ALL: &str = "the patch deletes it, but the lines that the patch remove
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
 const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
+/// The reason why a person decides about text of another encoding than its file.
+const AS_UTF8: &str = "the file is not UTF-8; the new text goes into it as UTF-8";
 const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
 
 fn unread(expected: bool) -> String {

@@ -3,7 +3,7 @@
 mod file;
 mod joined;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 pub use file::{Current, GroupRules, Lookup};
 
@@ -11,7 +11,8 @@ use self::file::{File, FileState, MoveEnd};
 use super::format::Format;
 use super::op::{Edit, Op};
 use super::outcome::{EditOutcome, EditResult, EditStatus};
-use super::path::bare;
+use super::path::{bare, may_name};
+use super::stream::KnownFile;
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
@@ -35,7 +36,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
         let name = edit.path.clone().or_else(|| rules.in_play.clone());
         let (path, status) = match name {
             None => (String::from("(no path)"), EditStatus::Failed(NO_PATH.to_string())),
-            Some(name) => match group.open_for(&name, edit) {
+            Some(name) => match group.open_for(&name, edit, &rules.known) {
                 Err(why) => (name, EditStatus::Failed(why)),
                 Ok(file) => {
                     home.push(file);
@@ -82,6 +83,17 @@ fn is_example(path: &str, op: &Op) -> bool {
     }
 }
 
+/// Returns the known file of which a whole text, written under a path where nothing is, is a new version.
+fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Option<&'k str> {
+    let (Op::Write { content } | Op::Overwrite { content }) = &edit.op else { return None };
+    let mut named = known.iter().filter(|file| edit.format != Format::TOOLS && may_name(path, &file.path));
+    let (file, None) = (named.next()?, named.next()) else { return None };
+    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
+    let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let stay = own.iter().filter(|line| lines.contains(**line)).count();
+    (stay * 10 >= own.len() * 6 && stay > 0).then_some(file.path.as_str())
+}
+
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
 
 struct Group<'l, 'a> {
@@ -92,8 +104,8 @@ struct Group<'l, 'a> {
 
 impl Group<'_, '_> {
     /// Returns the file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds
-    /// its place there.
-    fn open_for(&mut self, name: &str, edit: &Edit) -> Result<usize, String> {
+    /// its place there, or the only `known` one of that name whose text it mostly is.
+    fn open_for(&mut self, name: &str, edit: &Edit, known: &[KnownFile]) -> Result<usize, String> {
         let current = self.current(name)?;
         let gone = current.state.is_absent() && !self.by_path.contains_key(&current.path);
         if gone
@@ -102,6 +114,9 @@ impl Group<'_, '_> {
             && let [instead] = current.instead.as_slice()
         {
             return self.open(instead);
+        }
+        if gone && let Some(file) = meant_whole(&current.path, edit, known) {
+            return self.open(file);
         }
         self.open_as(current)
     }

@@ -288,9 +288,11 @@ fn names(line: &str, path: &str) -> bool {
     })
 }
 
-/// Returns whether two paths are one but for `./`.
-pub(in crate::edit) fn same_path(a: &str, b: &str) -> bool {
-    a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
+/// Returns whether a path is that of a known file but for `./`, or for the folders in front of it where it is absolute.
+pub(in crate::edit) fn same_path(path: &str, known: &str) -> bool {
+    let (path, known) = (path.strip_prefix("./").unwrap_or(path), known.strip_prefix("./").unwrap_or(known));
+    let in_front = || path.strip_suffix(known).filter(|_| path.starts_with('/') && !known.is_empty());
+    path == known || in_front().is_some_and(|front| front.ends_with('/'))
 }
 
 #[cfg(test)]

@@ -59,6 +59,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the end of the edit was missing", "編集の末尾が欠けています"),
     ("the patch holds the whole file", "パッチにファイル全体が含まれます"),
     ("it is not certain that this is the whole file", "ファイル全体かどうか不確かです"),
+    (
+        "the file is not UTF-8; the new text goes into it as UTF-8",
+        "ファイルはUTF-8ではありませんが、新しいテキストはUTF-8で書かれます",
+    ),
     ("taken as the new text of {name} alone", "{name}だけの新しいテキストとして使用"),
     // Edits without a place.
     ("the search text is empty", "検索テキストが空です"),

@@ -29,6 +29,8 @@ pub struct Facts {
     pub images: Option<bool>,
     /// True if it takes PDFs.
     pub pdfs: Option<bool>,
+    /// False if it takes no tools.
+    pub tools: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
     /// True if cache marks are sent to it in the chat format.
@@ -51,6 +53,7 @@ impl Facts {
             thinking: self.thinking.or(other.thinking),
             images: self.images.or(other.images),
             pdfs: self.pdfs.or(other.pdfs),
+            tools: self.tools.or(other.tools),
             price: self.price.or(other.price),
             cache_marks: self.cache_marks.or(other.cache_marks),
             retired: self.retired.or(other.retired),
@@ -95,6 +98,7 @@ impl Facts {
             efforts,
             images: value["images"].as_bool(),
             pdfs: value["pdfs"].as_bool(),
+            tools: None,
             price: Price::read(&value["price"]),
             cache_marks: None,
             retired: value["retired"].as_str().map(Into::into),

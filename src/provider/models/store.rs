@@ -56,7 +56,8 @@ impl KnownModels {
 
     /// Takes down what a refusal taught of a model.
     pub fn learn(&mut self, place: &str, model: &str, facts: Facts) {
-        self.learnt.insert((place.to_string(), model.to_string()), facts);
+        let known = self.learnt.entry((place.to_string(), model.to_string())).or_default();
+        *known = facts.or(std::mem::take(known));
     }
 }
 

@@ -18,6 +18,7 @@ use recording::{delta_line, head_line, step_line};
 use super::models::{Facts, Model};
 use super::{Capabilities, Delta, Deltas, Error, ErrorKind, Message, Origin, Provider, Request, Role, Wire};
 use crate::disk::{self, Links};
+use crate::messages::provider as say;
 
 /// The largest recording that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -113,6 +114,10 @@ impl Replay {
             requests.push(request.clone());
         }
         check(&request.messages)?;
+        // A script answers all that a test asks.
+        if request.beside && state.requests.is_none() {
+            return Err(Error::new(ErrorKind::Recording, say::no_answer_recorded(), say::answers_as_recorded()));
+        }
         let step = self.recording.steps.get(state.next).cloned().ok_or_else(|| {
             Error::new(
                 ErrorKind::Recording,
@@ -329,6 +334,10 @@ impl Provider for Recorder {
         self.inner.place()
     }
 
+    fn address(&self) -> String {
+        self.inner.address()
+    }
+
     fn recorded(&self) -> bool {
         self.inner.recorded()
     }
@@ -359,6 +368,10 @@ impl Provider for Recorder {
                     "Everything else is saved. Make room, or start again without --record.",
                 );
                 return stream::iter([Err(error)]).boxed();
+            }
+            // It would be no step where the recording is played.
+            if request.beside {
+                return self.inner.stream(request);
             }
             tape.begin(&request.model, self.inner.name());
         }
@@ -468,6 +481,18 @@ mod tests {
             Message::tool("a", "again"),
         ];
         assert!(check(&ask(good).messages).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_beside_the_session_takes_no_step_of_a_recording() {
+        let recording = Recording {
+            steps: vec![vec![(Duration::ZERO, Delta::End(crate::provider::EndReason::Stop))]],
+            ..Recording::default()
+        };
+        let replay = Replay::new(recording, "r").without_pauses();
+        let first = replay.stream(Request { beside: true, ..Request::default() }).next().await;
+        assert!(matches!(first, Some(Err(error)) if error.message == "a recording cannot answer that"));
+        assert_eq!(replay.left(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -230,6 +230,11 @@ impl Server {
         url
     }
 
+    /// Returns the format and the whole address, without what may be secret in it.
+    pub fn address(&self) -> String {
+        format!("{} {}", self.wire.name(), plain(&self.base))
+    }
+
     /// Returns scheme, host and port.
     pub fn place(&self) -> String {
         self.base.origin().ascii_serialization()
@@ -272,6 +277,11 @@ impl Server {
                         with it in SSL_CERT_FILE, and start nebula again.";
             return Failure { error: Error::new(ErrorKind::Settings, message, hint), again: Again::Never };
         }
+        // The answer to the first bytes of TLS was none: a server of plain HTTP.
+        if why.is_connect() && cause.contains("corrupt message") {
+            let error = Error::new(ErrorKind::Settings, say::no_tls(&self.host), say::try_plain());
+            return Failure { error, again: Again::Never };
+        }
         let (message, hint) = if why.is_connect() {
             let hint = if self.loopback {
                 say::start_server()
@@ -284,7 +294,9 @@ impl Server {
         } else if why.is_timeout() {
             (say::no_answer(&host), say::saved())
         } else {
-            (say::closed(&host), say::saved())
+            // Typical of servers that close kept connections between two requests.
+            let error = Error::new(BROKEN, say::closed(&host), say::saved());
+            return Failure { error, again: Again::AtOnce };
         };
         Failure { error: Error::new(BROKEN, message, hint), again: Again::Later }
     }
@@ -309,7 +321,7 @@ impl Server {
     }
 
     /// Returns whether there is a key, a command that prints one, or headers in its place.
-    fn authorizes(&self) -> bool {
+    pub(super) fn authorizes(&self) -> bool {
         self.key().is_some() || self.command.is_some() || self.has_own_key()
     }
 

@@ -94,9 +94,16 @@ impl Server {
             400..=499 if code == 402 || body.is_about_quota() => {
                 never(ErrorKind::Quota, say::quota(&code, &host), say::quota_hint())
             }
+            400 | 404 | 405 | 422 | 500 | 501 if body.is_about_tools() => {
+                never(ErrorKind::NoTools, say::takes_no_tools(&model, &host, &code), quoted)
+            }
             401 => (self.key_refused(code, quoted), Again::Never),
             400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            403 if self.key_source().is_none() && !self.has_own_key() => {
+                let hint = if self.authorizes() { say::no_right_hint(&quoted) } else { say::no_access_hint(&quoted) };
+                never(ErrorKind::Permission, say::no_access(&host, &code), &hint)
+            }
             403 => {
                 never(ErrorKind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted))
             }
@@ -273,6 +280,32 @@ impl ErrorBody {
                     .any(|part| message.contains(part))
             // Ollama and Gemini: `model 'x' not found`, `models/x is not found for API version`.
             || message.contains(&format!("models/{}", model.to_lowercase())) && message.contains("not found")
+    }
+
+    /// Returns whether it is the tools of the request that are refused, not one of them for what it is.
+    fn is_about_tools(&self) -> bool {
+        const WORDS: [&str; 18] = [
+            "not support tool",
+            "n't support tool",
+            "that support tool",
+            "not support function call",
+            "n't support function call",
+            "function calling is not",
+            "function calling is un",
+            "tool calling is not",
+            "tool use is not",
+            "tools is not supported",
+            "tools are not supported",
+            "tool choice requires",
+            "tools param requires",
+            "unsupported parameter: 'tools'",
+            "unsupported parameter: tools",
+            "argument supplied: tools",
+            "unknown field \"tools\"",
+            "unknown name \"tools\"",
+        ];
+        let message = self.message.to_lowercase();
+        WORDS.iter().any(|part| message.contains(part))
     }
 
     fn is_about_key(&self) -> bool {

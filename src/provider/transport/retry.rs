@@ -29,6 +29,17 @@ pub(in crate::provider) struct Failure {
     pub again: Again,
 }
 
+impl Failure {
+    /// Returns what a closed connection means: the first of a step is made anew at once, others after a pause.
+    fn after(self, was_closed: &mut bool) -> Self {
+        if self.again != Again::AtOnce {
+            return self;
+        }
+        let again = if std::mem::replace(was_closed, true) { Again::Later } else { Again::Now };
+        Failure { again, ..self }
+    }
+}
+
 /// Tells whether another request may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum Again {
@@ -36,6 +47,8 @@ pub(in crate::provider) enum Again {
     Never,
     /// The request is sent again at once, as another one.
     Now,
+    /// The request is sent again at once and without a word, the first time; then after a pause.
+    AtOnce,
     /// The request is sent again after a pause.
     Later,
     /// The request is sent again after the pause that the server asks for.
@@ -48,6 +61,7 @@ pub(in crate::provider) type Attempt = BoxStream<'static, Result<Delta, Failure>
 /// Asks through `attempt` until an answer begins, at most [`TRIES`] times.
 pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attempt + Send + Sync + 'static) -> Deltas {
     async_stream(move |out| async move {
+        let mut was_closed = false;
         for number in 1.. {
             let mut answer = attempt();
             let mut begun = false;
@@ -75,7 +89,7 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                             }
                         }
                     }
-                    Some(Err(failure)) => break failure,
+                    Some(Err(failure)) => break failure.after(&mut was_closed),
                     None => return,
                 }
             };
@@ -116,7 +130,7 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
     }
     match failure.again {
         Again::Never => Err(error.clone()),
-        Again::Now => Ok(Duration::ZERO),
+        Again::Now | Again::AtOnce => Ok(Duration::ZERO),
         Again::After(pause) if pause > LONGEST => {
             let message = say::in_minutes(&error.message, &pause.as_secs().div_ceil(60));
             Err(Error { message, hint: say::ask_then().into(), ..error.clone() })
@@ -256,6 +270,17 @@ mod tests {
         let got: Vec<_> = deltas.collect().await;
         assert_eq!(count.load(Ordering::SeqCst), 1);
         assert_eq!(got[1].as_ref().unwrap_err().kind, ErrorKind::Broken { after_first_token: true });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_was_closed_is_made_anew_without_a_word_once() {
+        let begin = Instant::now();
+        let script = |n| if n == 1 { vec![Err(failure(Again::AtOnce))] } else { good() };
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
+        assert_eq!((got.len(), begin.elapsed().as_secs()), (2, 0), "{got:?}");
+        let script = |n| if n <= 2 { vec![Err(failure(Again::AtOnce))] } else { good() };
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
+        assert!(matches!(got[0], Ok(Delta::Retrying(_))) && got.len() == 3, "{got:?}");
     }
 
     /// A seal of a try that failed would go back to the server beside those of the answer that followed.

@@ -73,6 +73,10 @@ impl<F: Format> Provider for Client<F> {
         self.shared.server.host.clone()
     }
 
+    fn address(&self) -> String {
+        self.shared.server.address()
+    }
+
     fn local(&self) -> bool {
         self.shared.server.is_loopback()
     }

@@ -80,6 +80,12 @@ impl Ids {
         format!("call_{}", self.renamed)
     }
 
+    /// Returns a new name of nine letters and digits.
+    pub fn rename_short(&mut self) -> String {
+        self.renamed += 1;
+        format!("call{:05}", self.renamed)
+    }
+
     /// Begins an answer: no call of an earlier one waits any more.
     pub fn begin(&mut self) {
         self.open.clear();

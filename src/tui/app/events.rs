@@ -91,6 +91,7 @@ impl App {
             | EventBody::Changed(..)
             | EventBody::Proposal(_)
             | EventBody::Command(_)
+            | EventBody::Compacted { .. }
             | EventBody::Usage(_) => {}
         }
         Vec::new()

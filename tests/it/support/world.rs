@@ -16,7 +16,7 @@ pub struct World {
     dir: Arc<tempfile::TempDir>,
     steps: Vec<Vec<Delta>>,
     flags: Flags,
-    mode: Mode,
+    mode: Option<Mode>,
     variables: Vec<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl World {
         let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         std::fs::create_dir_all(dir.path().join("home")).expect("made");
         std::fs::create_dir_all(dir.path().join("work/.git")).expect("made");
-        World { dir, steps: Vec::new(), flags: Flags::default(), mode: Mode::Agent, variables: Vec::new() }
+        World { dir, steps: Vec::new(), flags: Flags::default(), mode: None, variables: Vec::new() }
     }
 
     pub fn file(self, path: &str, text: &str) -> Self {
@@ -86,7 +86,7 @@ impl World {
     }
 
     pub fn plan(mut self) -> Self {
-        self.mode = Mode::Plan;
+        self.mode = Some(Mode::Plan);
         self
     }
 

@@ -337,3 +337,69 @@ async fn a_temperature_that_is_refused_is_left_out() {
         assert_eq!(bodies(&server).iter().map(sent).collect::<Vec<_>>(), [true, false, false], "{wire}");
     }
 }
+
+/// A server that knows the limit of tokens by its other name is asked with that one, and so from then on; one that knows
+/// neither is not asked for ever.
+#[tokio::test]
+async fn the_name_of_the_limit_of_tokens_is_learnt() {
+    let limited = || Request { max_output: Some(900), ..request("m", &[Arc::new(Message::user("hi"))]) };
+    let words =
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    let server = MockServer::start(vec![refusal(words), chat_text(), chat_text()]).await;
+    let here = connected("chat", &server.url());
+    for _ in 0..2 {
+        answer_of(&here, limited()).await.expect("an answer");
+    }
+    let names = |body: &Value| (body.get("max_tokens").is_some(), body.get("max_completion_tokens").is_some());
+    let sent: Vec<_> = bodies(&server).iter().map(names).collect();
+    assert_eq!(sent, [(true, false), (false, true), (false, true)]);
+    let back = "Unrecognized request argument supplied: max_completion_tokens";
+    let server = MockServer::start(vec![refusal(words), refusal(back), chat_text()]).await;
+    answer_of(&connected("chat", &server.url()), limited()).await.expect_err("refused");
+}
+
+/// Mistral takes ids of nine letters and digits alone.
+#[tokio::test]
+async fn ids_of_calls_are_nine_letters_and_digits_where_a_server_says_so() {
+    let words = "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.";
+    let server = MockServer::start(vec![chat_call(false), refusal(words), chat_text()]).await;
+    let here = connected("chat", &server.url());
+    let mut messages = vec![Arc::new(Message::user("hi"))];
+    let (called, _) = answer_of(&here, request("a", &messages)).await.expect("an answer");
+    messages.extend([called, Arc::new(Message::tool("c1", "a.rs"))]);
+    answer_of(&here, request("a", &messages)).await.expect("an answer");
+    let sent = bodies(&server);
+    let ids = |body: &Value| {
+        (body["messages"][1]["tool_calls"][0]["id"].clone(), body["messages"][2]["tool_call_id"].clone())
+    };
+    assert_eq!(ids(&sent[1]), (json!("c1"), json!("c1")));
+    assert_eq!(ids(&sent[2]), (json!("call00001"), json!("call00001")));
+}
+
+/// Neither a key nor a header is named where none is sent, and a server of plain HTTP is told as one, at once.
+#[tokio::test]
+async fn what_lets_nobody_in_and_what_speaks_no_tls_is_told_as_it_is() {
+    let server = MockServer::start(vec![answer("403 Forbidden", "", "{}")]).await;
+    let here = connected("chat", &server.url());
+    let asked = || request("m", &[Arc::new(Message::user("hi"))]);
+    let error = answer_of(&here, asked()).await.expect_err("refused");
+    assert_eq!(error.message, format!("127.0.0.1:{} does not permit this (403)", server.port()));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("https://{}/v1", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a connection");
+        let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 1_024]).await;
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    });
+    let error = answer_of(&connected("chat", &url), asked()).await.expect_err("no TLS");
+    assert_eq!((error.kind, error.hint.contains("http://")), (ErrorKind::Settings, true), "{error:?}");
+}
+
+/// Two addresses of one host are two servers: what is known of models is kept for each.
+#[tokio::test]
+async fn models_are_kept_by_the_whole_address() {
+    let [a, b] = ["http://127.0.0.1:9/gwa/v1", "http://127.0.0.1:9/gwb/v1"].map(|url| connected("chat", url));
+    assert_eq!(a.place(), b.place());
+    assert_ne!(a.address(), b.address());
+    assert_ne!(a.address(), connected("ollama", "http://127.0.0.1:9/gwa/v1").address());
+}

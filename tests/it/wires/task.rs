@@ -206,3 +206,124 @@ async fn the_last_refused_request_is_shown_without_its_contents() {
         "{shown_json}"
     );
 }
+
+/// What a flag chooses holds in a resumed session, and is what it is left with.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mode_and_format_of_a_flag_hold_in_a_resumed_session() {
+    let server = FakeServer::start().await;
+    server.plan(Plan { text: "Hello.".into(), ..Plan::default() });
+    let world = World::new();
+    let turns =
+        [&["hi"][..], &["--continue", "--mode", "plan", "--format", "whole", "plan it"], &["--continue", "go on"]];
+    let mut modes = Vec::new();
+    for words in turns {
+        let done = run(&world, &server.url(), "chat", words, json!({})).await;
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let first = String::from_utf8_lossy(&done.stdout).lines().next().map(str::to_string).expect("a line");
+        modes.push(serde_json::from_str::<Value>(&first).expect("JSON")["mode"].clone());
+    }
+    assert_eq!(modes, ["agent", "plan", "plan"]);
+    let writes = |(_, body): &(String, Value)| body["tools"].to_string().contains("replaceInFile");
+    assert_eq!(server.seen().iter().map(writes).collect::<Vec<_>>(), [true, false, false]);
+    let done = run(&world, &server.url(), "chat", &["--continue", "--mode", "agent", "do it"], json!({})).await;
+    assert_eq!(done.status.code(), Some(0));
+    assert!(!writes(server.seen().last().expect("a request")), "the format stays");
+}
+
+/// A model that a flag names is asked of the session's own provider.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_of_a_flag_leaves_the_session_with_its_provider() {
+    let (server, other) = (FakeServer::start().await, FakeServer::start().await);
+    for server in [&server, &other] {
+        server.plan(Plan { text: "Hello.".into(), ..Plan::default() });
+    }
+    let world = World::new();
+    let words = [&["--provider", "own", "hi"][..], &["--continue", "--model", "m9", "again"]];
+    for words in words {
+        std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+        let config = json!({"provider": "mine", "providers": {
+            "mine": {"wire": "chat", "baseUrl": other.url(), "model": "m"},
+            "own": {"wire": "anthropic", "baseUrl": server.url(), "model": "m2"},
+        }});
+        std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.arg("task").args(words).env_clear().env("HOME", world.home());
+        command.current_dir(world.root()).stdin(Stdio::null());
+        let done = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic");
+        assert_eq!(done.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let asked: Vec<_> = server.seen().into_iter().map(|(wire, body)| (wire, body["model"].clone())).collect();
+    assert_eq!(asked, [("anthropic".to_string(), json!("m2")), ("anthropic".to_string(), json!("m9"))]);
+    assert_eq!(other.seen().len(), 0);
+}
+
+/// The newest session is open in another nebula: the one before goes on, and that is said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_in_use_elsewhere_is_named_where_another_goes_on() {
+    let server = FakeServer::start().await;
+    server.plan(Plan { text: "Hello.".into(), ..Plan::default() });
+    let world = World::new().model([vec![]]);
+    for words in [&["older words"][..], &["newer words"]] {
+        run(&world, &server.url(), "chat", words, json!({})).await;
+    }
+    let mut live = world.start();
+    live.open(nebula::protocol::SessionChoice::Continue);
+    live.until(|event| matches!(event, nebula::protocol::EventBody::Opened(_)).then_some(())).await;
+    let done = run(&world, &server.url(), "chat", &["--continue", "again"], json!({})).await;
+    let out = String::from_utf8_lossy(&done.stdout).into_owned();
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let notice = lines.into_iter().find(|line| line["type"] == "notice").expect("a notice");
+    let text = notice["text"].as_str().expect("a text");
+    assert!(text.contains("in use by another nebula: newer words") && text.contains("older words"), "{text}");
+    live.close().await;
+}
+
+/// A model that takes no tools is asked once more without, in a text format; the next run knows it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_takes_no_tools_is_asked_for_text() {
+    let vllm = r#""auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#;
+    for (wire, status, words) in [
+        ("chat", "400 Bad Request", vllm),
+        ("chat", "400 Bad Request", "registry.ollama.ai/library/m does not support tools"),
+        ("chat", "404 Not Found", "No endpoints found that support tool use. To learn more, visit a page."),
+    ] {
+        let refused = || answer(status, "", &json!({"error": {"message": words}}).to_string());
+        let list = || json_answer(r#"{"data":[{"id":"m","max_model_len":30000}]}"#);
+        let said = || chunked(saying("Done.").as_bytes(), 100);
+        let server = MockServer::start(vec![list(), refused(), said(), list(), said()]).await;
+        let world = World::new();
+        let done = task(&world, &server, wire, "hi").await;
+        let out = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert_eq!(done.status.code(), Some(0), "{out}");
+        assert_eq!(out.matches("m takes no tools").count(), 1, "{out}");
+        let again = task(&world, &server, wire, "hi").await;
+        assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stdout));
+        let asked = server.seen().into_iter().filter(|seen| seen.line.starts_with("POST"));
+        let has_tools: Vec<bool> = asked.map(|seen| seen.body.get("tools").is_some()).collect();
+        assert_eq!(has_tools, [true, false, false], "{words}");
+    }
+}
+
+/// A connection that a configuration makes impossible, or that has no key, is told with its kind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_hinders_a_connection_is_told_with_its_kind() {
+    for (url, variable, wanted) in
+        [("ftp://h/v1", "MINE_API_KEY", "settings"), ("https://h.example/v1", "NO_KEY", "key")]
+    {
+        let world = World::new();
+        std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+        let config = json!({"provider": "mine", "model": "m", "providers": {
+            "mine": {"wire": "chat", "baseUrl": "http://127.0.0.1:9/v1", "apiKeyEnv": variable},
+        }});
+        let text = config.to_string().replace("http://127.0.0.1:9/v1", url);
+        std::fs::write(world.home().join(".nebula/config.json"), text).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(["task", "--json", "hi"]).env_clear().env("HOME", world.home());
+        command.current_dir(world.root()).stdin(Stdio::null()).env("OPENAI_BASE_URL", "");
+        let done = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic");
+        let out = String::from_utf8_lossy(&done.stdout).into_owned();
+        let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let kinds: Vec<_> = lines.iter().filter(|l| l["type"] == "notice" && l["level"] == "error").collect();
+        assert!(!kinds.is_empty() && kinds.iter().all(|line| line["kind"] == wanted), "{url}: {out}");
+    }
+}

@@ -104,7 +104,7 @@ impl SessionContext {
         self.change_settings(|settings| {
             before = settings.format;
             (settings.format, settings.small_model) = (fitted.format, fitted.small_model);
-            settings.text_calls = fitted.text_calls;
+            (settings.text_calls, settings.no_tools) = (fitted.text_calls, fitted.no_tools);
         });
         if before != fitted.format {
             self.events.refresh_status();

@@ -20,8 +20,14 @@ pub struct Settings {
     pub auto_format: bool,
     /// The person chose the format in this session: it stays when the model changes.
     pub format_chosen: bool,
+    /// A flag chose the mode: the first session that opens takes it, whatever it was left with.
+    pub mode_flagged: bool,
+    /// A flag chose the format: the first session that opens takes it, whatever it was left with.
+    pub format_flagged: bool,
     /// The model, or its context window, is small: it gets the short prompts.
     pub small_model: bool,
+    /// The model takes no tools.
+    pub no_tools: bool,
     /// The model is told of its tools in the prompt, and writes calls as text.
     pub text_calls: bool,
     /// The approval policy.
@@ -33,15 +39,18 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Creates the settings that the configuration names.
-    pub fn new(config: &Config, mode: Mode) -> Self {
+    /// Creates the settings that the configuration names; `mode`: a flag chose it.
+    pub fn new(config: &Config, mode: Option<Mode>) -> Self {
         let approval = Approval::parse(&config.approval).unwrap_or_default();
         Settings {
-            mode,
+            mode: mode.unwrap_or_default(),
+            mode_flagged: mode.is_some(),
+            format_flagged: config.origin("editFormat") == ValueSource::Flag,
             format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::TOOLS),
             auto_format: config.format_for(&config.model) == AUTO,
             format_chosen: false,
             small_model: false,
+            no_tools: false,
             text_calls: false,
             approval,
             consent: consent(config, approval),
@@ -68,12 +77,12 @@ impl Settings {
         if self.auto_format { AUTO } else { self.format.name() }
     }
 
-    /// Takes the settings up that a stored session was left with.
+    /// Takes the settings up that a stored session was left with, but what flags chose.
     pub fn take_up(&mut self, record: &memory::Session) {
-        if let Some(mode) = record.mode.as_deref() {
+        if let Some(mode) = record.mode.as_deref().filter(|_| !self.mode_flagged) {
             self.mode = if mode == Mode::Plan.word() { Mode::Plan } else { Mode::Agent };
         }
-        if let Some(name) = record.format.as_deref() {
+        if let Some(name) = record.format.as_deref().filter(|_| !self.format_flagged) {
             // Another one than the configuration's was chosen in that session.
             self.format_chosen = name != self.format_name();
             self.choose_format(name);

@@ -47,6 +47,20 @@ impl StatusData {
         lock(&self.0).context = Some((parts, window));
     }
 
+    /// Records what the last request held by its server's count, and the answer, which stands behind it from now on.
+    pub fn show_counted(&self, input: u64, output: u64) {
+        let mut status_data = lock(&self.0);
+        let Some((parts, _)) = status_data.context.as_mut().filter(|_| input > 0) else { return };
+        let estimate = parts.iter().map(|(_, tokens)| tokens).sum::<u64>().max(1);
+        let counted = |tokens: u64| u64::try_from(u128::from(tokens) * u128::from(input) / u128::from(estimate));
+        parts.iter_mut().for_each(|(_, tokens)| *tokens = counted(*tokens).unwrap_or(u64::MAX));
+        // What rounding left out stands with the answers.
+        let rest = input.saturating_sub(parts.iter().map(|(_, tokens)| tokens).sum());
+        if let Some((_, answers)) = parts.iter_mut().find(|(name, _)| *name == say::the_answers()) {
+            *answers = answers.saturating_add(rest).saturating_add(output);
+        }
+    }
+
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
         self.fixed_parts().iter().map(|(_, tokens)| tokens).sum()
@@ -94,6 +108,15 @@ fn table(parts: &[(&'static str, u64)], window: u64, rules: &[RuleChip]) -> Stri
 mod tests {
     use super::*;
     use crate::messages::{Language, with};
+
+    #[test]
+    fn an_answer_joins_what_its_request_held() {
+        let (status_data, mut status) = (StatusData::default(), Status::default());
+        status_data.show_context(vec![(say::system_prompt(), 10), (say::the_answers(), 5)], 1_000);
+        status_data.show_counted(30, 7);
+        status_data.fill(&mut status);
+        assert_eq!(status.context, Some((37, 1_000)));
+    }
 
     #[test]
     fn each_rule_has_its_share_in_the_table_in_every_language() {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::session::records::sha;
+use crate::edit::bytes::{Encoding, decode};
 use crate::edit::stream::KnownFile;
 use crate::tools::{ContentHash, FileVersion};
 
@@ -14,6 +15,8 @@ pub struct SessionFiles {
     pub versions: HashMap<String, FileVersion>,
     /// Files in play, for the rules: mentioned, read or changed.
     pub in_play: Vec<String>,
+    /// Texts that are not UTF-8, and so are not written whole.
+    pub not_utf8: HashSet<String>,
     /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
     pub asked_whole: HashSet<(String, String)>,
 }
@@ -33,6 +36,11 @@ impl SessionFiles {
     pub fn know(&mut self, path: &str, bytes: &[u8]) -> ContentHash {
         let sha = sha(bytes);
         let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
+        // What holds a zero is no text.
+        match memchr::memchr(0, bytes).is_none() && decode(bytes).0 == Encoding::Raw {
+            true => self.not_utf8.insert(path.to_string()),
+            false => self.not_utf8.remove(path),
+        };
         self.versions.insert(path.to_string(), FileVersion { sha, text });
         self.touch(path);
         sha

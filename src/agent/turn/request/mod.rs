@@ -7,7 +7,7 @@ mod takeable;
 
 use std::sync::Arc;
 
-pub use self::model_fit::learn_format;
+pub use self::model_fit::{learn_format, learn_no_tools};
 pub use self::next::{BuiltRequest, Unbuilt, build};
 use self::takeable::takeable;
 use crate::agent::services::config_files::ConfigFiles;
@@ -30,6 +30,7 @@ const WHOLE_FILE: u64 = 8_192;
 /// for them, and one that writes calls as text is told of the others in its prompt.
 pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
     let offered = match (settings.mode, settings.format) {
+        _ if settings.no_tools => return Arc::default(),
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
         (Mode::Agent, Format::TOOLS) if settings.small_model => OfferedTools::Small,
@@ -80,7 +81,7 @@ pub async fn beside(
     // Some servers refuse calls in a conversation without tools.
     let (tools, skip_backoff) = (offered(&context.services.config, &settings, session), context.skip_backoff.clone());
     let base = base(&context.services.config, session, &target, estimate);
-    (Request { system, messages, tools, skip_backoff, ..base }, target)
+    (Request { system, messages, tools, skip_backoff, beside: true, ..base }, target)
 }
 
 /// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt

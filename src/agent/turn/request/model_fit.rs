@@ -8,12 +8,12 @@ use crate::agent::services::events::Events;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
-use crate::config::TextUse;
+use crate::config::{Config, Error, TextUse};
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
 use crate::context::small_model::asks_again;
 use crate::edit::Format;
 use crate::messages::agent as say;
-use crate::protocol::Level;
+use crate::protocol::{Level, Mode};
 use crate::provider::Role;
 use crate::provider::models::{Effort, Facts, Thinking};
 
@@ -52,18 +52,22 @@ pub(super) fn fitted(
     session: &Conversation,
     target: &RequestTarget,
 ) -> Settings {
-    let text = writes_text(config, &target.model);
+    let no_tools = target.facts().tools == Some(false);
+    let text = writes_text(config, &target.model) || no_tools;
     let format = match (settings.auto_format, text) {
+        // Its edits cannot be calls, whoever chose that.
+        (false, _) if no_tools && settings.format == Format::TOOLS => text_format(session),
         (false, _) => settings.format,
         (true, true) => text_format(session),
         (true, false) => Format::TOOLS,
     };
-    let calls = is_small(&target.model) || config.read().text_use(&target.model) == Some(TextUse::Calls);
+    let calls = no_tools || is_small(&target.model) || config.read().text_use(&target.model) == Some(TextUse::Calls);
     let small_model = is_small_window(u64::from(target.window())) || calls;
-    // Some servers refuse the calls of a conversation that comes without tools.
+    // Some servers refuse the calls of a conversation that comes without tools, and a plan's tools are offered.
+    let is_agent = settings.mode == Mode::Agent;
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
-    let text_calls = calls && format != Format::TOOLS && !called();
-    Settings { format, small_model, text_calls, ..settings }
+    let text_calls = calls && format != Format::TOOLS && (no_tools || is_agent && !called());
+    Settings { format, small_model, text_calls, no_tools, ..settings }
 }
 
 /// Returns whether a model is asked for edits as text.
@@ -90,12 +94,42 @@ pub(super) fn temperature(
     configured.or((writes_text(config, model) && !thinks).then_some(chosen))
 }
 
-/// Returns whole files, or blocks where a file whose text the model knows is long.
+/// Returns whole files, or blocks where a file whose text the model knows is long, or not UTF-8.
 fn text_format(session: &Conversation) -> Format {
     let long = |text: &str| text.lines().nth(LONG - 1).is_some();
-    match session.files.versions.values().filter_map(|file| file.text.as_deref()).any(long) {
+    let files = &session.files;
+    match !files.not_utf8.is_empty() || files.versions.values().filter_map(|file| file.text.as_deref()).any(long) {
         true => Format::BLOCKS,
         false => Format::WHOLE,
+    }
+}
+
+/// Records that a model takes no tools, as a refusal says, so that the same is asked once more without them. Returns what
+/// to tell the person of it, where nothing of it was known; `None`: it was asked without already.
+pub async fn learn_no_tools(
+    config: &Arc<ConfigFiles>,
+    session: &Conversation,
+    target: &RequestTarget,
+) -> Option<Option<(String, String)>> {
+    if !target.learn_no_tools() {
+        return None;
+    }
+    let model = target.model.clone();
+    if config.read().text_use(&model) == Some(TextUse::Calls) {
+        return Some(None);
+    }
+    let learn = move |config: &mut Config| config.learn_text_edits(&model, TextUse::Calls);
+    Some(Some((say::takes_no_tools(&target.model, &text_format(session).name()), remember(config, learn).await)))
+}
+
+/// Remembers something of a model. Returns what to tell of it.
+async fn remember(
+    config: &Arc<ConfigFiles>,
+    learn: impl FnOnce(&mut Config) -> Result<(), Error> + Send + 'static,
+) -> String {
+    match config.change_on_a_thread(learn).await {
+        Some(Err(e)) => say::this_run_only(&e),
+        _ => say::remembered().into(),
     }
 }
 
@@ -120,10 +154,7 @@ pub async fn learn_format(
     if !is_unknown(&model) && !target.is_local() {
         return None;
     }
-    let detail = match config.change_on_a_thread(move |config| config.learn_text_edits(&model, how)).await {
-        Some(Err(e)) => say::this_run_only(&e),
-        _ => say::remembered().into(),
-    };
+    let detail = remember(config, move |config: &mut Config| config.learn_text_edits(&model, how)).await;
     let format = text_format(session).name();
     let title = match how {
         TextUse::Calls => say::writes_as_text(&format),

@@ -215,7 +215,7 @@ async fn place(
         [one] => Some(one.clone()),
         _ => None,
     };
-    let (count, questioned) = (edits.len(), files.asked_whole.clone());
+    let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known());
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -235,7 +235,7 @@ async fn place(
             Ok(Current { path, state, seen: known, read, instead, withheld })
         };
         let merger = context.services.archive.merger().clone();
-        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), merger };
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), known, merger };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);

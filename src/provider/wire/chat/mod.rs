@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::ChatReader;
-use self::request::{ChatCache, Dialect, Limits, SentReasoning, carries_reasoning};
+use self::request::{ChatCache, Dialect, Limits, SentReasoning, carries_reasoning, limit_name};
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{GivenUp, Lesson, ThinkField};
 use crate::config::Connection;
@@ -28,6 +28,10 @@ pub(in crate::provider) struct Chat {
     hour: bool,
     /// The server has refused `stream_options` once.
     no_usage: bool,
+    /// The server has refused an id of a call once: it takes nine letters and digits.
+    short_ids: bool,
+    /// Models that refused the usual name of the limit of tokens, with whether it is `max_completion_tokens`.
+    limit_names: HashMap<String, bool>,
     /// The form of the reasoning of earlier answers that refusals showed, by model.
     reasoning: HashMap<String, SentReasoning>,
     /// The forms in which the conversation that ends in this message was refused: none is tried twice.
@@ -40,7 +44,8 @@ impl Chat {
         let own = host == "api.openai.com";
         Dialect {
             usage: !self.no_usage,
-            completion_tokens: own,
+            completion_tokens: self.limit_names.get(&request.model).copied().unwrap_or(own),
+            short_ids: self.short_ids,
             conversation: own,
             reasoning: self.reasoning.get(&request.model).copied().unwrap_or_default(),
             marks: request
@@ -76,8 +81,15 @@ impl Format for Chat {
     const THINKS: &'static [GivenUp] = &[(ThinkField::Effort, &["reasoning_effort"])];
 
     fn new(connection: &Connection) -> Self {
-        let hour = connection.cache_hour;
-        Chat { cache: ChatCache::default(), hour, no_usage: false, reasoning: HashMap::new(), refused: None }
+        Chat {
+            cache: ChatCache::default(),
+            hour: connection.cache_hour,
+            no_usage: false,
+            short_ids: false,
+            limit_names: HashMap::new(),
+            reasoning: HashMap::new(),
+            refused: None,
+        }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -104,6 +116,15 @@ impl Format for Chat {
         if dialect.usage && says.contains("stream_options") {
             self.no_usage = true;
             return Some(Lesson::Quiet);
+        }
+        if !dialect.short_ids && says.to_lowercase().contains("tool call id") && says.contains('9') {
+            self.short_ids = true;
+            return Some(Lesson::Quiet);
+        }
+        let other_limit = !dialect.completion_tokens;
+        if basis.most.is_some() && is_unknown(says, limit_name(dialect.completion_tokens), limit_name(other_limit)) {
+            let is_new = self.limit_names.insert(request.model.clone(), other_limit).is_none();
+            return is_new.then_some(Lesson::Quiet);
         }
         // `reasoning_effort` is another field, and learnt as every format does.
         let about_reasoning = says.replace("reasoning_effort", "").contains("reasoning");
@@ -142,6 +163,16 @@ impl Format for Chat {
             }),
         ]
     }
+}
+
+/// Returns whether a refusal says that the server does not know this field: by its words, or by naming the `other` one in
+/// its place.
+fn is_unknown(says: &str, field: &str, other: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["unsupported", "not supported", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed"];
+    let says = says.to_lowercase();
+    says.contains(field)
+        && (WORDS.iter().any(|word| says.contains(word)) || says.contains(other) && says.contains("instead"))
 }
 
 /// Returns the facts that llama.cpp gives of the model it has loaded.

@@ -38,6 +38,8 @@ struct Choice<'a> {
     message: Option<Detail<'a>>,
     #[serde(default, borrow)]
     finish_reason: Any<'a>,
+    #[serde(default, borrow)]
+    error: Any<'a>,
 }
 
 #[derive(Deserialize)]
@@ -237,6 +239,11 @@ impl ChatReader {
                 self.said(said, true, out);
             }
             if let Some(reason) = text(choice.finish_reason) {
+                // Gateways end so what broke off behind them.
+                if reason == "error" {
+                    let error = choice.error.and_then(|error| value(Some(error)));
+                    return Err(Trouble::Reported(error.unwrap_or_else(|| "finish_reason: error".into())));
+                }
                 self.end = Some(match reason.as_str() {
                     "stop" => EndReason::Stop,
                     "length" | "max_tokens" | "model_length" => EndReason::Length,
@@ -468,6 +475,8 @@ mod tests {
         assert!(matches!(take("{}"), Err(Trouble::Unreadable(_))));
         assert!(matches!(take("{\"choices\":7}"), Err(Trouble::Unreadable(_))));
         assert!(matches!(take("[DONE"), Err(Trouble::Unreadable(_))));
+        let ended = "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"error\"}]}";
+        assert_eq!(take(ended), Err(Trouble::Reported("finish_reason: error".into())));
         assert_eq!(take("{\"choices\":[],\"error\":null}"), Ok(()));
         assert_eq!(take("{\"choices\":[{\"delta\":null,\"finish_reason\":null}]}"), Ok(()));
     }

@@ -24,6 +24,8 @@ pub(super) struct Dialect {
     pub usage: bool,
     /// The limit of tokens is `max_completion_tokens`, not `max_tokens`.
     pub completion_tokens: bool,
+    /// The ids of calls are nine letters and digits.
+    pub short_ids: bool,
     /// The server caches by a name of the conversation.
     pub conversation: bool,
     /// The treatment of the reasoning of earlier answers.
@@ -122,7 +124,7 @@ impl ChatCache {
                 // Ids of other servers may be none that this one takes.
                 let foreign =
                     message.origin.as_deref().is_some_and(|o| !is_from(Some(o), Wire::Chat, place, &request.model));
-                let mut value = value(message, reasoning, foreign, &mut ids);
+                let mut value = value(message, reasoning, (foreign, dialect.short_ids), &mut ids);
                 // A content is a list of parts with a mark and without: nothing else changes where a mark moves on.
                 if dialect.marks && message.role != Role::Assistant {
                     as_parts(&mut value);
@@ -148,7 +150,7 @@ impl ChatCache {
             bytes.extend_from_slice(format!(",\"temperature\":{temperature}").as_bytes());
         }
         if let Some(most) = limits.most {
-            let name = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+            let name = limit_name(dialect.completion_tokens);
             bytes.extend_from_slice(format!(",\"{name}\":{most}").as_bytes());
         }
         bytes.put_u8(b'}');
@@ -208,6 +210,11 @@ impl ChatCache {
         self.head = Some((head, bytes.len()));
         bytes.len()
     }
+}
+
+/// Returns the name of the limit of tokens.
+pub(super) fn limit_name(completion: bool) -> &'static str {
+    if completion { "max_completion_tokens" } else { "max_tokens" }
 }
 
 /// Returns whether a request carries reasoning of earlier answers to the server at `place`.
@@ -314,7 +321,9 @@ fn mark(message: &mut Value, hour: bool) {
     }
 }
 
-fn value(message: &Message, reasoning: Map<String, Value>, foreign: bool, ids: &mut Ids) -> Value {
+/// Returns a message as it is sent. The ids of calls of `foreign` answers are made anew, and with `short` every one that is
+/// not nine letters and digits.
+fn value(message: &Message, reasoning: Map<String, Value>, (foreign, short): (bool, bool), ids: &mut Ids) -> Value {
     match message.role {
         Role::User if message.blobs().next().is_none() => json!({"role": "user", "content": message.text()}),
         Role::User => {
@@ -326,7 +335,12 @@ fn value(message: &Message, reasoning: Map<String, Value>, foreign: bool, ids: &
         Role::Assistant => {
             ids.begin();
             let mut named = |call: &ToolCall| {
-                let id = if foreign { ids.rename() } else { call.id.clone() };
+                let is_short = |id: &str| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric());
+                let id = match short {
+                    true if foreign || !is_short(&call.id) => ids.rename_short(),
+                    false if foreign => ids.rename(),
+                    _ => call.id.clone(),
+                };
                 ids.open(&call.id, Some(id.clone()), &call.name);
                 self::call(call, &id)
             };
@@ -381,6 +395,7 @@ mod tests {
     const PLAIN: Dialect = Dialect {
         usage: true,
         completion_tokens: false,
+        short_ids: false,
         conversation: false,
         reasoning: SentReasoning::AsItCame,
         marks: false,

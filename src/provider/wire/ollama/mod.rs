@@ -75,6 +75,7 @@ fn facts_of(response: &Value) -> Facts {
         window: window.filter(|n| *n >= 256),
         thinking: has("thinking").filter(|thinks| !thinks).map(|_| Thinking::None),
         images: has("vision"),
+        tools: has("tools").filter(|takes| !takes),
         ..Facts::default()
     }
 }
