@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 pub use projection::{Projection, Record, list, paths, scan};
 
+use super::id::QName;
 use super::issue::{Issuer, Removal, Unparsed};
 use super::state::State;
 use super::store::{Error, Lock, Store};
@@ -186,7 +187,7 @@ struct SyncRun {
     unrecorded: bool,
     /// The conflicts to be recorded.
     clashes: Vec<Clash>,
-    /// Files whose text is put aside and whose definition has another file.
+    /// Files whose definition has another file: their text is put aside, or is an earlier one of it.
     displaced: Vec<String>,
 }
 
@@ -212,16 +213,16 @@ impl SyncRun {
     }
 
     /// Returns the files that hold text. The others are refused.
-    fn readable(&mut self, files: BTreeMap<String, Option<String>>) -> BTreeMap<String, String> {
+    fn readable(&mut self, files: BTreeMap<String, Result<String, String>>) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for (path, text) in files {
             match text {
-                Some(text) => {
+                Ok(text) => {
                     texts.insert(path, text);
                 }
-                None => {
+                Err(fault) => {
                     // Known to be there, so that nothing is made of its absence.
-                    self.refuse(&path, Message::Refused(format!("E0001 at {path}:1:1: this file is not UTF-8")));
+                    self.refuse(&path, Message::Refused(format!("E0001 at {path}:1:1: {fault}")));
                     texts.insert(path, String::new());
                 }
             }
@@ -250,9 +251,21 @@ impl SyncRun {
         for (path, text) in files {
             let is_stored = || wanted.get(path).is_some_and(|view| view.text() == text);
             if recorded.get(path).is_none_or(|record| !record.is_text(text)) && !is_stored() {
-                self.held.insert(path.clone());
+                match self.is_old_name(state, path, text) && !wanted.contains_key(path) {
+                    true => self.displaced.push(path.clone()),
+                    false => drop(self.held.insert(path.clone())),
+                }
             }
         }
+    }
+
+    /// Returns whether a file without a record shows a definition under a name that it had.
+    fn is_old_name(&self, state: &State, path: &str, text: &str) -> bool {
+        self.unrecorded
+            && intent::read_file(path, text, None, state).is_ok_and(|definition| {
+                let had = QName::new(definition.layer, definition.name.clone());
+                self.is_of_renamed(state, &had, &definition)
+            })
     }
 
     /// Writes the file's text beside it and the store's version into the file.
