@@ -108,11 +108,12 @@ impl DefinitionFinder<'_> {
     /// Returns the selector of a text that is the id of a definition or the path of a file as it stands, though its
     /// characters have a meaning in selectors: `a,b.rs::f`.
     fn whole(&self, text: &str, is_file: &dyn Fn(&str) -> bool) -> Option<NodeSelector> {
-        if !text.contains(',') && text.matches("::").count() < 2 {
-            return None;
-        }
-        if is_file(text) {
+        let colons = text.matches("::").count();
+        if colons + text.matches(',').count() > 0 && is_file(text) {
             return Some(NodeSelector::of_file(text));
+        }
+        if !text.contains(',') && colons < 2 {
+            return None;
         }
         let mut parted = text.match_indices("::").map(|(at, colons)| (&text[..at], &text[at + colons.len()..]));
         let (path, name) = parted.find(|(path, name)| {

@@ -8,7 +8,7 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
-use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renamable, seen};
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renamable, visible};
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
@@ -77,7 +77,7 @@ fn found_out(
             (Ok(places), _) => {
                 all_read(target, sources)?;
                 free(target, sources, &args.new_name, &places)?;
-                seen(target, sources, &args.new_name, &places)?;
+                visible(target, sources, &args.new_name, &places)?;
                 return by_text(&places, sources, &args.new_name);
             }
             (Err(_), Some(server)) => server,

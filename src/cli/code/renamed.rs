@@ -85,7 +85,7 @@ pub(super) fn is_renamable(target: &CodeTarget, sources: &SourceFiles<'_>) -> Re
 
 /// Refuses a new name by which other files would not see the definition any more: one that is not exported in Go, one with
 /// `_` before it in Python.
-pub(super) fn seen(
+pub(super) fn visible(
     target: &CodeTarget,
     sources: &SourceFiles<'_>,
     name: &str,

@@ -183,9 +183,18 @@ impl SyncRun {
 }
 
 impl SyncRun {
+    /// Returns whether a file without a record shows a definition under a name that it had.
+    pub(super) fn is_old_name(&self, state: &State, path: &str, text: &str) -> bool {
+        self.unrecorded
+            && read_file(path, text, None, state).is_ok_and(|definition| {
+                let had = QName::new(definition.layer, definition.name.clone());
+                self.is_of_renamed(state, &had, &definition)
+            })
+    }
+
     /// Returns whether a file without a record shows a definition as it was under a name that it had: after a clone or a
     /// change of branches the file of the old name is still there.
-    pub(super) fn is_of_renamed(&self, state: &State, had: &QName, file: &Definition) -> bool {
+    fn is_of_renamed(&self, state: &State, had: &QName, file: &Definition) -> bool {
         let is_renamed = |def: DefId| state.reading(def).is_some_and(|view| view.visible() && view.label != had.name);
         let mut holders = state.graph().holders(had.layer, &had.name).into_iter();
         self.unrecorded && holders.any(|def| is_renamed(def) && is_earlier_text(state, def, file))
@@ -259,7 +268,7 @@ pub(super) fn names_in(text: &str) -> Vec<QName> {
 }
 
 /// Returns the one definition of a file, whose layer and name must be those of its path.
-pub(super) fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> Result<Definition, Message> {
+fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> Result<Definition, Message> {
     let fault = |fault: &SyntaxError| Unparsed::new(path, text, fault);
     let whole = |message: String| Message::Unparsed(vec![fault(&SyntaxError::new(0, message))]);
     let mut found = parse_definitions(text).map_err(|error| Message::Unparsed(vec![fault(&error)]))?;

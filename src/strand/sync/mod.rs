@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 pub use projection::{Projection, Record, list, paths, scan};
 
-use super::id::QName;
 use super::issue::{Issuer, Removal, Unparsed};
 use super::state::State;
 use super::store::{Error, Lock, Store};
@@ -257,15 +256,6 @@ impl SyncRun {
                 }
             }
         }
-    }
-
-    /// Returns whether a file without a record shows a definition under a name that it had.
-    fn is_old_name(&self, state: &State, path: &str, text: &str) -> bool {
-        self.unrecorded
-            && intent::read_file(path, text, None, state).is_ok_and(|definition| {
-                let had = QName::new(definition.layer, definition.name.clone());
-                self.is_of_renamed(state, &had, &definition)
-            })
     }
 
     /// Writes the file's text beside it and the store's version into the file.

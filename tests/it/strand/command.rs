@@ -478,5 +478,4 @@ fn the_present_folder_may_be_a_store() {
     run(&["--store", ".", "add", "slot.n", "Int = 0"]);
     run(&["--store", ".", "run", "slot.n=1"]);
     run(&["--store", ".", "store", "repair"]);
-    run(&["--store", ".", "store", "compact"]);
 }
