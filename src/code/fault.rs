@@ -25,6 +25,9 @@ pub enum CodeFault {
         /// The nearest ids.
         near: Vec<String>,
     },
+    /// There are no files that definitions are read from.
+    #[error("no source files of Rust, Python, TypeScript or Go are here")]
+    NoFiles,
     /// Several definitions are called so, and one is to be changed.
     #[error("{selector} is not one definition but {}: name one of {}", candidates.len(), few(candidates))]
     Ambiguous {
@@ -77,7 +80,7 @@ impl CodeFault {
         match self {
             CodeFault::Usage(_) => "usage",
             CodeFault::Unreadable { .. } => "unreadable",
-            CodeFault::NotFound { .. } => "not-found",
+            CodeFault::NotFound { .. } | CodeFault::NoFiles => "not-found",
             CodeFault::Ambiguous { .. } => "ambiguous",
             CodeFault::Stale { .. } => "stale",
             CodeFault::Syntax { .. } => "syntax",

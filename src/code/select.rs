@@ -25,7 +25,8 @@ enum PathPattern {
     All,
     /// One file, or all below a folder.
     Is(String),
-    Like(GlobMatcher),
+    /// The files that a pattern means, and the pattern.
+    Like(GlobMatcher, String),
 }
 
 /// The definitions of a part, in its files.
@@ -62,6 +63,20 @@ impl NodeSelector {
         Ok(NodeSelector { text: text.to_owned(), parts })
     }
 
+    /// Returns the selector of the one definition of an id, whatever characters its path or its name have.
+    pub fn of_id(path: &str, name: &str) -> NodeSelector {
+        let part = Part { paths: PathPattern::Is(path.to_owned()), what: What::Named(NamePattern::parse(name)) };
+        NodeSelector { text: format!("{path}::{name}"), parts: vec![part] }
+    }
+
+    /// Returns the selector of all definitions of a file, whatever characters its path has.
+    pub fn of_file(path: &str) -> NodeSelector {
+        NodeSelector {
+            text: path.to_owned(),
+            parts: vec![Part { paths: PathPattern::Is(path.to_owned()), what: What::All }],
+        }
+    }
+
     /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text
@@ -74,6 +89,11 @@ impl NodeSelector {
             _ => None,
         };
         self.parts.iter().map(named).collect()
+    }
+
+    /// Returns whether it asks for definitions of any file.
+    pub fn is_of_any_file(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.paths, PathPattern::All))
     }
 
     /// Returns whether it may mean a definition of a file, by the file's path.
@@ -122,6 +142,26 @@ impl NodeSelector {
         }
         self
     }
+
+    /// Returns it with its patterns of paths taken below a folder, where they mean none of the files: `any` says whether
+    /// one is meant.
+    ///
+    /// # Errors
+    /// When a pattern cannot be meant there.
+    pub fn below(
+        mut self,
+        folder: &str,
+        any: impl Fn(&dyn Fn(&str) -> bool) -> bool,
+    ) -> Result<NodeSelector, CodeFault> {
+        for part in &mut self.parts {
+            if let PathPattern::Like(glob, text) = &part.paths
+                && !any(&|path| glob.is_match(path))
+            {
+                part.paths = PathPattern::parse(&format!("{folder}/{text}"))?;
+            }
+        }
+        Ok(self)
+    }
 }
 
 impl Part {
@@ -169,7 +209,7 @@ impl PathPattern {
         let glob = GlobBuilder::new(&plain).literal_separator(true).backslash_escape(true).build();
         let glob =
             glob.map_err(|error| CodeFault::Usage(format!("{text} is no pattern of paths: {}", error.kind())))?;
-        Ok(PathPattern::Like(glob.compile_matcher()))
+        Ok(PathPattern::Like(glob.compile_matcher(), text.to_owned()))
     }
 
     fn holds(&self, path: &str) -> bool {
@@ -178,7 +218,7 @@ impl PathPattern {
             PathPattern::Is(own) => {
                 path.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             }
-            PathPattern::Like(glob) => glob.is_match(path),
+            PathPattern::Like(glob, _) => glob.is_match(path),
         }
     }
 }

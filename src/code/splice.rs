@@ -25,7 +25,8 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
     let old = &file.nodes[at];
     alone(file, at)?;
     let not_one = |found: &str| CodeFault::NotOne { id: file.id(at), kind: old.kind.word(), found: found.to_owned() };
-    let text = text.trim_end();
+    // The mark at the beginning of a file belongs to no definition.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_end();
     if text.trim().is_empty() {
         return Err(not_one("empty"));
     }

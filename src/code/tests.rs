@@ -664,3 +664,10 @@ fn the_last_definition_goes_with_the_empty_lines_above_it() {
     let shop = "mod a {\n    fn a() {}\n\n    fn f() {}\n}\n";
     assert_eq!(without("a.rs", shop, "fn.f"), "mod a {\n    fn a() {}\n}\n");
 }
+
+#[test]
+fn a_mark_of_the_file_does_not_come_in_with_a_definition() {
+    let marked = "\u{feff}fn a() {}\nfn b() {}\n";
+    let by = "\u{feff}fn a() { 1; }\n";
+    assert_eq!(replaced("a.rs", marked, "::a", by), Ok("\u{feff}fn a() { 1; }\nfn b() {}\n".into()));
+}

@@ -83,7 +83,16 @@ impl DefinitionFinder<'_> {
             SourceLanguage::of_path(text).is_some()
                 && self.workspace.resolve(text, Access::File).is_ok_and(|path| self.workspace.full(&path).is_file())
         };
+        if let Some(whole) = self.whole(text, &is_file) {
+            return Ok(whole);
+        }
         let selector = NodeSelector::parse_among(text, &is_file)?;
+        let selector = match self.workspace.resolve_from(&self.folder, ".", Access::Folder) {
+            Ok(folder) if !["", "."].contains(&folder.as_str()) => {
+                selector.below(&folder, |is_meant| self.has_file(is_meant))?
+            }
+            _ => selector,
+        };
         Ok(selector.with_paths(|path| {
             let full = self.workspace.full(path);
             let there = |access| self.workspace.resolve_from(&self.folder, path, access).ok();
@@ -94,6 +103,32 @@ impl DefinitionFinder<'_> {
                     .or_else(|| there(Access::Folder).filter(|path| self.workspace.full(path).is_dir())),
             }
         }))
+    }
+
+    /// Returns the selector of a text that is the id of a definition or the path of a file as it stands, though its
+    /// characters have a meaning in selectors: `a,b.rs::f`.
+    fn whole(&self, text: &str, is_file: &dyn Fn(&str) -> bool) -> Option<NodeSelector> {
+        let colons = text.matches("::").count();
+        if colons + text.matches(',').count() > 0 && is_file(text) {
+            return Some(NodeSelector::of_file(text));
+        }
+        if !text.contains(',') && colons < 2 {
+            return None;
+        }
+        let mut parted = text.match_indices("::").map(|(at, colons)| (&text[..at], &text[at + colons.len()..]));
+        let (path, name) = parted.find(|(path, name)| {
+            let read = is_file(path).then(|| self.read_file(path, |_| true).ok().flatten()).flatten();
+            read.is_some_and(|file| (0..file.source.nodes.len()).any(|at| file.source.name(at) == *name))
+        })?;
+        Some(NodeSelector::of_id(path, name))
+    }
+
+    /// Returns whether there is a source file of such a path.
+    fn has_file(&self, is_meant: &dyn Fn(&str) -> bool) -> bool {
+        let entries = self.workspace.walk("").build().flatten().take_while(|_| !self.stop.is_cancelled());
+        let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let mut paths = files.map(|entry| self.workspace.below_root(entry.path()));
+        paths.any(|path| SourceLanguage::of_path(&path).is_some() && is_meant(&path))
     }
 
     /// Visits each file in which a selector means definitions, in the order of their paths; `notes` gets what was found
@@ -122,6 +157,9 @@ impl DefinitionFinder<'_> {
         })?;
         match found || self.stop.is_cancelled() {
             true => Ok(()),
+            false if paths.is_empty() && notes.skipped.is_empty() && selector.is_of_any_file() => {
+                Err(FindFault::from(CodeFault::NoFiles).into())
+            }
             false => Err(self.not_found(selector, notes).into()),
         }
     }

@@ -61,13 +61,26 @@ pub(super) fn is_contained(base: &State, ours: &State, theirs: &State) -> Option
 }
 
 fn by_lines(base: &[u8], ours: &State, theirs: &State) -> Option<Merged> {
+    joined(base, ours, theirs, Region::meets)
+}
+
+/// Merges as by lines, but changes of lines side by side are no conflict, only those of the same lines and of lines
+/// whose place is uncertain: the text that a change makes at its own place. None: a conflict, or one of them is no text.
+pub fn side_by_side(base: &[u8], ours: &State, theirs: &State) -> Option<State> {
+    joined(base, ours, theirs, Region::overlaps).filter(|merged| merged.conflicts.is_empty()).map(|merged| merged.after)
+}
+
+/// Returns whether a stretch and a later one are one in the merge.
+type Meets = fn(&Region, &Region) -> bool;
+
+fn joined(base: &[u8], ours: &State, theirs: &State, meets: Meets) -> Option<Merged> {
     let text = |bytes| std::str::from_utf8(bytes).ok().and_then(|text: &str| lines(text.as_bytes()));
     let (base, ours, theirs) = (text(base)?, text(ours.bytes()?)?, text(theirs.bytes()?)?);
     let sides = [Side::new(&base, &ours), Side::new(&base, &theirs)];
     let mut merged = Vec::new();
     let mut conflicts = Vec::new();
     let mut at = 0;
-    for region in regions(&sides) {
+    for region in regions(&sides, meets) {
         merged.extend(base[at..region.base.start].concat());
         let start = merged.len();
         let [of_ours, of_theirs] = &region.changes;
@@ -156,6 +169,11 @@ impl Region {
         later.base.start <= self.base.end || later.reach.0 <= self.reach.1
     }
 
+    /// Returns whether a later one has a line of it, or may lie in it.
+    fn overlaps(&self, later: &Region) -> bool {
+        later.base.start < self.base.end || later.reach.0 <= self.reach.1
+    }
+
     fn join(&mut self, later: &Region) {
         self.base.end = self.base.end.max(later.base.end);
         self.base.start = self.base.start.min(later.base.start);
@@ -166,8 +184,8 @@ impl Region {
     }
 }
 
-/// Returns the changed stretches in their order. Changes without an unchanged line between them are in one.
-fn regions(sides: &[Side<'_>; 2]) -> Vec<Region> {
+/// Returns the changed stretches in their order. Changes that meet are in one.
+fn regions(sides: &[Side<'_>; 2], meets: Meets) -> Vec<Region> {
     let mut regions: Vec<Region> = Vec::new();
     let mut next = [0, 0];
     loop {
@@ -183,7 +201,7 @@ fn regions(sides: &[Side<'_>; 2]) -> Vec<Region> {
         next[side] += 1;
         changes[side].end = next[side];
         let mut region = Region { base: change.before.clone(), changes, reach: change.reach };
-        while let Some(mut above) = regions.pop_if(|above| above.meets(&region)) {
+        while let Some(mut above) = regions.pop_if(|above| meets(above, &region)) {
             above.join(&region);
             region = above;
         }
@@ -305,6 +323,16 @@ mod tests {
         let three = "fn a() {\n  1\n}\n\nfn n() {\n  0\n}\n\nfn b() {\n  2\n}\n";
         let (text, conflicts) = merge(two, &two.replace("  1", "  one").replace("  2", "  two"), three);
         assert_eq!((text, conflicts), (three.replace("  1", "  one").replace("  2", "  two"), 0));
+    }
+
+    #[test]
+    fn changes_of_lines_side_by_side_are_kept_apart_where_their_places_are_certain() {
+        let apart = |base: &str, ours, theirs| side_by_side(base.as_bytes(), &state(ours), &state(theirs));
+        assert_eq!(apart("a\nb\n", "A\nb\n", "a\nB\n"), Some(state("A\nB\n")));
+        assert_eq!(apart("a\nb\n", "a\nours\nb\n", "a\nB\n"), Some(state("a\nours\nB\n")));
+        assert_eq!(apart("a\nb\n", "a\nours\nb\n", "a\ntheirs\nb\n"), None, "both at one place");
+        assert_eq!(apart("a\nb\n", "A\nb\n", "x\nb\n"), None, "both the same line");
+        assert_eq!(apart("x\n}\n}\ny\n", "x\n}\n}!\ny\n", "x\n}\n}\n}\ny\n"), None, "an uncertain place");
     }
 
     #[test]
@@ -452,7 +480,7 @@ mod tests {
                 let (base, ours, theirs) = (base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
                 let all = (lines(base).expect("text"), lines(ours).expect("text"), lines(theirs).expect("text"));
                 let sides = [Side::new(&all.0, &all.1), Side::new(&all.0, &all.2)];
-                regions(&sides).iter().all(|region| region.changes.iter().any(|changes| changes.is_empty()))
+                regions(&sides, Region::meets).iter().all(|region| region.changes.iter().any(|changes| changes.is_empty()))
             };
             if conflicts == 0 && same {
                 let mut sum = Default::default();

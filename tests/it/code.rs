@@ -415,6 +415,47 @@ mod rules {
     }
 
     #[test]
+    fn what_a_trait_of_others_or_a_linker_asks_for_keeps_its_name() {
+        let world = World::new();
+        world.write(
+            "src/lib.rs",
+            "pub struct C;\nimpl Iterator for C {\n    type Item = u8;\n    fn next(&mut self) -> Option<u8> {\n        None\n    \
+             }\n}\nextern \"C\" {\n    fn abs(n: i32) -> i32;\n    #[link_name = \"labs\"]\n    fn long(n: i64) -> i64;\n}\n\
+             pub fn f() {\n    unsafe {\n        abs(1);\n        long(1);\n    }\n}\n",
+        );
+        let refused = |words: &[&str]| world.code(3, words, "").1;
+        for name in ["next", "Item"] {
+            let id = format!("src/lib.rs::C.{name}");
+            assert!(refused(&["rename", &id, "other", "--yes"]).contains("the trait Iterator"), "{name}");
+            assert!(refused(&["remove", &id, "--yes"]).contains("Use --force"), "{name}");
+        }
+        assert!(refused(&["rename", "src/lib.rs::abs", "other", "--yes"]).contains("linked by this name"));
+        world.code(0, &["rename", "src/lib.rs::long", "other", "--yes"], "");
+        assert!(world.read("src/lib.rs").contains("        other(1);"));
+        world.code(0, &["remove", "src/lib.rs::C.Item", "--force", "--yes"], "");
+    }
+
+    #[test]
+    fn a_name_that_others_would_not_see_or_not_tell_apart_is_refused() {
+        let world = World::new();
+        let refused = |words: &[&str]| world.json(3, words, "")["error"]["details"]["place"].clone();
+        world.write("app/a.go", "package a\n\nfunc Sum() int { return 1 }\n");
+        world.write("src/b.go", "package b\n\nimport \"x/app\"\n\nfunc F() int { return a.Sum() }\n");
+        world.write("go.mod", "module x\n");
+        let unseen = world.json(3, &["rename", "app/a.go::Sum", "sum", "--yes"], "");
+        assert!(["exists", "unresolved"].contains(&unseen["error"]["kind"].as_str().unwrap_or_default()), "{unseen}");
+        world.write("app/p.py", "def total():\n    return 1\n");
+        world.write("app/q.py", "from app.p import *\n\nprint(total())\n");
+        assert_eq!(refused(&["rename", "app/p.py::total", "_total", "--yes"]), "app/q.py:1");
+        world.write("src/lib.rs", "mod m;\nmod n;\nmod u;\n");
+        world.write("src/m.rs", "pub fn one() {}\n");
+        world.write("src/n.rs", "pub fn two() {}\n");
+        world.write("src/u.rs", "use crate::m::*;\nuse crate::n::*;\nfn f() {\n    two();\n}\n");
+        assert_eq!(refused(&["rename", "src/m.rs::one", "two", "--yes"]), "src/u.rs:4");
+        world.code(0, &["rename", "src/m.rs::one", "three", "--yes"], "");
+    }
+
+    #[test]
     fn what_is_found_by_its_name_is_not_renamed() {
         let world = World::new();
         world.write("src/main.rs", "#[unsafe(no_mangle)]\npub extern \"C\" fn entry() {}\n\nfn main() {}\n");
@@ -635,5 +676,66 @@ mod served {
         let of_code = |names: Vec<String>| names.iter().filter(|name| name.starts_with("code_")).count();
         assert_eq!(of_code(names(nebula, &["mcp", "serve"])), 0);
         assert_eq!(of_code(names(nebula, &["mcp", "serve", "--code"])), 6);
+    }
+}
+
+#[test]
+fn patterns_are_those_of_the_workspace_or_else_of_the_folder() {
+    let world = World::new();
+    let listed = |folder: &str, selector: &str| {
+        let out = world.run_in(folder, env!("CARGO_BIN_EXE_strand"), &["code", "list", selector], "");
+        (out.status.code(), String::from_utf8(out.stdout).expect("text").lines().count())
+    };
+    for selector in ["*.rs", "./*.rs", "c*.rs::*", "src/*.rs"] {
+        assert_eq!(listed("src", selector).0, Some(0), "{selector}");
+    }
+    assert_eq!(listed("app", "*.rs"), (Some(6), 0));
+    world.write("top.rs", "fn top() {}\n");
+    assert_eq!(listed("src", "*.rs"), (Some(0), 1));
+    fs::create_dir_all(world.path("src/.git")).expect("made");
+    fs::remove_file(world.path("src/cart.rs")).expect("removed");
+    let out = world.run_in("src", env!("CARGO_BIN_EXE_strand"), &["code", "list"], "");
+    let said = String::from_utf8(out.stderr).expect("text");
+    assert_eq!(
+        (out.status.code(), said.as_str()),
+        (Some(6), "Error: no source files of Rust, Python, TypeScript or Go are here\n")
+    );
+}
+
+#[test]
+fn an_id_is_a_selector_whatever_its_path_holds() {
+    let world = World::new();
+    fs::create_dir_all(world.path("a::b")).expect("made");
+    for path in ["a,b.rs", "a::b/c.rs"] {
+        world.write(path, "fn one() {}\nimpl T for (A, B) {\n    fn two() {}\n}\n");
+        let all = world.json(0, &["list", path], "");
+        let ids: Vec<&str> =
+            all["nodes"].as_array().expect("nodes").iter().filter_map(|one| one["id"].as_str()).collect();
+        assert_eq!(ids.len(), 2, "{all}");
+        for id in ids {
+            assert_eq!(world.json(0, &["list", id], "")["nodes"][0]["id"], id);
+        }
+    }
+    // Several of them stand with commas as before.
+    assert_eq!(world.code(0, &["list", "src/cart.rs::helper,src/cart.rs::Cart"], "").0.lines().count(), 2);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let world = World::new();
+    let many: String = (0..20_000).map(|n| format!("fn f{n}() {{}}\n")).collect();
+    world.write("src/many.rs", &many);
+    for words in [&["list"][..], &["view", "src/many.rs"], &["view", "--outline", "src/many.rs"], &["list", "--json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+        command
+            .arg("code")
+            .args(words)
+            .current_dir(world.path(""))
+            .env_clear()
+            .env("HOME", world.dir.path().join("home"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+        drop(child.stdout.take());
+        let out = child.wait_with_output().expect("ended");
+        assert_eq!((out.status.code(), String::from_utf8_lossy(&out.stderr).as_ref()), (Some(0), ""), "{words:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::cli::out;
-use crate::cli::print::one_line;
+use crate::cli::print::{is_broken_pipe, one_line};
 use crate::code::CodeFault;
 use crate::definitions::FindFault;
 use crate::execute::ApplyError;
@@ -16,6 +16,8 @@ pub const USAGE: u8 = 2;
 pub const REFUSED: u8 = 3;
 const NOT_FOUND: u8 = 6;
 const BROKEN: u8 = 7;
+/// The kind of a failure to write to whoever reads the output no more.
+const CLOSED: &str = "closed";
 
 /// A failure of a command.
 #[derive(Debug)]
@@ -41,6 +43,16 @@ impl Failed {
     pub fn and(mut self, more: &str) -> Failed {
         self.message.push_str(more);
         self
+    }
+
+    /// Returns whether it is that something is not what it was when it was read.
+    pub fn is_stale(&self) -> bool {
+        self.kind == "stale"
+    }
+
+    /// Returns whether it is that whoever reads the output has seen enough.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.kind == CLOSED
     }
 
     /// Tells it on standard error, and in JSON on standard output if that was asked for. Returns the exit code.
@@ -72,7 +84,7 @@ impl From<CodeFault> for Failed {
     fn from(fault: CodeFault) -> Failed {
         let exit = match &fault {
             CodeFault::Stale { .. } | CodeFault::Others { .. } => REFUSED,
-            CodeFault::NotFound { .. } => NOT_FOUND,
+            CodeFault::NotFound { .. } | CodeFault::NoFiles => NOT_FOUND,
             CodeFault::Usage(_)
             | CodeFault::Unreadable { .. }
             | CodeFault::Ambiguous { .. }
@@ -104,7 +116,11 @@ impl From<FindFault> for Failed {
 impl From<anyhow::Error> for Failed {
     fn from(error: anyhow::Error) -> Failed {
         let stale = matches!(error.downcast_ref(), Some(ApplyError::Conflict { .. }));
-        let (kind, exit) = if stale { ("stale", REFUSED) } else { ("io", BROKEN) };
+        let (kind, exit) = match stale {
+            true => ("stale", REFUSED),
+            false if is_broken_pipe(&error) => (CLOSED, BROKEN),
+            false => ("io", BROKEN),
+        };
         Failed::new(kind, exit, one_line(&error))
     }
 }

@@ -55,12 +55,14 @@ pub fn run(words: Vec<OsString>, json: bool) -> u8 {
             return Failed::new("usage", USAGE, text).tell(json);
         }
     };
+    let shows = args.command.shows();
     let told = perform(args, json).and_then(|answer| match json {
         true => Ok(out::say_json(&answer)?),
         false => Ok(()),
     });
     match told {
         Ok(()) => DONE,
+        Err(failed) if shows && failed.is_closed_pipe() => DONE,
         Err(failed) => failed.tell(json),
     }
 }

@@ -8,7 +8,7 @@ use super::args::RenameCode;
 use super::failure::{Failed, REFUSED, USAGE};
 use super::place::Place;
 use super::read::skipped_json;
-use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renamable};
+use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renamable, visible};
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
@@ -27,7 +27,7 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let sources = SourceFiles::new(&place.finder, file)?;
     let target = sources.target(&path, at)?;
     is_name(&args.new_name, &target)?;
-    is_renamable(&target)?;
+    is_renamable(&target, &sources)?;
     let asked = args.server.then(|| place.servers.required(&path)).transpose()?;
     let Renamed { files: renamed, left, server } = found_out(place, files, (&target, &sources), args, asked)?;
     let (mut changes, mut changed, mut now) = (Vec::new(), Vec::new(), None);
@@ -53,7 +53,12 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
         files.complain(&left)?;
     }
     let title = format!("code: rename {old} to {now}");
-    carry_out(place, files, Change { changes, title, answer, piped: false, sources: Some(&sources) }, &args.ask)
+    carry_out(
+        place,
+        files,
+        Change { changes, title, answer, piped: false, sources: Some(&sources), anew: None },
+        &args.ask,
+    )
 }
 
 /// Tells a rename: by the text, or by a language server where one was asked for, or is configured and needed.
@@ -72,6 +77,7 @@ fn found_out(
             (Ok(places), _) => {
                 all_read(target, sources)?;
                 free(target, sources, &args.new_name, &places)?;
+                visible(target, sources, &args.new_name, &places)?;
                 return by_text(&places, sources, &args.new_name);
             }
             (Err(_), Some(server)) => server,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::failure::{Failed, REFUSED};
-use crate::code::{CodeFault, CodeTarget, SourceFile, SourceLanguage, is_found_by_name, is_reserved};
+use crate::code::{CodeFault, CodeTarget, MentionFinder, SourceFile, SourceLanguage, is_found_by_name, is_reserved};
 use crate::definitions::SourceFiles;
 use crate::proposal::State;
 
@@ -58,7 +58,7 @@ pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
 }
 
 /// Refuses a definition that something finds by its name without mentioning it in the files.
-pub(super) fn is_renamable(target: &CodeTarget) -> Result<(), Failed> {
+pub(super) fn is_renamable(target: &CodeTarget, sources: &SourceFiles<'_>) -> Result<(), Failed> {
     let (file, node) = (&target.file, target.node());
     let refuse = |why: &str| {
         let why = format!("cannot rename {}: {why}", file.id(target.at));
@@ -74,7 +74,64 @@ pub(super) fn is_renamable(target: &CodeTarget) -> Result<(), Failed> {
     if file.language == SourceLanguage::Rust && head.contains("no_mangle") {
         return refuse("other programs are linked to it by this name (no_mangle)");
     }
+    if target.is_linked() && !head.contains("link_name") {
+        return refuse("it is linked by this name (extern); give it a #[link_name] first");
+    }
+    if let Some(name) = target.foreign_trait(sources) {
+        return refuse(&format!("the trait {name}, which is not defined here, asks for this name"));
+    }
     Ok(())
+}
+
+/// Refuses a new name by which other files would not see the definition any more: one that is not exported in Go, one with
+/// `_` before it in Python.
+pub(super) fn visible(
+    target: &CodeTarget,
+    sources: &SourceFiles<'_>,
+    name: &str,
+    edits: &RenamePlaces,
+) -> Result<(), Failed> {
+    let (file, old) = (&target.file, &target.node().name);
+    let blind = match file.language {
+        SourceLanguage::Go if old.starts_with(char::is_uppercase) && !name.starts_with(char::is_uppercase) => {
+            let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+            let package = |file: &SourceFile| {
+                let clause = file.text.lines().find_map(|line| line.strip_prefix("package "));
+                (folder(&file.path), clause.unwrap_or_default().trim().to_owned())
+            };
+            let own = package(file);
+            edits
+                .values()
+                .find(|(other, _)| package(other) != own)
+                .map(|(other, ranges)| (other.clone(), ranges[0].start))
+        }
+        SourceLanguage::Python if name.starts_with('_') && !old.starts_with('_') => {
+            let (finder, mut found) = (MentionFinder::new(target, sources), None);
+            let is_used = edits.keys().any(|path| *path != file.path);
+            sources.each_with("import *", file.language, |other| {
+                if is_used && found.is_none() && finder.has_glob(&other) {
+                    let at = other.text.find("import *").unwrap_or_default();
+                    found = Some((other, at));
+                }
+            });
+            found
+        }
+        _ => None,
+    };
+    let Some((other, at)) = blind else { return Ok(()) };
+    let place = format!("{}:{}", other.path, other.line(at));
+    let why = format!("cannot rename {} to {name}: {place} would not see it by that name", file.id(target.at));
+    Err(Failed::new("exists", REFUSED, why).with(json!({"place": place})))
+}
+
+/// Returns where a file has a name.
+fn place_of(file: &SourceFile, name: &str) -> Option<String> {
+    let mut all = file.text.match_indices(name).map(|(at, _)| at);
+    let at = all.find(|at| {
+        let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
+        !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
+    });
+    at.map(|at| format!("{}:{}", file.path, file.line(at)))
 }
 
 /// Refuses a new name that is in use in a file that would change, or beside the definition.
@@ -86,12 +143,15 @@ pub(super) fn free(
 ) -> Result<(), Failed> {
     let mut used = None;
     for (file, _) in edits.values() {
-        let at = file.text.match_indices(name).map(|(at, _)| at).find(|at| {
-            let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
-            !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
-        });
-        used = used.or_else(|| at.map(|at| format!("{}:{}", file.path, file.line(at))));
+        used = used.or_else(|| place_of(file, name));
     }
+    // A name that `*` brings from two modules means neither.
+    let finder = MentionFinder::new(target, sources);
+    sources.each_with(name, target.file.language, |file| {
+        if used.is_none() && finder.has_glob(&file) {
+            used = place_of(&file, name);
+        }
+    });
     // A package of Go is more than one file.
     let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
     sources.each_with(name, target.file.language, |file| {

@@ -88,6 +88,14 @@ fn what_was_told_of_other_files_is_not_written() {
         assert!(ran.is_ok() && !now.contains("helper"), "{ran:?} {now}");
     }
     let words = ["replace", "fn.helper", "--expect-hash", &hash, "--yes"];
-    refused(&words, "fn helper() { 1; }", &call, &changed);
+    // Another definition of the file is not what the text was for.
+    let (ran, now) = run(&words, "fn helper() { 1; }", call);
+    assert_eq!((ran.is_ok(), now), (true, changed.replace("helper() {}", "helper() { 1; }")));
+    let own = |root: &Path| {
+        fs::write(root.join("a.rs"), TEXT.replace("helper() {}", "helper() { 2; }")).expect("written");
+    };
+    let (ran, now) = run(&words, "fn helper() { 1; }", own);
+    assert!(ran.is_err_and(|failed| failed.to_string().contains("has changed since it was viewed")));
+    assert_eq!(now, TEXT.replace("helper() {}", "helper() { 2; }"));
     assert_eq!(run(&words, "fn helper() { 1; }", |_| {}).1, TEXT.replace("helper() {}", "helper() { 1; }"));
 }

@@ -178,7 +178,9 @@ fn definition_scope(file: &SourceFile, at: usize) -> Range<usize> {
     // A function is seen around itself, not only within.
     let inner = |scope: &Node<'_>| scope.start_byte() >= node.own.start && scope.end_byte() <= node.own.end;
     let mut scope = name.and_then(|name| around(name, scopes));
-    while let Some(found) = scope.filter(|found| inner(found) && found.parent().is_some()) {
+    // What is declared of other languages is seen around its declaration.
+    let foreign = |scope: &Node<'_>| scope.parent().is_some_and(|parent| parent.kind() == "foreign_mod_item");
+    while let Some(found) = scope.filter(|found| (inner(found) || foreign(found)) && found.parent().is_some()) {
         scope = around(found, scopes);
     }
     let scope = scope.filter(|scope| scope.parent().is_some());

@@ -6,6 +6,8 @@
 
 mod binding;
 mod certainty;
+mod formats;
+mod linked;
 mod meaning;
 mod names;
 mod role;
@@ -23,7 +25,8 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::file::SourceFile;
-use super::lang::{NodeKind, SourceLanguage};
+use super::lang::{CodeNode, NodeKind, SourceLanguage};
+use formats::{FormatName, format_names};
 use meaning::{Meaning, Module, Names};
 use names::Lookup;
 use role::Role;
@@ -96,8 +99,37 @@ impl<'a> MentionFinder<'a> {
             let certainty = self.of_leaf(file, name, leaf, &role);
             found.extend(certainty.map(|certainty| mention(leaf, certainty.min(most))));
         }
+        if file.language == SourceLanguage::Rust && !target.is_member() && target.node().kind != NodeKind::Macro {
+            found.extend(self.in_formats(file, name));
+        }
         found.sort_by_key(|one| one.at.start);
         found
+    }
+
+    /// Returns where format strings of a file mention the definition.
+    fn in_formats(&self, file: &Rc<SourceFile>, name: &str) -> Vec<CodeMention> {
+        let mention = |found: FormatName| {
+            self.lookup.begin();
+            let certainty = self.certainty(file, &self.lookup.name(file, name, found.at.start, 0))?;
+            let certainty = if found.is_certain { certainty } else { Certainty::Name };
+            Some(CodeMention { at: found.at, certainty, is_alias: false })
+        };
+        format_names(file, name).into_iter().filter_map(mention).collect()
+    }
+
+    /// Returns whether a file imports all names of what holds the definition.
+    pub fn has_glob(&self, file: &Rc<SourceFile>) -> bool {
+        let (target, container) = (self.target, self.target.container());
+        self.lookup.globs(file).iter().any(|glob| {
+            self.lookup.begin();
+            match self.lookup.import(file, glob, 0) {
+                Meaning::Module(Module::File(other, within)) => other.path == target.file.path && within == container,
+                Meaning::Node { file: other, at, .. } => {
+                    other.path == target.file.path && other.nodes[at].dotted == container
+                }
+                _ => false,
+            }
+        })
     }
 
     /// Returns where a file mentions the definition by another name, which an import there gives it.
@@ -149,6 +181,10 @@ impl<'a> MentionFinder<'a> {
         let meaning = match role {
             Role::Other | Role::Binds(_) => return None,
             Role::Untold => return Some(Certainty::Name),
+            // What is merged with the namespace, or what names lead to it, is not looked up.
+            Role::Plain | Role::Shorthand | Role::Import(_) if self.may_be_of_namespace(file, name, leaf, role) => {
+                return Some(Certainty::Name);
+            }
             Role::Macro => match self.lookup.name(file, name, at, 0) {
                 _ if !is_macro => return None,
                 // A macro is known in all that follows it, in other files too.
@@ -190,10 +226,29 @@ impl<'a> MentionFinder<'a> {
     /// that it is lends its name to a field of others.
     fn as_member(&self) -> bool {
         *self.as_member.get_or_init(|| match self.target.file.language {
-            SourceLanguage::TypeScript | SourceLanguage::Tsx => names::holds_module(&self.lookup, self.target),
+            SourceLanguage::TypeScript | SourceLanguage::Tsx => {
+                self.target.namespace().is_some() || names::holds_module(&self.lookup, self.target)
+            }
             SourceLanguage::Go => names::is_embedded(&self.lookup, self.target),
             SourceLanguage::Rust | SourceLanguage::Python => false,
         })
+    }
+
+    /// Returns whether a name that nothing in the files explains may mean a member of a namespace of TypeScript: in
+    /// another declaration of the same namespace, or where a module is imported that is only declared.
+    fn may_be_of_namespace(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> bool {
+        let Some(namespace) = self.target.namespace() else { return false };
+        let meaning = match role {
+            Role::Import(import) => self.lookup.import(file, import, 0),
+            _ => self.lookup.name(file, name, leaf.start_byte(), 0),
+        };
+        self.lookup.begin();
+        let is_of_same = |holder: &CodeNode| holder.dotted == namespace.dotted;
+        match meaning {
+            Meaning::Elsewhere => self.target.file.text[namespace.name_at.clone()].starts_with(['"', '\'']),
+            Meaning::Unbound => target::holders(file, leaf.start_byte()).any(is_of_same),
+            _ => false,
+        }
     }
 
     /// Returns how certainly an identifier means a definition that belongs to a type.
@@ -206,7 +261,10 @@ impl<'a> MentionFinder<'a> {
             Meaning::Unknown if is_variant() => Some(Certainty::Name),
             _ => None,
         };
-        let in_body = || lookup.is_of_body(file, leaf, target).then_some(Certainty::Name);
+        let in_body = || {
+            let is_own = lookup.is_of_body(file, leaf, target) || target.is_of_enum(file, at);
+            is_own.then_some(Certainty::Name)
+        };
         match role {
             Role::Other | Role::Macro => None,
             Role::Binds(_) => in_body(),

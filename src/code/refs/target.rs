@@ -54,6 +54,23 @@ impl CodeTarget {
             && self.file.nodes.iter().any(|other| within(other) && is_file(other))
     }
 
+    /// Returns the namespace or the declared module of TypeScript that holds it.
+    pub(super) fn namespace(&self) -> Option<&CodeNode> {
+        let holder = &self.file.nodes[self.node().parent?];
+        let is_script = self.file.language.is_like(SourceLanguage::TypeScript);
+        (is_script && holder.kind == NodeKind::Mod).then_some(holder)
+    }
+
+    /// Returns whether a byte of a file is in the body of the enumeration of TypeScript that it is a member of: there it
+    /// is known by its name alone.
+    pub(super) fn is_of_enum(&self, file: &SourceFile, at: usize) -> bool {
+        let holder = self.node().parent.map(|parent| &self.file.nodes[parent]);
+        let holder = holder.filter(|holder| holder.kind == NodeKind::Enum);
+        self.file.language.is_like(SourceLanguage::TypeScript)
+            && holder
+                .is_some_and(|own| holders(file, at).any(|other| other.dotted == own.dotted && other.kind == own.kind))
+    }
+
     /// Returns the dotted name of the type it belongs to.
     pub(super) fn container(&self) -> &str {
         self.node().dotted.rsplit_once('.').map_or("", |(container, _)| container)

@@ -607,3 +607,67 @@ fn sorted(mut found: Vec<String>) -> Vec<String> {
     found.sort();
     found
 }
+
+#[test]
+fn what_is_declared_of_other_languages_is_seen_around_it() {
+    let project = Project::of(&[
+        ("src/lib.rs", "mod a;\nextern \"C\" {\n    fn abs(n: i32) -> i32;\n}\nfn f() { unsafe { abs(1); } }\n"),
+        ("src/a.rs", "use crate::abs;\n"),
+    ]);
+    assert_eq!(project.mentions("src/lib.rs::abs"), ["src/a.rs:1 import", "src/lib.rs:5 local"]);
+    assert!(project.target("src/lib.rs::abs").is_linked() && !project.target("src/lib.rs::f").is_linked());
+}
+
+#[test]
+fn members_of_a_foreign_trait_are_told() {
+    let project = Project::of(&[(
+        "src/lib.rs",
+        "trait Own { fn own(&self); }\nstruct C;\nimpl Own for C { fn own(&self) {} }\n\
+         impl Iterator for C { type Item = u8; fn next(&mut self) -> Option<u8> { fn inner() {} None } }\n\
+         impl C { fn plain(&self) {} }\n",
+    )]);
+    let of = |id: &str| project.target(id).foreign_trait(&project).map(str::to_owned);
+    for (id, foreign) in [
+        ("src/lib.rs::C.own", None),
+        ("src/lib.rs::C.next", Some("Iterator")),
+        ("src/lib.rs::C.Item", Some("Iterator")),
+        ("src/lib.rs::C.next.inner", None),
+        ("src/lib.rs::C.plain", None),
+    ] {
+        assert_eq!(of(id).as_deref(), foreign, "{id}");
+    }
+}
+
+#[test]
+fn names_in_format_strings_are_mentions() {
+    let text = "const MAX: u8 = 1;\nfn f(w: u8) {\n    println!(\"{MAX} {w:>MAX$} {{MAX}}\");\n    \
+                write!(o, \"{MAX:?}\");\n    let a = \"{MAX}\";\n    html!(\"{MAX}\");\n    \
+                println!(\"MAX {0:MAX} {}\", w);\n    { let MAX = 2; print!(\"{MAX}\"); }\n}\n";
+    let project = Project::of(&[("src/lib.rs", text)]);
+    let all = ["src/lib.rs:3 local", "src/lib.rs:3 local", "src/lib.rs:4 local", "src/lib.rs:6 name"];
+    let mut found = project.mentions("src/lib.rs::MAX");
+    // The pattern of `let` and what it hides are those of a constant, which cannot be told.
+    found.retain(|one| !one.starts_with("src/lib.rs:8"));
+    assert_eq!(found, all);
+}
+
+#[test]
+fn members_of_namespaces_are_names_at_least() {
+    let project = Project::of(&[
+        (
+            "a.ts",
+            "export namespace A {\n  export namespace B { export const cc = 1; }\n  export const one = 1;\n}\n\
+             A.B.cc;\nexport namespace A { const two = one; }\nexport function f() {}\n\
+             export namespace f { export const extra = 1; }\nf.extra;\n",
+        ),
+        ("b.ts", "import * as u from './a';\nu.A.one;\nu.f.extra;\n"),
+        ("v.d.ts", "declare module 'virt' {\n  export function made(): void;\n}\n"),
+        ("c.ts", "import { made } from 'virt';\nmade();\n"),
+        ("e.ts", "export enum E {\n  X = 1,\n  Y = X << 1,\n}\n"),
+    ]);
+    assert_eq!(project.mentions("a.ts::A.B.cc"), ["a.ts:5 name"]);
+    assert_eq!(project.mentions("a.ts::A.one"), ["a.ts:6 name", "b.ts:2 name"]);
+    assert_eq!(project.mentions("a.ts::f.extra"), ["a.ts:9 name", "b.ts:3 name"]);
+    assert_eq!(project.mentions("v.d.ts::virt.made"), ["c.ts:1 name", "c.ts:2 name"]);
+    assert_eq!(project.mentions("e.ts::E.X"), ["e.ts:3 name"]);
+}

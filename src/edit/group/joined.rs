@@ -1,54 +1,169 @@
-//! Edits of files that changed since the model read them: what fits the text that was read alone is placed there, and
-//! merged into the file as it is.
+//! Edits of files that changed since the model read them. An edit means the place that it has in the text that was read:
+//! it counts in the file as it is only where it is made at that place, else it is merged into the file, or refused.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::file::{Current, GroupRules, Lookup};
-use crate::edit::{Edit, EditOutcome, EditResult, EditStatus};
+use crate::edit::{Edit, EditOutcome, EditResult, EditStatus, Op, PatchHunk};
 use crate::proposal::{FileChange, Merger, PlaceMatch, Placed, Rung, State, merge};
-
-/// The files that are looked at as they were read, each with its state now.
-type Stale = BTreeMap<String, State>;
 
 /// Places edits.
 type Place = fn(&[Edit], &mut Lookup<'_>, &GroupRules) -> EditOutcome;
 
-/// Places the edits once more, those of stale files in the text that was read. `outcome` stands where that helps nothing.
-pub(super) fn retried(
-    edits: &[Edit],
-    lookup: &mut Lookup<'_>,
-    rules: &GroupRules,
-    (outcome, place): (EditOutcome, Place),
-) -> EditOutcome {
-    let failed = outcome.results.iter().filter(|result| matches!(result.status, EditStatus::Failed(_)));
-    let mut wanted: Vec<String> = failed.map(|result| result.path.clone()).collect();
-    while !wanted.is_empty() {
-        let mut stale = Stale::new();
-        let mut as_read = |name: &str| {
-            let mut current = lookup(name)?;
-            if let Some(read) = current.read.take().filter(|_| wanted.contains(&current.path)) {
-                current = as_it_was_read(current, &read, &mut stale);
-            }
-            Ok(current)
-        };
-        let mut again = place(edits, &mut as_read, rules);
-        if stale.is_empty() {
-            return outcome;
-        }
-        let before = wanted.len();
-        wanted.retain(|path| stale.get(path).is_some_and(|now| join(path, now, &mut again, &rules.merger)));
-        if wanted.len() == before {
-            return again;
-        }
-    }
-    outcome
+/// A file that changed since the model read it.
+struct Stale {
+    read: State,
+    now: State,
+    base: EditBase,
 }
 
-fn as_it_was_read(current: Current, read: &Arc<str>, stale: &mut Stale) -> Current {
-    let state = State::File { bytes: read.as_bytes().into(), mode: current.state.mode() };
-    stale.insert(current.path.clone(), current.state);
-    Current { state, seen: true, ..current }
+/// The text in which the edits of a stale file are placed, in the order in which they are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EditBase {
+    /// The file as it is, if that is the same place.
+    Present,
+    /// The text that was read, merged into the file as it is.
+    Read { other_place: bool },
+    /// The file as it is, for the reason why an edit is not in it.
+    Missing,
+    /// None: the edits are refused.
+    Nothing,
+    /// The file as it is, where the place is known to be the same.
+    Certain,
+}
+
+/// Places edits, those of stale files at the places they have in the text that was read.
+pub(super) fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules, place: Place) -> EditOutcome {
+    let mut stale: BTreeMap<String, Stale> = BTreeMap::new();
+    loop {
+        let mut based = |name: &str| lookup(name).map(|current| on_base(current, &mut stale));
+        let mut outcome = place(edits, &mut based, rules);
+        let mut is_settled = true;
+        for (path, file) in &mut stale {
+            let next = next(path, file, edits, &mut outcome, (rules, place));
+            is_settled &= next == file.base || next == EditBase::Certain;
+            file.base = next;
+        }
+        if is_settled {
+            return outcome;
+        }
+    }
+}
+
+/// Returns a file as its edits are placed in it.
+fn on_base(mut current: Current, stale: &mut BTreeMap<String, Stale>) -> Current {
+    let Some(read) = current.read.take() else { return current };
+    let file = stale.entry(current.path.clone()).or_insert_with(|| Stale {
+        read: State::File { bytes: read.as_bytes().into(), mode: current.state.mode() },
+        now: current.state.clone(),
+        base: EditBase::Present,
+    });
+    match file.base {
+        EditBase::Present | EditBase::Missing | EditBase::Certain => current,
+        EditBase::Read { .. } => Current { state: file.read.clone(), seen: true, ..current },
+        EditBase::Nothing => Current { withheld: Some(OTHER_PLACE.to_string()), ..current },
+    }
+}
+
+const OTHER_PLACE: &str = "it changed since it was read, and what the edit names may stand at another place by now. Read it \
+                           again, then send the edit for the text as it is.";
+
+/// Returns the base for the next run: the same one where the edits of the file are settled. Merges what was placed in the
+/// text that was read.
+fn next(path: &str, file: &Stale, edits: &[Edit], outcome: &mut EditOutcome, with: (&GroupRules, Place)) -> EditBase {
+    match file.base {
+        EditBase::Present => {
+            let mut own = outcome.results.iter().filter(|result| result.path == path);
+            if own.any(|result| matches!(result.status, EditStatus::Failed(_))) {
+                EditBase::Read { other_place: false }
+            } else if is_same_place(path, file, &text_edits(path, edits, outcome), with) {
+                EditBase::Certain
+            } else {
+                EditBase::Read { other_place: true }
+            }
+        }
+        EditBase::Read { other_place } => match join(path, &file.now, outcome, &with.0.merger) {
+            true => file.base,
+            false if other_place => EditBase::Nothing,
+            false => EditBase::Missing,
+        },
+        settled => settled,
+    }
+}
+
+/// Returns the edits of the text of a file whose places are not certain: a definition is named, and its text guarded.
+/// Those made of it after it was moved are named by its first path.
+fn text_edits(path: &str, edits: &[Edit], outcome: &EditOutcome) -> Vec<Edit> {
+    let mut path_now = path;
+    let mut own = Vec::new();
+    for (edit, result) in edits.iter().zip(&outcome.results) {
+        if result.path != path_now {
+            continue;
+        }
+        match &edit.op {
+            Op::Move { .. } => {
+                let change = outcome.changes.iter().find(|change| change.path == path_now);
+                path_now = change.and_then(|change| change.moved.as_deref()).unwrap_or(path_now);
+            }
+            Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_) => own.push(edit.clone().of(path)),
+            Op::Definition { .. }
+            | Op::Write { .. }
+            | Op::Overwrite { .. }
+            | Op::Mode { .. }
+            | Op::Delete
+            | Op::DeleteText(_) => {}
+        }
+    }
+    own
+}
+
+/// Returns whether edits that fit a file as it is are made where the model means them: at the place which they have in
+/// the text that was read, or, where they have none there, in lines that only the present text has.
+fn is_same_place(path: &str, file: &Stale, edits: &[Edit], (rules, place): (&GroupRules, Place)) -> bool {
+    let placed = |edits: &[Edit], state: &State| {
+        let mut lookup = |_: &str| {
+            let (path, state) = (path.to_string(), state.clone());
+            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        place(edits, &mut lookup, rules)
+    };
+    let after = |outcome: EditOutcome, state: &State| {
+        let after = outcome.changes.first().map_or_else(|| state.clone(), |change| change.after.clone());
+        outcome.results.iter().all(EditResult::ok).then_some(after)
+    };
+    let (Some(read), Some(now)) = (file.read.text(), file.now.text()) else {
+        // A file that is gone is made anew, whole.
+        return edits.is_empty() || file.now.is_absent();
+    };
+    let of_read = placed(edits, &file.read);
+    let fits = |result: &EditResult| !matches!(result.status, EditStatus::Failed(_));
+    let (both, present): (Vec<_>, Vec<_>) =
+        edits.iter().cloned().zip(&of_read.results).partition(|(_, result)| fits(result));
+    if !present.iter().all(|(edit, _)| names_new_lines(edit, read, now)) {
+        return false;
+    }
+    let both: Vec<Edit> = both.into_iter().map(|(edit, _)| edit).collect();
+    let Some(ours) = after(placed(&both, &file.read), &file.read) else { return false };
+    let merged = merge::side_by_side(read.as_bytes(), &ours, &file.now);
+    let there = after(placed(&both, &file.now), &file.now);
+    merged.is_some_and(|merged| there.is_some_and(|there| there.bytes() == merged.bytes()))
+}
+
+/// Returns whether an edit names a line that the file has now and did not have when it was read: the model knows it.
+fn names_new_lines(edit: &Edit, read: &str, now: &str) -> bool {
+    let named: Vec<&str> = match &edit.op {
+        Op::Replace { search, .. } => search.lines().collect(),
+        Op::Lines { expect, .. } => expect.lines().collect(),
+        Op::Hunks(hunks) => hunks.iter().flat_map(before).collect(),
+        _ => Vec::new(),
+    };
+    named.iter().map(|line| line.trim()).any(|line| !line.is_empty() && now.contains(line) && !read.contains(line))
+}
+
+/// Returns the lines that a hunk says stand in the file.
+fn before(hunk: &PatchHunk) -> impl Iterator<Item = &str> {
+    let lines = hunk.body.iter().filter(|line| !line.starts_with(['+', '\\']));
+    lines.map(|line| line.strip_prefix('-').unwrap_or(line)).chain(hunk.above.iter().map(String::as_str))
 }
 
 /// Merges the change of a file as it was read into the file as it is. False: it cannot be.

@@ -20,11 +20,10 @@ mod tests;
 
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
 /// placed is left out whole; the others go ahead (unless the rules say all or nothing). Where a file changed since the
-/// model read it and an edit has no place in it, the edits are placed in the file as it was read, and merged into it as
-/// it is, if that leaves no conflict.
+/// model read it, an edit goes to the place that it has in the text that was read: what stands elsewhere in the file as
+/// it is now may only look the same.
 pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {
-    let outcome = placed(edits, lookup, rules);
-    if outcome.ok() { outcome } else { joined::retried(edits, lookup, rules, (outcome, placed)) }
+    joined::apply(edits, lookup, rules, placed)
 }
 
 fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {

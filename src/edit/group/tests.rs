@@ -1,5 +1,6 @@
 use super::*;
 use crate::edit::Format;
+use crate::edit::PatchHunk;
 use crate::edit::SearchShape;
 use crate::edit::stream::{self, End, Piece};
 use crate::proposal::{HunkKind, MergeRung, Merger};
@@ -199,4 +200,50 @@ fn one_file_that_cannot_be_merged_leaves_the_others_to_be() {
     let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
     assert_eq!(after, [("a", Some("one\n2\n3x\n"))]);
     assert!(matches!(outcome.results[1].status, EditStatus::Failed(_)), "{}", outcome.text());
+}
+
+/// Places edits in a file that is another one than the model read: its text after.
+fn placed_since(edits: &[Edit], read: &str, now: &str) -> Result<String, String> {
+    let mut lookup = |path: &str| {
+        let (state, read) = (State::file(now.as_bytes()), Some(read.into()));
+        Ok(Current { path: path.to_string(), state, seen: false, read, instead: Vec::new(), withheld: None })
+    };
+    let outcome = apply(edits, &mut lookup, &GroupRules::default());
+    match outcome.changes.first() {
+        Some(change) => Ok(change.after.text().unwrap_or_default().to_string()),
+        None => Err(outcome.text()),
+    }
+}
+
+#[test]
+fn an_edit_of_a_file_that_changed_goes_to_the_place_that_was_read() {
+    let read = "def a():\n    return 0\n\n\ndef b():\n    return 1\n";
+    let hunk = |body: &str| {
+        let body = body.lines().map(str::to_string).collect();
+        Edit::new("f", Op::Hunks(vec![PatchHunk { body, ..PatchHunk::default() }]), Format::TOOLS, "applyPatch")
+    };
+    // The same text stands in another function by now.
+    let moved = "def a():\n    return compute()\n\n\ndef b():\n    return 1\n\n\ndef c():\n    return 0\n";
+    for edit in [replace("f", "    return 0", "    return 5"), hunk("-    return 0\n+    return 5")] {
+        let refused = placed_since(&[edit], read, moved).expect_err("refused");
+        assert!(refused.contains("changed since it was read"), "{refused}");
+    }
+    // It begins like the text that was read.
+    assert!(
+        placed_since(&[replace("f", "return 1", "return 10")], read, &read.replace("return 1", "return 1000")).is_err()
+    );
+    // What was ambiguous when it was read is not certain because one place of it is gone.
+    let twice = "a = 0\nb = 0\n";
+    assert!(placed_since(&[replace("f", "= 0", "= 5")], twice, "a = 1\nb = 0\n").is_err());
+    // The place is the same though the lines beside it and above are others.
+    let beside = read.replace("def a():", "def first():");
+    let after = placed_since(&[replace("f", "    return 0", "    return 5")], read, &beside);
+    assert_eq!(after, Ok(beside.replace("return 0", "return 5")));
+    // The model names what only the present file has.
+    let present = read.replace("return 1", "return compute(1)");
+    let known = replace("f", "return compute(1)", "return compute(2)");
+    let both = [replace("f", "return 0", "return 5"), known.clone()];
+    assert_eq!(placed_since(&[known], read, &present), Ok(present.replace("compute(1)", "compute(2)")));
+    let after = present.replace("compute(1)", "compute(2)").replace("return 0", "return 5");
+    assert_eq!(placed_since(&both, read, &present), Ok(after));
 }

@@ -79,7 +79,7 @@ fn init(args: &Args, out: &Writer, path: Option<&Path>) -> Result<u8, Error> {
     let path = path.or(args.store.as_deref()).unwrap_or(Path::new("project.strand"));
     Store::init(path)?;
     out.answer(&path.display().to_string(), || json!({"path": path}));
-    let whole = std::path::absolute(path).map_err(|error| Error::io("find", path, error))?;
+    let whole = path.canonicalize().map_err(|error| Error::io("find", path, error))?;
     if let Some(outer) = whole.parent().and_then(Store::find_above) {
         out.note(&format!(
             "this store lies in that of {}, which commands given there go on using; name this one with --store",

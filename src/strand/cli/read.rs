@@ -163,9 +163,12 @@ pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> 
     if args.with_deps {
         ids = with_deps(state, &ids);
     }
-    let (skip, most) = args.page.unwrap_or((0, usize::MAX));
+    let (after, most) = args.page.as_ref().map_or((None, usize::MAX), |(after, most)| (after.as_ref(), *most));
+    if let Some(after) = after {
+        leave_out(state, &mut ids, after, args.with_deps)?;
+    }
     let mut views: Vec<&View> = Vec::new();
-    for id in ids.iter().skip(skip).take(most) {
+    for id in ids.iter().take(most) {
         s.store.go_on()?;
         views.extend(state.reading(*id));
     }
@@ -197,6 +200,19 @@ pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> 
     let separator = if args.hash || args.refs { "" } else { "\n" };
     out.text(&blocks.join(separator));
     Ok(0)
+}
+
+/// Leaves out the definitions up to one of them. It may be there no more: what follows it is told by the order of the
+/// names, which definitions with what they need do not stand in.
+fn leave_out(state: &State, ids: &mut Vec<DefId>, last: &QName, with_deps: bool) -> Result<(), Error> {
+    if !with_deps {
+        ids.retain(|id| state.qname(*id).is_some_and(|qname| qname > *last));
+        return Ok(());
+    }
+    let at = ids.iter().position(|id| state.qname(*id).is_some_and(|qname| qname == *last));
+    let gone = || Refusal::Usage(format!("{last} is not here any more: ask again without cursor"));
+    ids.drain(..=at.ok_or_else(gone)?);
+    Ok(())
 }
 
 /// Returns definitions with everything they need, dependencies first.

@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
@@ -46,7 +46,9 @@ fn split(path: &Path) -> (PathBuf, PathBuf) {
     let inner = path.ancestors().find(|above| above.file_name() == Some(OsStr::new(INNER)));
     let root = disk::parent(inner.unwrap_or(path));
     let rest = if root == Path::new(".") { Some(path) } else { path.strip_prefix(root).ok() };
-    (root.to_owned(), rest.unwrap_or(path).to_owned())
+    // A path such as `./.strand/lock` begins with a name that is no folder to make.
+    let names = rest.unwrap_or(path).components().filter(|name| *name != Component::CurDir);
+    (root.to_owned(), names.collect())
 }
 
 /// Opens the folder that a path of a store lies in. Returns the name in it too.
@@ -86,31 +88,40 @@ pub fn read_below(root: &Path, rest: &str) -> io::Result<Vec<u8>> {
     disk::read_open(&folder.open_file(&name)?, LARGEST)
 }
 
-/// Returns the names of the files in a folder of a store's root that end in `.strand`; none if there is no such folder.
+/// The entries of a folder whose names end in `.strand`.
+#[derive(Default)]
+pub struct DefinitionFiles {
+    /// The names of the regular files.
+    pub files: Vec<String>,
+    /// The names of the others, each with what it is.
+    pub others: Vec<(String, &'static str)>,
+}
+
+/// Returns the entries of a folder of a store's root that end in `.strand`; none if there is no such folder.
 ///
 /// # Errors
-/// When the folder is a link, or one of them is no regular file; the message names it.
-pub fn definitions(root: &Path, folder: &str) -> io::Result<Vec<String>> {
+/// When the folder is a link.
+pub fn definitions(root: &Path, folder: &str) -> io::Result<DefinitionFiles> {
     let folder = match Folder::open(root)?.enter(folder) {
         Ok(folder) => folder,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DefinitionFiles::default()),
         Err(error) => return Err(error),
     };
-    let mut names = Vec::new();
+    let mut found = DefinitionFiles::default();
     for name in folder.names()? {
         if Path::new(&name).extension() != Some(OsStr::new("strand")) {
             continue;
         }
+        let shown = name.to_string_lossy().into_owned();
         match folder.stat(&name)? {
             Some(stat) if !disk::is(&stat, FileType::RegularFile) => {
-                let kind = disk::kind_of_stat(&stat);
-                return Err(io::Error::other(format!("{} is {kind}, not a regular file", name.display())));
+                found.others.push((shown, disk::kind_of_stat(&stat)));
             }
-            Some(_) => names.push(name.to_string_lossy().into_owned()),
+            Some(_) => found.files.push(shown),
             None => {}
         }
     }
-    Ok(names)
+    Ok(found)
 }
 
 /// Checks that a database and what SQLite writes beside it are regular files, or are not there.
@@ -315,4 +326,22 @@ pub fn cut(path: &Path, length: u64) -> io::Result<()> {
     step()?;
     file.set_len(length)?;
     flush(&file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_the_present_folder_on_has_no_name_for_it() {
+        for (path, root, rest) in [
+            ("./.strand/rejected", ".", ".strand/rejected"),
+            (".strand/rejected", ".", ".strand/rejected"),
+            ("./.gitignore", ".", ".gitignore"),
+            ("./a/.strand/lock", "./a", ".strand/lock"),
+            ("/a/.strand/lock", "/a", ".strand/lock"),
+        ] {
+            assert_eq!(split(Path::new(path)), (PathBuf::from(root), PathBuf::from(rest)), "{path}");
+        }
+    }
 }

@@ -110,7 +110,7 @@ impl Store {
         }
         let ignored = [".strand/store.crdt*", ".strand/lock", ".strand/runtime/", ".strand/projection.json"];
         add_lines(&root.join(".gitignore"), &ignored)?;
-        add_lines(&root.join(".gitattributes"), &[".strand/*.jsonl merge=union"])?;
+        add_lines(&root.join(".gitattributes"), &[ATTRIBUTES])?;
         Log::new(inner.join("op-log.jsonl")).create()?;
         Store::open(root)
     }
@@ -152,6 +152,7 @@ impl Store {
         };
         store.stand_on_checkpoint();
         store.catch_up()?;
+        store.restore_line_ends()?;
         Ok(store)
     }
 
@@ -369,6 +370,7 @@ impl Store {
             let torn_file = torn_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{torn_file}"));
         }
+        update_attributes(&self.root);
         if std::mem::take(&mut self.mixed) {
             (self.offset, self.sum) = self.log.close_merge(self.offset)?;
             fold_chain(&mut self.chain, &self.sum);
@@ -409,6 +411,23 @@ impl Store {
             return Ok(());
         }
         files::append_conflicts(&self.root, conflicts)
+    }
+}
+
+/// The attributes that Git has of the log: lines of two sides are joined, and their ends are never converted.
+const ATTRIBUTES: &str = ".strand/*.jsonl merge=union -text";
+/// The attributes that stores were made with before: a checkout could give the log the line ends of another system.
+const OLD_ATTRIBUTES: &str = ".strand/*.jsonl merge=union";
+
+/// Updates the attributes of a store that was made with the old ones.
+fn update_attributes(root: &Path) {
+    let path = root.join(".gitattributes");
+    // A file that cannot be read or written is no reason to refuse an op: the next write tries again.
+    let Ok(Some(text)) = read_optional(&path) else { return };
+    if text.lines().any(|line| line == OLD_ATTRIBUTES) {
+        let updated = |line| if line == OLD_ATTRIBUTES { ATTRIBUTES } else { line };
+        let lines: String = text.lines().map(|line| format!("{}\n", updated(line))).collect();
+        let _ = atomic_write(&path, lines.as_bytes());
     }
 }
 

@@ -41,7 +41,7 @@ impl Store {
         let (retained, old_log, quarantined) = {
             let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT, &CancellationToken::new())?;
             let old = disk::read(&path).map_err(|error| Error::io("read", &path, error))?;
-            let (text, quarantined) = repaired_text(&log, &old)?;
+            let (text, quarantined) = repaired_text(&log, &without_returns(&old))?;
             let old_log = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));
             let folder = root.join(".strand/rejected");
             disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
@@ -62,6 +62,27 @@ impl Store {
         };
         let fetched = Store::open(root)?.fetch_lost(&quarantined)?;
         Ok(Repaired { retained, quarantined, fetched, old_log })
+    }
+
+    /// Gives a damaged log back the line ends that it was written with, where Git converted them: the sums hold again then.
+    pub(super) fn restore_line_ends(&mut self) -> Result<(), Error> {
+        if self.damage.is_none() {
+            return Ok(());
+        }
+        let path = self.log.path().to_owned();
+        let read = || disk::read(&path).map_err(|error| Error::io("read", &path, error));
+        let is_converted = |text: &[u8]| without_returns(text).len() < text.len();
+        if !is_converted(&read()?) {
+            return Ok(());
+        }
+        {
+            let _lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
+            let text = read()?;
+            if is_converted(&text) {
+                self.log.replace_text(&without_returns(&text))?;
+            }
+        }
+        self.read_from_log()
     }
 
     /// Fetches the ops of lost lines and missing parents from the upstream. Returns how many.
@@ -97,6 +118,16 @@ impl Store {
         self.commit(&found, &[])?;
         Ok(found.len())
     }
+}
+
+/// Returns a text without the carriage returns at the ends of its lines: no line of a log is written with one, and within
+/// it they are escaped.
+fn without_returns(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    // The last is not ended.
+    let last = lines.len() - 1;
+    lines[..last].iter_mut().for_each(|line| *line = line.strip_suffix(b"\r").unwrap_or(line));
+    lines.join(&b'\n')
 }
 
 /// Returns the op-id in a line that may not be JSON any more.

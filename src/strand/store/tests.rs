@@ -591,3 +591,36 @@ fn a_conflict_that_a_crash_cut_within_a_character_hides_none_of_the_others() {
     let ids: Vec<String> = store.conflicts().unwrap().into_iter().map(|conflict| conflict.id).collect();
     assert_eq!(ids, ["one", "two"]);
 }
+
+/// Git with `core.autocrlf` gives a log the line ends of another system.
+#[test]
+fn a_log_with_other_line_ends_is_read_and_repaired() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    store.issue(&[add("slot.a", "Int = 1"), add("slot.b", "Int = 2")], &me(), false).unwrap();
+    let (log, hash) = (store.inner("op-log.jsonl"), store.state().state_hash());
+    drop(store);
+    let text = std::fs::read_to_string(&log).unwrap();
+    let converted = text.replace('\n', "\r\n");
+    std::fs::write(&log, &converted).unwrap();
+    std::fs::remove_file(dir.path().join(".strand/store.crdt")).ok();
+    let done = Store::repair(dir.path()).unwrap();
+    assert_eq!((done.retained, done.quarantined.len(), std::fs::read_to_string(&log).unwrap()), (2, 0, text.clone()));
+    std::fs::write(&log, &converted).unwrap();
+    let mut store = Store::open_from_log(dir.path()).unwrap();
+    assert_eq!((store.whole().is_ok(), store.state().state_hash()), (true, hash));
+    store.issue(&[add("slot.c", "Int = 3")], &me(), false).unwrap();
+    assert!(std::fs::read_to_string(&log).unwrap().starts_with(&text));
+}
+
+#[test]
+fn the_attributes_of_an_older_store_are_updated_by_the_next_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let attributes = dir.path().join(".gitattributes");
+    let current = ".strand/*.jsonl merge=union -text\n";
+    assert_eq!(std::fs::read_to_string(&attributes).unwrap(), current);
+    std::fs::write(&attributes, "*.md text\n.strand/*.jsonl merge=union\n").unwrap();
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    assert_eq!(std::fs::read_to_string(&attributes).unwrap(), format!("*.md text\n{current}"));
+}

@@ -137,7 +137,8 @@ impl SyncRun {
     ) -> New {
         let qname = QName::new(definition.layer, definition.name.clone());
         if let Some(view) = state.named(&qname) {
-            if view.text() == print::definition(definition) || is_earlier_text(state, view.id, definition) {
+            let is_known = view.text() == print::definition(definition) || is_earlier_text(state, view.id, definition);
+            if is_known || self.is_of_renamed(state, &qname, definition) {
                 return New::Known;
             }
             // After a clone or a change of branches nothing is recorded: files and log are of one commit, and
@@ -146,6 +147,10 @@ impl SyncRun {
                 return New::Changed { def: view.id, base: view.text().to_owned() };
             }
             self.clash(path, text, "the store has another text under that name");
+            return New::Known;
+        }
+        if self.is_of_renamed(state, &qname, definition) {
+            self.displaced.push(path.to_owned());
             return New::Known;
         }
         let was = |def: &DefId| state.reading(*def).is_some_and(|view| !view.live() && view.label == qname.name);
@@ -174,6 +179,25 @@ impl SyncRun {
             def: record.def,
             base: record.text.clone(),
         })
+    }
+}
+
+impl SyncRun {
+    /// Returns whether a file without a record shows a definition under a name that it had.
+    pub(super) fn is_old_name(&self, state: &State, path: &str, text: &str) -> bool {
+        self.unrecorded
+            && read_file(path, text, None, state).is_ok_and(|definition| {
+                let had = QName::new(definition.layer, definition.name.clone());
+                self.is_of_renamed(state, &had, &definition)
+            })
+    }
+
+    /// Returns whether a file without a record shows a definition as it was under a name that it had: after a clone or a
+    /// change of branches the file of the old name is still there.
+    fn is_of_renamed(&self, state: &State, had: &QName, file: &Definition) -> bool {
+        let is_renamed = |def: DefId| state.reading(def).is_some_and(|view| view.visible() && view.label != had.name);
+        let mut holders = state.graph().holders(had.layer, &had.name).into_iter();
+        self.unrecorded && holders.any(|def| is_renamed(def) && is_earlier_text(state, def, file))
     }
 }
 

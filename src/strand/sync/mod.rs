@@ -186,7 +186,7 @@ struct SyncRun {
     unrecorded: bool,
     /// The conflicts to be recorded.
     clashes: Vec<Clash>,
-    /// Files whose text is put aside and whose definition has another file.
+    /// Files whose definition has another file: their text is put aside, or is an earlier one of it.
     displaced: Vec<String>,
 }
 
@@ -212,16 +212,16 @@ impl SyncRun {
     }
 
     /// Returns the files that hold text. The others are refused.
-    fn readable(&mut self, files: BTreeMap<String, Option<String>>) -> BTreeMap<String, String> {
+    fn readable(&mut self, files: BTreeMap<String, Result<String, String>>) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for (path, text) in files {
             match text {
-                Some(text) => {
+                Ok(text) => {
                     texts.insert(path, text);
                 }
-                None => {
+                Err(fault) => {
                     // Known to be there, so that nothing is made of its absence.
-                    self.refuse(&path, Message::Refused(format!("E0001 at {path}:1:1: this file is not UTF-8")));
+                    self.refuse(&path, Message::Refused(format!("E0001 at {path}:1:1: {fault}")));
                     texts.insert(path, String::new());
                 }
             }
@@ -250,7 +250,10 @@ impl SyncRun {
         for (path, text) in files {
             let is_stored = || wanted.get(path).is_some_and(|view| view.text() == text);
             if recorded.get(path).is_none_or(|record| !record.is_text(text)) && !is_stored() {
-                self.held.insert(path.clone());
+                match self.is_old_name(state, path, text) && !wanted.contains_key(path) {
+                    true => self.displaced.push(path.clone()),
+                    false => drop(self.held.insert(path.clone())),
+                }
             }
         }
     }

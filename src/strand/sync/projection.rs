@@ -1,6 +1,7 @@
 //! The record of the files written last, and the present files.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -151,26 +152,44 @@ pub fn paths(state: &State) -> BTreeMap<String, &View> {
 /// Returns the paths of a projection's files.
 ///
 /// # Errors
-/// When a folder cannot be listed, or holds something else under the name of a definition's file.
+/// When a folder cannot be listed.
 pub fn list(root: &Path) -> Result<Vec<String>, Error> {
-    let mut paths = Vec::new();
-    for layer in Layer::ALL {
-        let names = disk::definitions(root, layer.folder());
-        let names = names.map_err(|error| Error::io("list", &root.join(layer.folder()), error))?;
-        paths.extend(names.iter().map(|name| format!("{}/{name}", layer.folder())));
-    }
-    Ok(paths)
+    Ok(entries(root)?.into_iter().filter(|(_, fault)| fault.is_none()).map(|(path, _)| path).collect())
 }
 
-/// Returns every file of a projection with its text, by path; none for a file that is not UTF-8.
+/// Returns what is called like a definition's file, each with what is wrong with it.
+fn entries(root: &Path) -> Result<Vec<(String, Option<String>)>, Error> {
+    let mut entries = Vec::new();
+    for layer in Layer::ALL {
+        let folder = layer.folder();
+        let found = disk::definitions(root, folder).map_err(|error| Error::io("list", &root.join(folder), error))?;
+        entries.extend(found.files.into_iter().map(|name| (format!("{folder}/{name}"), None)));
+        let others = found.others.into_iter();
+        entries.extend(
+            others
+                .map(|(name, kind)| (format!("{folder}/{name}"), Some(format!("this is {kind}, not a regular file")))),
+        );
+    }
+    Ok(entries)
+}
+
+/// Returns every file of a projection with its text, by path, or what is wrong with it.
 ///
 /// # Errors
-/// When a file cannot be read.
-pub fn scan(root: &Path) -> Result<BTreeMap<String, Option<String>>, Error> {
+/// When a folder cannot be listed.
+pub fn scan(root: &Path) -> Result<BTreeMap<String, Result<String, String>>, Error> {
     let mut files = BTreeMap::new();
-    for path in list(root)? {
-        let bytes = disk::read_below(root, &path).map_err(|error| Error::io("read", &root.join(&path), error))?;
-        files.insert(path, String::from_utf8(bytes).ok());
+    for (path, fault) in entries(root)? {
+        let text = match fault {
+            Some(fault) => Err(fault),
+            None => match disk::read_below(root, &path) {
+                Ok(bytes) => String::from_utf8(bytes).map_err(|_| "this file is not UTF-8".to_owned()),
+                // It was deleted since it was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => Err(format!("this file cannot be read: {error}")),
+            },
+        };
+        files.insert(path, text);
     }
     Ok(files)
 }

@@ -768,3 +768,60 @@ fn conflict_markers_in_the_log_are_reported_and_nothing_is_written() {
     let draft = Draft::Replace { qname: qname("slot.base"), body: "Int = 5".into(), doc: None };
     assert_eq!(store.issue(&[draft], &Issuer::new("user:me"), false).unwrap_err().kind(), "corrupt");
 }
+
+/// After a clone or a change of branches nothing is recorded of the files.
+fn forget(world: &World) {
+    std::fs::remove_file(world.store.inner("projection.json")).unwrap();
+}
+
+#[test]
+fn the_file_of_an_old_name_is_no_new_definition_in_a_clone() {
+    let rename = |world: &mut World| {
+        let draft = Draft::Rename { qname: qname("slot.n"), to: "alpha".into() };
+        world.store.issue(&[draft], &Issuer::new("user:me"), false).unwrap();
+    };
+    let mut world = World::new();
+    forget(&world);
+    rename(&mut world);
+    let done = world.sync();
+    assert!(done.is_clean() && done.ops == 0, "{done:?}");
+    assert_eq!((world.read("slots/n.strand"), world.text("slot.n")), (String::new(), String::new()));
+    assert_eq!(world.read("slots/alpha.strand"), "slot alpha = Int = 0\n");
+    // Its name may be that of another by now.
+    let mut world = World::new();
+    forget(&world);
+    rename(&mut world);
+    let add = Draft::Add { qname: qname("slot.n"), body: "Int = 7".into(), doc: None, def: None };
+    world.store.issue(&[add], &Issuer::new("user:me"), false).unwrap();
+    assert!(world.sync().is_clean());
+    assert_eq!(
+        (world.read("slots/n.strand"), world.text("slot.n")),
+        ("slot n = Int = 7\n".into(), "slot n = Int = 7\n".into())
+    );
+    // A sync that only writes files removes it too, and one that was edited is a definition.
+    let mut world = World::new();
+    forget(&world);
+    rename(&mut world);
+    let options = Options { direction: Direction::ToFiles, removal: Removal::Refuse, dry_run: false };
+    sync(&mut world.store, &options, &Issuer::new("strand:sync")).unwrap();
+    assert_eq!(world.read("slots/n.strand"), "");
+    let mut world = World::new();
+    forget(&world);
+    rename(&mut world);
+    world.write("slots/n.strand", "slot n = Int = 3\n");
+    assert!(world.sync().is_clean());
+    assert_eq!(world.text("slot.n"), "slot n = Int = 3\n");
+}
+
+#[test]
+fn one_entry_that_is_no_file_stops_nothing_else() {
+    let mut world = World::new();
+    world.replace("slot.n", "Int = 7");
+    std::fs::create_dir(world.store.root().join("slots/dir.strand")).unwrap();
+    std::os::unix::fs::symlink("n.strand", world.store.root().join("slots/ln.strand")).unwrap();
+    let done = world.sync();
+    assert_eq!((done.errors, world.read("slots/n.strand").as_str()), (2, "slot n = Int = 7\n"));
+    let words: Vec<String> = done.messages.iter().map(super::Message::words).collect();
+    assert_eq!(words[0], "E0001 at slots/dir.strand:1:1: this is a folder, not a regular file");
+    assert_eq!(words[1], "E0001 at slots/ln.strand:1:1: this is a link, not a regular file");
+}

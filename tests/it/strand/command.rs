@@ -458,3 +458,24 @@ fn what_was_left_out_or_misspelt_is_reported_with_what_there_is() {
         assert!(err.starts_with(message), "{err}");
     }
 }
+
+#[test]
+fn the_present_folder_may_be_a_store() {
+    let world = World::new();
+    std::fs::create_dir(world.path().join("s")).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_strand"));
+        let output = command.env_clear().env("USER", "me").current_dir(world.path().join("s")).args(args).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+        said
+    };
+    // It lies beside the store of the world, not in itself.
+    assert_eq!(run(&["init", "../s"]), "");
+    std::fs::remove_dir_all(world.path().join("s/.strand")).unwrap();
+    assert_eq!(run(&["init", "."]), "");
+    run(&["--store", ".", "add", "slot.n", "Int = 0"]);
+    run(&["--store", ".", "run", "slot.n=1"]);
+    run(&["--store", ".", "store", "repair"]);
+}

@@ -54,7 +54,8 @@ fn every_tool_answers_as_its_schema_says() {
     assert_eq!(seen["definitions"][0]["units"][0]["unit"], 1);
     let page = call("strand_list", json!({"limit": 3}));
     assert_eq!(page["names"], json!(["type.Filter", "type.Todo", "type.TodoId"]));
-    let page = call("strand_list", json!({"layer": "slot", "limit": 2, "cursor": "2"}));
+    let first = call("strand_list", json!({"layer": "slot", "limit": 2}));
+    let page = call("strand_list", json!({"layer": "slot", "limit": 2, "cursor": first["next_cursor"]}));
     assert_eq!((&page["names"], page.get("next_cursor")), (&json!(["slot.shown", "slot.todos"]), None));
     let added = call("strand_add", json!({"layer": "fn", "name": "twice", "body": "(n: Int) -> Int = n * too"}));
     assert_eq!(added["diagnostics"][0]["code"], "E0103");
@@ -164,6 +165,35 @@ fn definitions_are_resources() {
     assert!(client.ask("resources/read", json!({"uri": "file:///etc/passwd"}))["error"]["code"].is_i64());
     let templates = client.ask("resources/templates/list", json!({}))["result"].clone();
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "strand:///{layer}.{name}");
+}
+
+#[test]
+fn a_page_begins_after_the_entry_that_the_one_before_ended_with() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = greeted(&world, "a");
+    let first = client.done("strand_list", json!({"limit": 2}));
+    let viewed = client.done("strand_view", json!({"selector": "*", "limit": 2}));
+    assert_eq!(first["names"], json!(["type.Filter", "type.Todo"]));
+    // What is new before the end of the page moves nothing.
+    client.done("strand_add", json!({"layer": "type", "name": "A", "body": "Int"}));
+    let next = client.done("strand_list", json!({"limit": 1, "cursor": first["next_cursor"]}));
+    assert_eq!(next["names"], json!(["type.TodoId"]));
+    let next = client.done("strand_view", json!({"selector": "*", "limit": 1, "cursor": viewed["next_cursor"]}));
+    assert_eq!(next["definitions"][0]["qname"], "type.TodoId");
+    client.done("strand_remove", json!({"qname": "type.A"}));
+    // The entry itself may be gone.
+    client.done("strand_add", json!({"layer": "type", "name": "Tod", "body": "Int"}));
+    let page = client.done("strand_list", json!({"limit": 2}));
+    client.done("strand_remove", json!({"qname": "type.Tod"}));
+    let next = client.done("strand_list", json!({"limit": 1, "cursor": page["next_cursor"]}));
+    assert_eq!(next["names"], json!(["type.Todo"]));
+    client.done("strand_replace", json!({"qname": "slot.draft", "body": "Text = \"x\""}));
+    let ops = client.done("strand_history", json!({"qname": "slot.draft", "limit": 1}));
+    let rest = client.done("strand_history", json!({"qname": "slot.draft", "limit": 1, "cursor": ops["next_cursor"]}));
+    assert_eq!((&ops["ops"][0]["op"], &rest["ops"][0]["op"]), (&json!("add"), &json!("replace")));
+    assert_eq!(client.refused("strand_history", json!({"qname": "slot.draft", "cursor": "x"}))["kind"], "usage");
+    assert_eq!(client.end().0, Some(0));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::strand::id::QName;
+
 /// `view`.
 #[derive(Debug, ClapArgs)]
 pub struct ViewArgs {
@@ -27,9 +29,9 @@ pub struct ViewArgs {
     /// As of an op of this store's log
     #[arg(long)]
     pub at: Option<String>,
-    /// How many to leave out at the start, and how many to show.
+    /// The definition that the ones to show follow, and how many to show.
     #[arg(skip)]
-    pub page: Option<(usize, usize)>,
+    pub page: Option<(Option<QName>, usize)>,
 }
 
 /// `add`.

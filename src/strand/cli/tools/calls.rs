@@ -34,18 +34,47 @@ pub fn names(state: &State, layer: Option<Layer>) -> Vec<String> {
     layers.flat_map(|layer| state.labels(layer).into_iter().map(move |name| format!("{layer}.{name}"))).collect()
 }
 
-/// Returns where a page begins, by the cursor of the page before it.
-fn start(cursor: Option<&str>) -> Result<usize, Error> {
-    let wrong = |cursor: &str| Refusal::Usage(format!("'{cursor}' is no cursor: give one that a page ended with"));
-    cursor.map_or(Ok(0), |cursor| cursor.parse().map_err(|_| wrong(cursor).into()))
+/// A page of a list: the cursor names the entry that the page before it ended with, since entries come and go between.
+pub struct PageOf<'a> {
+    /// The most entries of it.
+    pub limit: Option<usize>,
+    /// The cursor of the page before; none: it is the first.
+    pub cursor: Option<&'a str>,
 }
 
-/// Returns the entries of a page, and the cursor of the next if there is one.
-pub fn paged<T>(all: Vec<T>, limit: Option<usize>, cursor: Option<&str>) -> Result<(Vec<T>, Option<String>), Error> {
-    let (from, limit) = (start(cursor)?, limit.unwrap_or(LIMIT).max(1));
-    let more = all.len() > from.saturating_add(limit);
-    let page = all.into_iter().skip(from).take(limit).collect();
-    Ok((page, more.then(|| (from + limit).to_string())))
+impl PageOf<'_> {
+    /// Returns the entries of the page, and the cursor of the next if there is one; `key` names an entry.
+    fn of<T>(&self, mut all: Vec<T>, key: impl Fn(&T) -> String) -> Result<(Vec<T>, Option<String>), Error> {
+        if let Some(cursor) = self.cursor {
+            let gone = || {
+                Refusal::Usage(format!(
+                    "'{cursor}' is not here, so what follows it cannot be told: ask again without cursor"
+                ))
+            };
+            let last = all.iter().rposition(|one| key(one) == cursor).ok_or_else(gone)?;
+            all.drain(..=last);
+        }
+        Ok(self.cut(all, key))
+    }
+
+    /// Returns the names of the page, and the cursor of the next: of names in order, what follows one that is there no
+    /// more can be told.
+    pub fn of_names(&self, mut names: Vec<String>) -> Result<(Vec<String>, Option<String>), Error> {
+        if let Some(cursor) = self.cursor {
+            let last = Some(qname(cursor)?);
+            names.retain(|name| QName::parse(name) > last);
+        }
+        Ok(self.cut(names, Clone::clone))
+    }
+
+    /// Cuts what follows the cursor to a page.
+    fn cut<T>(&self, mut rest: Vec<T>, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
+        let limit = self.limit.unwrap_or(LIMIT).max(1);
+        let more = rest.len() > limit;
+        rest.truncate(limit);
+        let next = rest.last().filter(|_| more).map(key);
+        (rest, next)
+    }
 }
 
 /// Returns an answer with a list, and the cursor of the next page if there is one.
@@ -108,14 +137,15 @@ impl Call<'_> {
 
     fn view(&mut self, given: ViewArguments) -> Result<ToolAnswer, Error> {
         let ViewArguments { selector, with_deps, units, at, limit, cursor } = given;
-        let (from, limit) = (start(cursor.as_deref())?, limit.unwrap_or(LIMIT).max(1));
+        let limit = limit.unwrap_or(LIMIT).max(1);
         // One entry more than is shown decides whether there are more.
-        let page = Some((from, limit.saturating_add(1)));
+        let page = Some((cursor.as_deref().map(qname).transpose()?, limit.saturating_add(1)));
         let (hash, history, refs) = (false, false, false);
         let command = Command::View(args::ViewArgs { selector, with_deps, hash, history, refs, units, at, page });
         let (mut values, _) = self.perform(command)?;
         let Some(Value::Array(found)) = values.pop() else { return Ok(listed("definitions", (Vec::new(), None))) };
-        let next = (found.len() > limit).then(|| (from + limit).to_string());
+        let last = found.get(limit - 1).filter(|_| found.len() > limit);
+        let next = last.and_then(|one| one["qname"].as_str()).map(str::to_owned);
         let definition = |value: Value| {
             let mut one = json!({
                 "qname": value["qname"], "def": value["def"], "hash": value["hash"], "text": value["text"],
@@ -130,8 +160,9 @@ impl Call<'_> {
 
     fn list(&mut self, given: &ListArguments) -> Result<ToolAnswer, Error> {
         let layer = given.layer.as_deref().map(layer_named).transpose()?;
-        let names = names(self.session.store.state(), layer).into_iter().map(Value::from).collect();
-        Ok(listed("names", paged(names, given.limit, given.cursor.as_deref())?))
+        let page = PageOf { limit: given.limit, cursor: given.cursor.as_deref() };
+        let (names, next) = page.of_names(names(self.session.store.state(), layer))?;
+        Ok(listed("names", (names.into_iter().map(Value::from).collect(), next)))
     }
 
     fn add(&mut self, given: AddArguments) -> Result<ToolAnswer, Error> {
@@ -184,7 +215,9 @@ impl Call<'_> {
         });
         let (found, _) = self.perform(command)?;
         let clean = !found.iter().any(|one| one["severity"] == "error");
-        let ToolAnswer::Done(mut answer) = listed("errors", paged(found, given.limit, given.cursor.as_deref())?) else {
+        let page = PageOf { limit: given.limit, cursor: given.cursor.as_deref() };
+        let key = |one: &Value| one["id"].as_str().unwrap_or_default().to_owned();
+        let ToolAnswer::Done(mut answer) = listed("errors", page.of(found, key)?) else {
             return Ok(ToolAnswer::Done(json!({})));
         };
         answer["clean"] = clean.into();
@@ -220,8 +253,9 @@ impl Call<'_> {
 
     fn history(&mut self, given: &HistoryArguments) -> Result<ToolAnswer, Error> {
         let id = target(self.session.store.state(), &qname(&given.qname)?)?.id;
-        let ops = self.session.store.history(id).iter().map(Op::to_json).collect();
-        Ok(listed("ops", paged(ops, given.limit, given.cursor.as_deref())?))
+        let page = PageOf { limit: given.limit, cursor: given.cursor.as_deref() };
+        let (ops, next) = page.of(self.session.store.history(id), |op| op.id.to_string())?;
+        Ok(listed("ops", (ops.iter().map(Op::to_json).collect(), next)))
     }
 
     fn episode(&mut self, given: &EpisodeArguments) -> Result<ToolAnswer, Error> {

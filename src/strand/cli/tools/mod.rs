@@ -165,7 +165,7 @@ impl Tools {
     pub fn definitions(&mut self, cursor: Option<&str>) -> Result<Page, String> {
         self.session.store.catch_up().map_err(|error| error.to_string())?;
         let names = calls::names(self.session.store.state(), None);
-        let (names, next) = calls::paged(names, None, cursor).map_err(|error| error.to_string())?;
+        let (names, next) = calls::PageOf { limit: None, cursor }.of_names(names).map_err(|error| error.to_string())?;
         Ok(Page { names, next })
     }
 
