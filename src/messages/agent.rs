@@ -26,6 +26,7 @@ messages! {
     read_it_again: "nebula will read it again before it edits it.", "nebulaは編集の前に読み直します。";
     renamed(title): "renamed to {title}", "名前を{title}に変更しました";
     deleted: "session deleted", "セッションを削除しました";
+    replaced(title): "{title} was dropped: another change took its place", "{title}は取り消されました: 別の変更に置き換わりました";
     nothing_changed: "Nothing was changed.", "何も変更していません。";
     export_failed: "the export failed in nebula itself", "nebulaの内部エラーでエクスポートに失敗しました";
     nothing_written: "Nothing was written.", "何も書き込んでいません。";
@@ -63,7 +64,7 @@ messages! {
     no_edit_yet: "no edit was asked for yet", "編集の依頼はまだありません";
     key_value_from: "| key | value | from |\n|---|---|---|\n", "| キー | 値 | 出所 |\n|---|---|---|\n";
     unread_results(n): "Messages whose results cannot be read, and are not counted: {n}", "結果を読み取れず集計していないメッセージ: {n}";
-    edits_head: "| model | format | asked | applied | unchanged | not found | rejected | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n", "| モデル | 形式 | 依頼 | 適用 | 変更なし | 該当なし | 却下 | 再試行 |\n|---|---|--:|---|--:|--:|--:|--:|\n";
+    edits_head: "| model | format | asked | applied | no change | not found | rejected | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n", "| モデル | 形式 | 依頼 | 適用 | 変更なし | 該当なし | 却下 | 再試行 |\n|---|---|--:|---|--:|--:|--:|--:|\n";
     file_can_run(name): "Or run {name}, a model file on this computer, with --provider embedded.", "または--provider embeddedで、このコンピューターにあるモデルファイル{name}を動かせます。";
     file_could_run(name): "Or build nebula with --features embedded, which runs {name}, a model file on this computer.", "または--features embeddedでnebulaを作ると、このコンピューターにあるモデルファイル{name}を動かせます。";
     fixed_tokens: "| prompt, tools, rules | tokens in each request |\n|---|---:|\n", "| プロンプト、ツール、ルール | 毎回のトークン |\n|---|---:|\n";

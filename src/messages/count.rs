@@ -13,6 +13,7 @@ messages! {
     lines(n): "{n} line" | "{n} lines", "{n}行";
     models(n): "{n} model" | "{n} models", "モデル{n}件";
     more_lines(n): "{n} more line" | "{n} more lines", "あと{n}行";
+    more_rows(n): "{n} more row" | "{n} more rows", "あと{n}行";
     more(n): "{n} more", "あと{n}件";
     no_match: "no match", "一致なし";
     names(n): "{n} name" | "{n} names", "{n}件";

@@ -35,6 +35,7 @@ messages! {
     waiting_for_you(what): "waiting for you: {what}", "あなたの操作待ち: {what}";
     trying_again(seconds): "trying again in {seconds} s", "{seconds}秒後に再試行";
     commit_waits: "the commit message waits until the input is empty", "コミットメッセージがあります。入力欄が空になると表示";
+    commit_opens: "the commit message opens when you pause", "コミットメッセージがあります。入力が止まると表示";
     commit_waits_below: "the commit message waits until this is closed", "コミットメッセージがあります。この画面を閉じると表示";
     writing_commit: "writing a commit message", "コミットメッセージを作成中";
     interrupted: "interrupted", "中断";
@@ -52,6 +53,7 @@ messages! {
     does_diff: " diff", " 差分";
 
     // What waits.
+    proposal_of(files): "proposal: {files}", "提案: {files}";
     proposal(files, hunks): "proposal: {files}, {hunks}", "提案: {files}、{hunks}";
     restore(files): "restore: {files}", "復元: {files}";
     review: "review", "レビュー";

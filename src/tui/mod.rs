@@ -29,6 +29,7 @@ pub mod past;
 pub mod popup;
 pub mod review;
 mod run;
+mod scrolled;
 mod terminal;
 pub mod text;
 pub mod theme;

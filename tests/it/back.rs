@@ -75,6 +75,36 @@ async fn an_undo_stays_in_the_chat_and_the_model_is_told_of_it_also_after_a_resu
     }
 }
 
+/// A restore that waits stays where another has nothing to propose; one that has takes its place, and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_restore_drops_none_that_waits() {
+    let world = renaming();
+    let mut live = world.start();
+    live.submit("rename");
+    live.decide(Choice::Accept).await;
+    live.end().await;
+    let undo = || Command::Restore(RestoreRequest::Undo { count: 1, files: Vec::new() });
+    let proposed = |e: &EventBody| match e {
+        EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => Some(proposal.clone()),
+        _ => None,
+    };
+    live.send(undo());
+    let waits = live.until(proposed).await;
+    let definitions = &waits.files[0].hunks[0].definitions;
+    assert_eq!(definitions.first().map(|named| named.name.as_str()), Some("fn a"), "named as in any proposal");
+    refused(&mut live, RestoreRequest::Redo).await;
+    let settled = |e: &EventBody| match e {
+        EventBody::Proposal(ProposalEvent::Settled(id, outcome)) if *id == waits.id => Some(outcome.clone()),
+        _ => None,
+    };
+    assert!(!live.events.iter().any(|e| settled(e).is_some()), "it still waits");
+    live.send(undo());
+    assert!(matches!(live.until(settled).await, Outcome::Withdrawn));
+    let notice = |e: &EventBody| if let EventBody::Notice(n) = e { Some(n.title.clone()) } else { None };
+    assert_eq!(live.until(notice).await, "undo of rename was dropped: another change took its place");
+    assert_ne!(live.until(proposed).await.id, waits.id);
+}
+
 /// Returns the hunks that are undone of each file, as they are told next.
 async fn undone(live: &mut Live) -> Vec<(String, usize, usize)> {
     let told = |change: &UndoneChange| (change.path.clone(), change.undone.hunks, change.undone.of);

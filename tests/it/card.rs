@@ -86,3 +86,92 @@ fn an_answer_about_a_hunk_keeps_its_words() {
         assert!(screen.contains(words), "{screen}");
     }
 }
+
+/// A command of which a part has no room says so, and is agreed to once its last row was in sight.
+#[test]
+fn what_has_no_room_is_told_and_read_before_it_is_agreed_to() {
+    for (width, height) in [(80, 24), (40, 10)] {
+        let text = (0..12).map(|n| format!("echo line {n}\n")).collect::<String>() + "rm -rf src";
+        let mut stage = Stage::new(width, height, "dark");
+        stage.tell(opened(status()));
+        let why = "the worst part decides".to_string();
+        ask(
+            &mut stage,
+            1,
+            Some(CommandCard { text, class_why: why, grant: "the workspace".into(), ..CommandCard::default() }),
+        );
+        stage.wait(3_000);
+        let screen = stage.text();
+        assert!(screen.contains(" more rows   PgDn") && !screen.contains("rm -rf src"), "{screen}");
+        assert_eq!(
+            screen.contains("the worst part decides") && screen.contains("the workspace"),
+            height > 10,
+            "{screen}"
+        );
+        let (mut was_seen, mut presses) = (false, 0);
+        while decided(&stage).is_empty() {
+            was_seen |= stage.text().contains("rm -rf src");
+            stage.keys("y");
+            presses += 1;
+            assert!(presses < 30, "{}", stage.text());
+        }
+        assert!(was_seen && presses > 1, "{presses}");
+        assert_eq!(decided(&stage), [&CommandDecision::Run { network: false }]);
+    }
+}
+
+/// A long text gives way to the choices: the one that Enter takes is in sight at every size.
+#[test]
+fn the_choice_that_enter_takes_is_in_sight_below_a_long_text() {
+    for (width, height) in [(40, 10), (40, 12), (60, 16), (80, 24), (140, 40)] {
+        for permission in [true, false] {
+            let mut stage = Stage::new(width, height, "dark");
+            stage.tell(opened(status()));
+            let text = format!("Read {}the-end outside the workspace?", "long/".repeat(500));
+            let choices = ["first thing", "last thing"].map(|name| (name.to_string(), String::new())).into();
+            stage.tell(EventBody::Asked(Question {
+                id: QuestionId(1),
+                text,
+                choices,
+                permission,
+                card: None,
+                hold: None,
+            }));
+            stage.wait(3_000);
+            let screen = stage.text();
+            let default = if permission { "n   last thing" } else { "1   first thing" };
+            assert!(screen.contains(default), "{screen}");
+            // In the largest all of it has room.
+            assert_eq!(screen.contains(" more rows   PgDn"), height < 40, "{screen}");
+            for _ in 0..90 {
+                stage.keys("<pagedown>");
+            }
+            assert!(stage.text().contains("the workspace?") && stage.text().contains(default), "{}", stage.text());
+        }
+    }
+}
+
+#[test]
+fn the_person_is_called_once_for_questions_that_wait_together() {
+    let mut stage = Stage::new(80, 24, "dark");
+    stage.tell(opened(status()));
+    ask(&mut stage, 1, None);
+    ask(&mut stage, 2, None);
+    assert_eq!(stage.effects.iter().filter(|effect| matches!(effect, Effect::Bell(_))).count(), 1);
+}
+
+/// The banner keeps its key in the narrowest terminal, and the tab says that nothing is proposed any more.
+#[test]
+fn a_proposal_is_named_with_its_key_and_only_while_it_waits() {
+    let mut stage = Stage::new(40, 12, "dark");
+    stage.tell(opened(status()));
+    stage.keys("a draft");
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal()), Vec::new())));
+    assert!(stage.text().contains("◉ proposal: 2 files · F2 review"), "{}", stage.text());
+    let mut stage = Stage::new(80, 24, "dark");
+    proposing(&mut stage);
+    let tabs = |stage: &Stage| stage.text().lines().find(|row| row.contains("tools")).map(str::to_string);
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal().id, Outcome::Refused)));
+    let tabs = tabs(&stage).expect("the tabs");
+    assert!(!tabs.contains("proposal") && tabs.contains("diff"), "{tabs}");
+}

@@ -317,6 +317,23 @@ fn a_commit_message_is_shown_before_anything_was_said() {
 }
 
 #[test]
+fn a_commit_message_opens_at_once_where_nothing_was_typed_since() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/commit<enter>");
+    stage.wait(500);
+    arrive(&mut stage, Arrival::CommitMessage, 1);
+    assert!(stage.text().contains("Say hello"), "{}", stage.text());
+    stage.keys("<esc>");
+    stage.wait(500);
+    stage.keys("/commit<enter>");
+    stage.wait(500);
+    stage.keys("x<backspace>");
+    arrive(&mut stage, Arrival::CommitMessage, 2);
+    assert!(stage.text().contains("the commit message opens when you pause"), "{}", stage.text());
+}
+
+#[test]
 fn a_commit_message_that_git_gives_back_hides_no_other() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));

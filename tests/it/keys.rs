@@ -189,7 +189,10 @@ fn scenes(context: Context) -> Vec<Scene> {
             }),
             ("the context window", context_window),
         ],
-        Context::Question => vec![("choices", || main_screen(asking, "<down>"))],
+        Context::Question => vec![
+            ("choices", || main_screen(asking, "<down>")),
+            ("a long text, in the middle", || main_screen(asking_at_length, "<f6><pagedown>")),
+        ],
         Context::Card => vec![
             ("the card", || main_screen(card, "<f6>")),
             ("a rule", || main_screen(card, "<f6>t")),
@@ -491,6 +494,21 @@ fn takes_text(context: Context) -> bool {
             | Context::Sessions
             | Context::Question
     )
+}
+
+/// A question whose text has more rows than the screen.
+fn asking_at_length(stage: &mut Stage) {
+    reading(stage);
+    let text = (0..200).map(|n| format!("line {n}\n")).collect();
+    let choices = vec![("one".to_string(), String::new()), ("two".to_string(), String::new())];
+    stage.tell(EventBody::Asked(Question {
+        id: QuestionId(1),
+        text,
+        choices,
+        permission: false,
+        card: None,
+        hold: None,
+    }));
 }
 
 /// The page of what the context window holds.

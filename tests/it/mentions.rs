@@ -126,6 +126,17 @@ fn the_finder_takes_lines_pastes_and_shows_folders() {
 }
 
 #[test]
+fn the_finder_shows_the_words_it_was_opened_with() {
+    let mut stage = stage();
+    stage.keys("/file cart<enter>");
+    files(&mut stage, "cart", &["src/cart.rs"]);
+    let text = stage.text();
+    assert!(text.lines().any(|row| row.contains("cart") && !row.contains("cart.rs")), "{text}");
+    stage.keys("<backspace>");
+    files(&mut stage, "car", &["src/cart.rs", "src/car.rs"]);
+}
+
+#[test]
 fn prompts_are_completed_behind_their_command() {
     let mut stage = stage();
     stage.keys("/prompt re");

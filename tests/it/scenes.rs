@@ -164,6 +164,7 @@ fn key(name: &str) -> KeyEvent {
         "home" => KeyCode::Home,
         "end" => KeyCode::End,
         "pageup" => KeyCode::PageUp,
+        "pagedown" => KeyCode::PageDown,
         "backspace" => KeyCode::Backspace,
         "space" => KeyCode::Char(' '),
         name => match name.strip_prefix('f').and_then(|n| n.parse().ok()) {

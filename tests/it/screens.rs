@@ -731,20 +731,68 @@ fn the_mouse_chooses_in_popups_and_leaves_them() {
 }
 
 #[test]
-fn the_wheel_goes_through_the_list_that_is_under_it() {
-    let mut stage = Stage::start(140, 40, "dark", Start::New);
+fn the_wheel_scrolls_the_list_that_is_under_it_and_a_click_selects() {
+    let mut stage = Stage::start(140, 20, "dark", Start::New);
     stage.tell(opened(status()));
-    choosing(&mut stage);
-    let selected = |stage: &Stage| stage.text().lines().position(|row| row.starts_with('▌'));
-    stage.keys("<down>");
-    let first = selected(&stage).expect("a row");
+    let row = |n: usize| SessionRow {
+        id: format!("s{n}"),
+        title: format!("session number {n}."),
+        state: SessionState::Ended,
+        messages: 2,
+        model: "m".into(),
+        at: NOW,
+    };
+    let rows = (0..40).map(row).collect();
+    stage.answer(|q| matches!(q, Query::Sessions(_)), Listing::Sessions(rows));
+    assert!(stage.text().contains("session number 0."));
     mouse(&mut stage, MouseEventKind::ScrollDown, (10, 12));
-    assert_eq!(selected(&stage), Some(first + 1));
+    assert!(
+        !stage.text().contains("session number 0.") && stage.text().contains("session number 3."),
+        "{}",
+        stage.text()
+    );
     // The preview beside it is another place, and so is the line of hints.
-    for at in [(120, 12), (10, 39)] {
+    let scrolled = stage.text();
+    for at in [(120, 12), (10, 19)] {
         mouse(&mut stage, MouseEventKind::ScrollDown, at);
-        assert_eq!(selected(&stage), Some(first + 1), "{at:?}");
+        assert_eq!(stage.text(), scrolled, "{at:?}");
     }
+    click(&mut stage, "session number 4.");
+    assert!(stage.text().contains("▌  session number 4."), "{}", stage.text());
+    stage.answer(|q| matches!(q, Query::Preview(id) if id == "s4"), Listing::Failed(String::new()));
+    click(&mut stage, "session number 4.");
+    assert!(stage.sent().contains(&&Command::Open(SessionChoice::Resume("s4".into()))), "{:?}", stage.sent());
+}
+
+#[test]
+fn the_mouse_stays_on_a_question() {
+    let asked = |stage: &mut Stage, text: &str, card: Option<CommandCard>| {
+        let choices = ["first thing", "last thing"].map(|name| (name.to_string(), String::new())).into();
+        let (permission, card) = (card.is_some(), card.map(Arc::new));
+        let question = Question { id: QuestionId(1), text: text.into(), choices, permission, card, hold: None };
+        stage.tell(EventBody::Asked(question));
+        stage.wait(3_000);
+    };
+    let mut stage = Stage::new(140, 24, "dark");
+    reading(&mut stage);
+    let text: String = (0..40).map(|n| format!("echo line {n}.\n")).collect();
+    asked(&mut stage, "", Some(CommandCard { text: text.clone(), ..CommandCard::default() }));
+    mouse(&mut stage, MouseEventKind::ScrollDown, (20, 6));
+    assert!(!stage.text().contains("line 0.") && stage.text().contains("line 1."), "{}", stage.text());
+    click(&mut stage, "line 2.");
+    assert!(stage.text().contains("line 2.") && stage.text().contains("deciding"), "it stays:\n{}", stage.text());
+    // The words of a question scroll, and what is typed after a click into the input answers it.
+    let mut stage = Stage::new(140, 24, "dark");
+    reading(&mut stage);
+    asked(&mut stage, &text, None);
+    let at = find(&stage, "line 3.");
+    mouse(&mut stage, MouseEventKind::ScrollDown, at);
+    assert!(!stage.text().contains("line 0.") && stage.text().contains("line 1."), "{}", stage.text());
+    click(&mut stage, "last thing");
+    click(&mut stage, "› Tab to answer");
+    stage.keys("neither<enter>");
+    let answer = Command::Reply(QuestionId(1), Reply::Text("neither".into()));
+    assert!(stage.sent().contains(&&answer), "{:?}", stage.sent());
 }
 
 #[test]

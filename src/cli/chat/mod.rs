@@ -16,13 +16,14 @@ use tokio::sync::mpsc;
 use super::out::{self, Line};
 use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
-use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
+use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, ProposalId, RestorePreview, RestoreStatus};
 use crate::protocol::{
     Command, EventBody, Item, ItemId, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question,
     QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
 };
+use crate::text::clean::clean_line;
 use print::Printer;
-use replies::{ProposalReply, RestoreReply, Review, reply};
+use replies::{ProposalReply, RestoreReply, Review, is_early, reply};
 use words::TypedLine;
 
 /// The open question to the person.
@@ -190,22 +191,34 @@ impl Chat {
 
     /// Handles a typed line. One from before its question is a message for later: it decides nothing.
     fn line(&mut self, line: Line) -> io::Result<()> {
-        let early = line.typed && self.put.is_some_and(|put| line.at < put);
         let text = line.text.trim().to_string();
         self.printer.typed()?;
-        if early && !self.waiting.is_empty() {
+        if !self.waiting.is_empty() && is_early(&line, self.put) {
             if !text.is_empty() {
                 self.printer.say(&say::kept_for_later(&text))?;
                 self.held.push_back(text);
             }
             return Ok(());
         }
-        self.put = None;
+        let (before, put) = (self.open_question(), self.put.take());
         match self.waiting.pop_front() {
-            Some(OpenQuestion::Proposal(pending)) => self.decide(pending, &text),
-            Some(OpenQuestion::Question(question)) => self.answer(question, &text),
-            None => self.message(&text),
+            Some(OpenQuestion::Proposal(pending)) => self.decide(pending, &text)?,
+            Some(OpenQuestion::Question(question)) => self.answer(question, &text)?,
+            None => self.message(&text)?,
         }
+        // One that asks on was read before.
+        if before.is_some() && self.open_question() == before {
+            self.put = put;
+        }
+        Ok(())
+    }
+
+    /// Returns the question that waits first: a proposal, or a question.
+    fn open_question(&self) -> Option<(Option<ProposalId>, Option<QuestionId>)> {
+        self.waiting.front().map(|open| match open {
+            OpenQuestion::Proposal(pending) => (Some(pending.proposal.id), None),
+            OpenQuestion::Question(question) => (None, Some(question.id)),
+        })
     }
 
     /// Handles the end of input: nothing that waits is approved.
@@ -287,7 +300,7 @@ impl Chat {
             }
             (None, text) => reply(&question, text),
         };
-        self.printer.say(&say::answered(&reply.words(&question.choices)))?;
+        self.printer.say(&say::answered(&clean_line(&reply.words(&question.choices))))?;
         self.send(question.answer(reply));
         Ok(())
     }
@@ -384,7 +397,7 @@ impl Chat {
             EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, &previews),
             EventBody::Proposal(ProposalEvent::Approved(proposal, _)) => {
                 self.accepted = proposal.counts();
-                self.printer.say(&say::approved(&proposal.title))
+                self.printer.say(&say::approved(&clean_line(&proposal.title)))
             }
             EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
@@ -464,7 +477,7 @@ impl Chat {
         self.waiting.insert(at, question);
     }
 
-    fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
+    fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> io::Result<()> {
         self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
         match (self.choosing, outcome) {
             // Another proposal of the same restore comes.

@@ -15,6 +15,7 @@ use crate::proposal::{
 use crate::protocol::{
     Attached, Call, CallState, Item, ItemId, Listing, Mode, Notice, Outcome, Question, SessionInfo, Status,
 };
+use crate::text::clean::clean_line as show;
 use crate::text::definition::{DefinitionChange, of_change};
 use crate::text::id::short_changeset;
 use crate::text::number::{self, thousands};
@@ -139,7 +140,7 @@ impl Printer {
                     // So much of an id is the time in milliseconds.
                     let id = session.id.get(..13).unwrap_or(&session.id);
                     let here = if session.id == self.session { say::in_use() } else { "" };
-                    self.say(&format!("{id}{here}: {}, {}", session.title, age(now() - session.at)))?;
+                    self.say(&format!("{id}{here}: {}, {}", show(&session.title), age(now() - session.at)))?;
                 }
                 self.say(say::choose_session())
             }
@@ -161,7 +162,7 @@ impl Printer {
             Item::Notice(notice) if std::mem::take(&mut self.last_passing) == notice.title => Ok(()),
             Item::Notice(notice) => self.notice(notice),
             Item::User { attached, .. } => attached.iter().try_for_each(|a| self.say(&attachment(a))),
-            Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&r.path, &r.reason))),
+            Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&show(&r.path), &r.reason))),
             Item::Thinking { text, took } if text.is_empty() => {
                 let hidden = match took {
                     Some(took) => chat::thought_hidden_for(&duration(*took)),
@@ -198,7 +199,7 @@ impl Printer {
         if !call.state.is_final() || known.is_some_and(CallState::is_final) || answered {
             return Ok(());
         }
-        let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &call.main);
+        let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &show(&call.main));
         let rejected = call.state == CallState::Refused;
         // Of a part that was written, or nothing, the counts of what was asked for tell nothing.
         let written = !rejected && call.state != CallState::Interrupted && call.hunks.is_none_or(|h| h.rejected == 0);
@@ -217,7 +218,7 @@ impl Printer {
         let summary = if rejected { "" } else { &call.summary };
         for part in [state, summary, call.reason.as_deref().unwrap_or_default(), &took] {
             if !part.is_empty() {
-                line.push_str(&format!(", {part}"));
+                line.push_str(&format!(", {}", show(&part.replace('\n', " "))));
             }
         }
         self.say(&line)
@@ -251,7 +252,7 @@ impl Printer {
         if let Some(hold) = &question.hold {
             self.say(&format!("? {}", question.text))?;
             for (key, (short, meaning)) in hold.keys.iter().zip(&question.choices) {
-                self.say(&format!("  {key} {short}: {meaning}"))?;
+                self.say(&format!("  {key} {}: {}", show(short), show(meaning)))?;
             }
             return self.say(&hold_help(hold));
         }
@@ -264,8 +265,8 @@ impl Printer {
         }
         self.say(&format!("? {}", question.text))?;
         for (n, (short, meaning)) in question.choices.iter().enumerate() {
-            let meaning = if meaning.is_empty() { String::new() } else { format!(": {meaning}") };
-            self.say(&format!("  {} {short}{meaning}", n + 1))?;
+            let meaning = if meaning.is_empty() { String::new() } else { format!(": {}", show(meaning)) };
+            self.say(&format!("  {} {}{meaning}", n + 1, show(short)))?;
         }
         Ok(())
     }
@@ -275,11 +276,13 @@ impl Printer {
         let (files, lines) = (count::files(proposal.files.len()), lines(proposal.counts()));
         let (wholes, mut seen) = (whole_folders(previews), HashSet::new());
         let paths = proposal.files.iter().map(|f| unit_of(&f.path, &wholes).unwrap_or(&f.path));
-        let paths: Vec<&str> = paths.filter(|path| seen.insert(*path)).collect();
+        let paths: Vec<_> = paths.filter(|path| seen.insert(*path)).map(show).collect();
+        let cause = records::cause(&proposal.title);
+        let title = show(&cause);
         let mut what = match paths.as_slice() {
-            [] => say::restores_nothing(&proposal.title),
+            [] => say::restores_nothing(&title),
             paths => say::show_hunks(
-                &format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")),
+                &format!("{title}: {files}, {lines}: {}", paths.join(", ")),
                 &count::hunks(hunks(proposal).count()),
             ),
         };
@@ -307,9 +310,9 @@ impl Printer {
     pub fn hunk(&mut self, proposal: &Proposal, number: usize, whole: bool) -> io::Result<()> {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
-        let mut head = say::hunk(&number, &total, &file.path, &about(file, hunk));
+        let mut head = say::hunk(&number, &total, &show(&file.path), &about(file, hunk));
         if let Some((name, change)) = definition(file, hunk) {
-            head.push_str(&format!(", {name}, {}", diff::definition_change(change)));
+            head.push_str(&format!(", {}, {}", show(&name), diff::definition_change(change)));
         }
         if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
             head.push_str(&say::found(&verbs::found(found.rung.word())));
@@ -362,7 +365,7 @@ impl Printer {
                 say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + &merged + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
-            Outcome::Conflict { path, .. } => say::conflict(path),
+            Outcome::Conflict { path, .. } => say::conflict(&show(path)),
             Outcome::Failed(why) => say::not_written(why),
             Outcome::Withdrawn => say::withdrawn().into(),
         };
@@ -393,16 +396,17 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
 
 /// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
 fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
-    let said = |words: &str, why: &str| Some(format!("  {}: {words}: {}", preview.path, records::localized(why)));
-    let whole = |words: &str, files| Some(format!("  {}: {words}: {}", preview.path, count::files(files)));
+    let path = show(&preview.path);
+    let said = |words: &str, why: &str| Some(format!("  {path}: {words}: {}", show(&records::localized(why))));
+    let whole = |words: &str, files| Some(format!("  {path}: {words}: {}", count::files(files)));
     match &preview.status {
         RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
-            Some(format!("  {}: {}: {words}", preview.path, archive::will_restore()))
+            Some(format!("  {path}: {}: {words}", archive::will_restore()))
         }
         RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => whole(archive::will_make_folder(), *files),
         RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => whole(archive::will_remove_whole(), *files),
         RestoreStatus::Restore(..) => None,
-        RestoreStatus::Equal => Some(format!("  {}: {}", preview.path, archive::already_equal())),
+        RestoreStatus::Equal => Some(format!("  {path}: {}", archive::already_equal())),
         RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
         RestoreStatus::Refused(why) => said(archive::not_restored(), why),
         RestoreStatus::NotUndone(why) => said(archive::not_undone(), why),
@@ -416,7 +420,7 @@ fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<Stri
                 Some(ForeignChoice::Merge) => archive::will_merge(),
                 Some(ForeignChoice::RestoreVersion) => archive::will_restore_version(),
             };
-            Some(format!("{number} {}: {}, {does}", preview.path, archive::foreign()))
+            Some(format!("{number} {path}: {}, {does}", archive::foreign()))
         }
     }
 }
@@ -437,7 +441,7 @@ pub fn accepted_lines(proposal: &Proposal, decision: &Decision) -> Counts {
 fn attachment(a: &Attached) -> String {
     let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
     let size = a.lines.map_or_else(|| count::size(a.bytes as u64), count::lines);
-    say::attached(&a.path, &range, &size)
+    say::attached(&show(&a.path), &range, &size)
 }
 
 /// Returns `3 added, 1 removed`.
@@ -486,5 +490,13 @@ mod tests {
         let lines = |choice| accepted_lines(&proposal, &Decision::new(proposal.choices(choice), Consent::Person));
         assert_eq!(lines(Choice::Accept), Counts { added: 2, removed: 2 });
         assert_eq!(lines(Choice::Reject), Counts::default());
+    }
+
+    #[test]
+    fn a_line_break_in_a_name_begins_no_line() {
+        let path = "a.txt\n? Run this? y".to_string();
+        let status = RestoreStatus::Equal;
+        let line = not_written_line(&RestorePreview { path, status }, &[]).expect("a line");
+        assert!(line.starts_with("  a.txt^J? Run this? y: "), "{line}");
     }
 }

@@ -1,5 +1,8 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
+use std::time::{Duration, Instant};
+
+use crate::cli::out::Line;
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, FileDecision, ForeignChoice, Proposal};
 use crate::protocol::{HoldCard, Question, Reply};
@@ -233,6 +236,14 @@ impl Review {
     }
 }
 
+/// The time after a prompt was printed within which a line that ends was begun before it.
+const BEGUN_BEFORE: Duration = Duration::from_secs(2);
+
+/// Returns whether a person typed a line, or began to, before its question was printed at `put`.
+pub fn is_early(line: &Line, put: Option<Instant>) -> bool {
+    line.typed && put.is_some_and(|put| line.at < put + BEGUN_BEFORE)
+}
+
 /// Returns the reply that a line is to a question that is not about a call of a command.
 pub fn reply(question: &Question, text: &str) -> Reply {
     let number = text.parse::<usize>().ok();
@@ -346,5 +357,15 @@ mod tests {
             let line = first + &rest;
             proptest::prop_assert!(ProposalReply::read(&line, 1).is_err());
         }
+    }
+
+    #[test]
+    fn a_line_that_was_begun_before_its_question_decides_nothing() {
+        let put = Instant::now();
+        let line = |after: Duration, typed| Line { text: "all".into(), at: put + after, typed };
+        assert!(is_early(&line(Duration::from_millis(1_900), true), Some(put)));
+        assert!(!is_early(&line(Duration::from_secs(2), true), Some(put)));
+        assert!(!is_early(&line(Duration::ZERO, false), Some(put)), "a pipe is not typed");
+        assert!(!is_early(&line(Duration::ZERO, true), None));
     }
 }

@@ -98,7 +98,8 @@ impl App {
             self.keyboard.chords.clear();
             self.give_keys(what);
         }
-        if waits.is_none() && self.popups.is_empty() && self.quiet_at() <= self.now {
+        let idle = self.guard.last_typed <= self.session.commit.asked || self.quiet_at() <= self.now;
+        if waits.is_none() && self.popups.is_empty() && idle {
             self.show_commit_message();
         }
         effects

@@ -1,10 +1,11 @@
 //! The card of a command that waits: its keys, and the lines in which a reason or another text is written.
 
-use super::{App, At, Attention, Effect, Line, LineFor, LineInput, Owner};
+use super::{App, At, Attention, Effect, Line, LineFor, LineInput, Owner, Screen};
 use crate::messages::card as say;
 use crate::protocol::{Command, CommandCard, CommandDecision};
 use crate::tui::action::Action;
 use crate::tui::card::{CardOutcome, CardState};
+use crate::tui::view::question::text_rows;
 
 impl App {
     /// Returns the card that stands on the screen, and what has been chosen on it.
@@ -13,13 +14,20 @@ impl App {
         Some((asking.question.card.as_deref()?, &asking.card))
     }
 
-    /// Tells the card its size.
-    pub(super) fn measure_card(&mut self) {
+    /// Tells the question that is open, or its card, its size. One that is not on the screen is not seen.
+    pub(super) fn measure_question(&mut self) {
+        if self.open_question().is_none() || !matches!(self.screen, Screen::Main) {
+            return;
+        }
         let (width, height) = (self.rects.body.width, self.rects.body.height.saturating_sub(1));
-        if let Some(asking) = self.questions.first_mut()
-            && let Some(card) = &asking.question.card
-        {
-            asking.card.measure(card, (usize::from(width), usize::from(height)), self.rects.question);
+        let area = self.rects.question;
+        let Some(asking) = self.questions.first_mut() else { return };
+        match &asking.question.card {
+            Some(card) => asking.card.measure(card, (usize::from(width), usize::from(height)), area),
+            None => {
+                let (all, room) = text_rows(asking, area);
+                asking.text.measure(all, room);
+            }
         }
     }
 

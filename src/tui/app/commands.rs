@@ -9,7 +9,7 @@ use crate::protocol::{
 use crate::tui::action::Context;
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::Popup;
-use crate::tui::popup::finder::Finder;
+use crate::tui::popup::finder::{Finder, FinderOutcome};
 use crate::tui::popup::help::help;
 use crate::tui::popup::list::{Entry, List, ListKind};
 use crate::tui::popup::page::{Content, Page};
@@ -133,6 +133,7 @@ impl App {
             self.open_commit(message);
             return Vec::new();
         }
+        self.session.commit.asked = Some(self.now);
         match std::mem::replace(&mut self.session.commit.is_writing, true) {
             true => Vec::new(),
             false => vec![Effect::Send(Command::DraftCommit)],
@@ -177,9 +178,12 @@ impl App {
 
     pub(super) fn open_finder(&mut self, words: &str) -> Vec<Effect> {
         let mut finder = Finder::default();
-        let queries = finder.list.narrow(words);
+        let asked = finder.paste(words);
         self.popups.push(Popup::Finder(finder));
-        self.ask_all(Owner::Finder, queries)
+        match asked {
+            FinderOutcome::Ask(queries) => self.ask_all(Owner::Finder, queries),
+            FinderOutcome::Close | FinderOutcome::Took => Vec::new(),
+        }
     }
 
     /// Puts `@rag` with its words into the input.

@@ -58,11 +58,13 @@ impl App {
             EventBody::Archived(_) | EventBody::Undone(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
+                let waited = self.attention().is_some();
                 // Those that wait together come in any order; the one that is read stays.
                 let waiting = self.questions.get(1..).unwrap_or_default();
                 let before = waiting.partition_point(|asking| asking.question.id < question.id);
                 self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
-                return vec![Effect::Bell(say::nebula_asks().into())];
+                // Who was called for what waits already is not called again.
+                return if waited { Vec::new() } else { vec![Effect::Bell(say::nebula_asks().into())] };
             }
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,

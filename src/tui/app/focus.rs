@@ -181,6 +181,9 @@ impl App {
             (Focus::Question, Context::Question) if action == Action::FocusInput => {
                 self.question().is_some_and(Asking::takes_words)
             }
+            (Focus::Question, Context::Question) if matches!(action, Action::PageUp | Action::PageDown) => {
+                self.question().is_some_and(|asking| asking.text.offers(action))
+            }
             (Focus::Question, Context::Global) => action == Action::Help,
             (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
                 action == Action::Help

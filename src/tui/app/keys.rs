@@ -9,6 +9,7 @@ use crate::context::mention;
 use crate::messages::app as say;
 use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
+use crate::tui::input::question::Asking;
 use crate::tui::keys::{Chord, KeyMatch};
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::Popup;
@@ -249,21 +250,28 @@ impl App {
             }
             Action::Sessions => self.go_to_sessions(),
             Action::Up | Action::Down => {}
-            // Paging in the input moves the pane that is read.
-            Action::PageUp | Action::PageDown => {
-                let id = if self.rects.rule.is_some() && !self.layout.zoom && self.layout.pane != PaneId::Diff {
-                    PaneId::Chat
-                } else {
-                    self.layout.pane
-                };
-                let effects = self.panes.act(id, action, self.now);
-                return self.route_effects(Owner::Pane(id), effects);
-            }
+            Action::PageUp | Action::PageDown => return self.page_above(action),
             action if self.composer.input.act(action) => {}
             action if is_editing(action) => {}
             action => return self.act_global(action),
         }
         self.complete()
+    }
+
+    /// Pages what is read above the input: the question that is answered, where that goes on, else the pane.
+    fn page_above(&mut self, action: Action) -> Vec<Effect> {
+        if self.is_answering()
+            && let Some(asking) = self.questions.first_mut().filter(|asking| asking.text.offers(action))
+        {
+            asking.text.act(action);
+            return Vec::new();
+        }
+        let id = match self.rects.rule.is_some() && !self.layout.zoom && self.layout.pane != PaneId::Diff {
+            true => PaneId::Chat,
+            false => self.layout.pane,
+        };
+        let effects = self.panes.act(id, action, self.now);
+        self.route_effects(Owner::Pane(id), effects)
     }
 
     /// Handles Enter in the input.
@@ -279,6 +287,9 @@ impl App {
             return Vec::new();
         }
         self.composer.queue.release();
+        if self.is_answering() && self.questions.first_mut().is_some_and(Asking::reads_on) {
+            return Vec::new();
+        }
         if text.trim() == "model" {
             self.composer.input.clear();
             return self.open_models();

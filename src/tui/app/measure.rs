@@ -62,7 +62,7 @@ impl App {
         }
         let wants = self.wants(main);
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
-        self.measure_card();
+        self.measure_question();
         let (now, zone) = (self.now, self.zone);
         let look = Look {
             theme: &self.appearance.theme,

@@ -95,10 +95,16 @@ impl App {
     fn press_sessions(&mut self, row: u16) -> Vec<Effect> {
         let body = self.rects.body;
         let start = matches!(self.screen, Screen::Start(_));
+        // Of a list without the keys nothing is seen to be selected.
+        let has_keys = self.focus() == Focus::Sessions;
         let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
         self.layout.at = if start { At::Pane } else { self.layout.at };
-        let again = row > body.y && sessions.click(row - body.y - 1);
-        match sessions.act(if again { Action::Open } else { Action::HalfUp }) {
+        let row = row.saturating_sub(body.y + 1);
+        let outcome = match has_keys && sessions.is_selected_at(row) {
+            true => sessions.act(Action::Open),
+            false => sessions.select_at(row),
+        };
+        match outcome {
             SessionsOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 self.route_effects(Owner::Sessions, effects)
@@ -119,10 +125,12 @@ impl App {
             self.layout.dragging = Some(Edge::Rows);
         }
         if self.rects.input.contains(at) || self.rects.bar.contains(at) {
-            self.layout.at = At::Input;
+            // What is typed there answers the question that stands above it.
+            let answers = self.open_question().is_some_and(|q| q.question.card.is_none() && q.takes_words());
+            self.layout.at = if answers { At::Answer } else { At::Input };
             return Vec::new();
         }
-        if self.rects.question.contains(at) && self.card().is_none() {
+        if self.rects.question.contains(at) || self.card().is_some() && self.rects.body.contains(at) {
             return self.press_question(row);
         }
         if self.rects.tabs && row == self.rects.body.y {
@@ -144,12 +152,26 @@ impl App {
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
         self.layout.at = At::Question;
         let area = self.rects.question;
-        if let Some(asking) = self.questions.first_mut()
+        if let Some(asking) = self.questions.first_mut().filter(|asking| asking.question.card.is_none())
             && let Some(index) = choice_at(asking, area, row)
         {
             asking.point(index);
         }
         Vec::new()
+    }
+
+    /// Scrolls the question that is open under the mouse, or its card; where all of it is seen, goes through its choices.
+    /// Returns whether one is there.
+    fn wheel_question(&mut self, at: Position, action: Action) -> bool {
+        let is_card = self.card().is_some();
+        let inside = self.rects.question.contains(at) || is_card && self.rects.body.contains(at);
+        let Some(asking) = self.questions.first_mut().filter(|_| inside) else { return false };
+        match asking.question.card.clone() {
+            Some(card) => drop(asking.card.act(&card, action)),
+            None if asking.text.is_whole() => drop(asking.act(action)),
+            None => asking.text.act(action),
+        }
+        true
     }
 
     fn wheel(&mut self, column: u16, row: u16, action: Action) -> Vec<Effect> {
@@ -183,15 +205,16 @@ impl App {
                 return Vec::new();
             }
             Screen::Sessions(sessions) | Screen::Start(sessions) => {
-                return match sessions.act(action) {
-                    SessionsOutcome::Stay(effects) => self.route_effects(Owner::Sessions, effects),
-                    _ => Vec::new(),
-                };
+                sessions.wheel(action);
+                return Vec::new();
             }
             Screen::Main => {}
         }
         if self.composer.completion.is_some() && self.completion_area().contains(at) {
             return self.act_completion(action);
+        }
+        if self.wheel_question(at, action) {
+            return Vec::new();
         }
         let place = self.rects.pane_at(column, row).copied();
         let id: PaneId = place.map_or(self.layout.pane, |p| p.id);

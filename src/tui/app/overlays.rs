@@ -111,6 +111,10 @@ impl App {
                 let said = asking.act(action);
                 self.question_said(said)
             }
+            Action::PageUp | Action::PageDown => {
+                asking.act(action);
+                Vec::new()
+            }
             action => self.act_global(action),
         }
     }

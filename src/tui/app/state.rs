@@ -142,6 +142,8 @@ pub(in crate::tui) struct Session {
 pub(in crate::tui) struct CommitMessages {
     /// The model writes one.
     pub is_writing: bool,
+    /// The time when it was asked for.
+    pub asked: Option<i64>,
     /// Messages that were written, or that git gave back, in their order; they wait to be shown.
     pub written: VecDeque<String>,
 }

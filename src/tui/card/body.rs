@@ -1,5 +1,7 @@
 //! The body of a command's card: its effects, as far as they are known.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -8,14 +10,18 @@ use ratatui::text::{Line, Span};
 use super::shell_text::coloured;
 use crate::messages::{card as say, verbs};
 use crate::protocol::{CommandCard, CommandClass};
+use crate::tui::action::Context;
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
+use crate::tui::scrolled::Scrolled;
 use crate::tui::text::markdown::{Inline, prose, styled};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
 /// Cells of the labels.
 const LABEL: usize = 9;
+/// Cells of the word of a class.
+const CLASS: usize = 7;
 
 /// A row of the card before it has colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +51,51 @@ pub enum ShellRow {
     Wrapped,
 }
 
-/// Returns the rows of a card, wrapped to `width` cells; nothing is cut.
-pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
+/// The rows of a card, wrapped to a width; nothing is cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CardRows {
+    /// All rows.
+    pub all: Vec<CardRow>,
+    /// The rows of the class, and of the grant: where not all have room they stay in sight.
+    pub core: [Range<usize>; 2],
+}
+
+impl CardRows {
+    /// Returns the rows that scroll and those that stay, where `height` rows have room. Where all have room all scroll, and
+    /// where there are few none stay.
+    pub fn split(&self, height: usize) -> (Vec<CardRow>, Vec<CardRow>) {
+        let is_core = |at: &usize| self.core.iter().any(|range| range.contains(at));
+        let core = self.core.iter().map(Range::len).sum::<usize>();
+        if self.all.len() <= height || core * 2 > height {
+            return (self.all.clone(), Vec::new());
+        }
+        let (mut rest, mut stays) = (Vec::new(), Vec::new());
+        for (at, row) in self.all.iter().enumerate() {
+            match is_core(&at) {
+                true => stays.push(row.clone()),
+                // What stood between two gaps is elsewhere.
+                false if *row == CardRow::Gap && rest.last() == Some(&CardRow::Gap) => {}
+                false => rest.push(row.clone()),
+            }
+        }
+        rest.pop_if(|last| *last == CardRow::Gap);
+        (rest, stays)
+    }
+}
+
+/// Returns a text in rows of at most `room` cells.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    text.lines().flat_map(|line| wrap::breaks(line, room).into_iter().map(|range| line[range].to_string())).collect()
+}
+
+/// Returns the cells of the parts of a command beside their notes, in rows of `width` cells.
+fn part_cells(card: &CommandCard, width: usize) -> usize {
+    card.parts.iter().map(|part| wrap::cells(&part.text)).max().unwrap_or(0).min(width / 2).max(20)
+}
+
+/// Returns the rows of a card in `width` cells.
+pub fn rows(card: &CommandCard, width: usize) -> CardRows {
     let room = width.saturating_sub(LABEL + 2).max(10);
-    let broken = |text: &str, room: usize| -> Vec<String> {
-        text.lines()
-            .flat_map(|line| wrap::breaks(line, room).into_iter().map(|range| line[range].to_string()))
-            .collect()
-    };
     let mut rows = Vec::new();
     let words = |label: &'static str, text: &str, rows: &mut Vec<CardRow>| {
         for (i, line) in broken(text, room).into_iter().enumerate() {
@@ -76,10 +119,8 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
         }
     }
     rows.push(CardRow::Gap);
-    rows.push(CardRow::Class(card.class, card.class_why.clone()));
-    if card.parts.len() > 1 || card.parts.first().is_some_and(|part| part.note != card.class_why) {
-        rows.extend(card.parts.iter().map(|part| CardRow::Part(part.class, part.text.clone(), part.note.clone())));
-    }
+    let class = rows.len()..rows.len() + class_rows(card, room, &mut rows);
+    part_rows(card, width, room, &mut rows);
     for (i, (path, size, why)) in card.not_in_git.iter().enumerate() {
         if i == 0 {
             rows.push(CardRow::Gap);
@@ -87,24 +128,58 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
         words(if i == 0 { say::not_in_git() } else { "" }, &format!("{path}   {size}   {why}"), &mut rows);
     }
     rows.push(CardRow::Gap);
+    let grant = rows.len();
     words(say::grant(), &card.grant, &mut rows);
+    let grant = grant..rows.len();
     words(say::keeper(), &card.keeper, &mut rows);
     words(say::not_kept(), &card.not_kept, &mut rows);
     if let Some(why) = &card.no_preview {
         words(say::preview(), &say::no_preview(why), &mut rows);
     }
-    rows
+    CardRows { all: rows, core: [class, grant] }
 }
 
+/// Adds the class and why; returns the number of rows.
+fn class_rows(card: &CommandCard, room: usize, rows: &mut Vec<CardRow>) -> usize {
+    let indent = CLASS.max(wrap::cells(verbs::class(card.class.word())));
+    let mut why = broken(&card.class_why, room.saturating_sub(indent).max(1)).into_iter();
+    rows.push(CardRow::Class(card.class, why.next().unwrap_or_default()));
+    let before = rows.len();
+    rows.extend(why.map(|why| CardRow::Words("", format!("{}{why}", " ".repeat(indent)))));
+    1 + rows.len() - before
+}
+
+/// Adds the parts of the command; a note that has no room beside its part stands below it.
+fn part_rows(card: &CommandCard, width: usize, room: usize, rows: &mut Vec<CardRow>) {
+    if card.parts.len() < 2 && card.parts.first().is_none_or(|part| part.note == card.class_why) {
+        return;
+    }
+    let beside = room.saturating_sub(CLASS + part_cells(card, width) + 3);
+    for part in &card.parts {
+        let (note, below) = match wrap::cells(&part.note) <= beside {
+            true => (part.note.clone(), Vec::new()),
+            false => (String::new(), broken(&part.note, room.saturating_sub(CLASS).max(1))),
+        };
+        rows.push(CardRow::Part(part.class, part.text.clone(), note));
+        rows.extend(below.into_iter().map(|note| CardRow::Words("", format!("{}{note}", " ".repeat(CLASS)))));
+    }
+}
+
+/// The rows of a card in its area: those that scroll, those that stay below them, and how far the first are scrolled.
+pub type SplitRows<'a> = (&'a [CardRow], &'a [CardRow], Scrolled);
+
 /// Draws a card with its line.
-pub fn draw(card: &CommandCard, (rows, scroll): (&[CardRow], usize), area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+pub fn draw(card: &CommandCard, (rows, stays, scrolled): SplitRows<'_>, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let background = ctx.theme.background().map_or(Style::new(), |background| Style::new().bg(background));
     paint::clear(buf, area, background.patch(ctx.theme.style(Role::Text)));
     pane_line(Rect { height: 1, ..area }, say::command(), ctx.focus, None, buf, ctx);
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let width = usize::from(body.width);
-    let notes = card.parts.iter().map(|part| wrap::cells(&part.text)).max().unwrap_or(0).min(width / 2).max(20);
-    for (y, row) in (body.top()..body.bottom()).zip(rows.iter().skip(scroll)) {
+    let notes = part_cells(card, width);
+    let below = Rect { y: body.bottom().saturating_sub(stays.len() as u16), ..body };
+    let above = Rect { height: below.y.saturating_sub(body.y), ..body };
+    let in_sight = rows.iter().skip(scrolled.top).take(scrolled.sight());
+    for (y, row) in (above.top()..above.bottom()).zip(in_sight).chain((below.top()..body.bottom()).zip(stays)) {
         let (label, line) = spans(row, notes, ctx);
         paint::text(buf, body.x + 1, y, LABEL, label, ctx.theme.style(Role::Dim));
         let x = body.x + 1 + LABEL as u16;
@@ -116,12 +191,13 @@ pub fn draw(card: &CommandCard, (rows, scroll): (&[CardRow], usize), area: Rect,
         }
         paint::spans(buf, x, y, room, &line.spans);
     }
+    scrolled.draw_more(above, Context::Card, buf, ctx);
 }
 
 /// Returns the word of a class in its column.
 fn padded(class: CommandClass) -> String {
     let word = verbs::class(class.word());
-    format!("{word}{}", " ".repeat(7_usize.saturating_sub(wrap::cells(word))))
+    format!("{word}{}", " ".repeat(CLASS.saturating_sub(wrap::cells(word))))
 }
 
 fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'static>) {
@@ -181,7 +257,7 @@ mod tests {
                 CardRow::Shell(begins, line) => Some((begins, line)),
                 _ => None,
             };
-            rows(&card, 24).into_iter().filter_map(shell).collect()
+            rows(&card, 24).all.into_iter().filter_map(shell).collect()
         };
         let row = |begins, line: &str| (begins, line.to_string());
         use ShellRow::{Command, Line, Wrapped};
@@ -198,7 +274,7 @@ mod tests {
         paint::clear(&mut buf, area, Style::new().bg(Color::Red).add_modifier(Modifier::UNDERLINED));
         let card = CommandCard { text: "rm -rf build".into(), ..CommandCard::default() };
         testing::note(&theme, |ctx| {
-            draw(&card, (&rows(&card, 60), 0), area, &mut buf, ctx);
+            draw(&card, (&[], &[], Scrolled::default()), area, &mut buf, ctx);
             Line::default()
         });
         assert!(buf.content.iter().all(|cell| cell.bg != Color::Red && !cell.modifier.contains(Modifier::UNDERLINED)));

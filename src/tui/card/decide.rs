@@ -55,6 +55,9 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         return draw_rule(card, count, keep, inside, buf, ctx);
     }
     let all = choices(card);
+    if area.height < rows(card, area.width) {
+        return draw_close(&all, Rect { height: area.height.saturating_sub(1), ..inside }, buf, ctx);
+    }
     let two = area.width >= TWO;
     let first = if two { all.len().div_ceil(2) } else { all.len() };
     let names = all.iter().map(|(_, name, _)| wrap::cells(name)).max().unwrap_or(0);
@@ -83,6 +86,31 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         if is_default && ctx.focus {
             popup::select(Rect { x, y, width: column, height: 1 }, buf, ctx);
         }
+    }
+}
+
+/// Draws the choices one behind the other, where not each has a row: a key that decides is named.
+fn draw_close(all: &[CardChoice], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let (text, bold) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD));
+    let (mut x, mut y) = (area.x + 1, area.y);
+    for (action, name, _) in all {
+        let key = ctx.key(Context::Card, *action).unwrap_or_default();
+        let width = (wrap::cells(&key) + 1 + wrap::cells(name)) as u16;
+        if x > area.x + 1 && x + width >= area.right() {
+            (x, y) = (area.x + 1, y + 1);
+        }
+        if y >= area.bottom() {
+            return;
+        }
+        let is_default = *action == Action::Reject;
+        paint::text(buf, x, y, usize::from(area.right() - x), &key, bold);
+        let name_x = x + wrap::cells(&key) as u16 + 1;
+        let room = usize::from(area.right().saturating_sub(name_x));
+        paint::text(buf, name_x, y, room, name, if is_default { bold } else { text });
+        if is_default && ctx.focus {
+            paint::tint(buf, Rect { x, y, width, height: 1 }, ctx.theme.style(Role::Selection));
+        }
+        x += width + 3;
     }
 }
 

@@ -2,22 +2,23 @@
 
 use ratatui::layout::Rect;
 
-use super::body::{self, CardRow};
+use super::body::{self, CardRow, CardRows, SplitRows};
 use super::rule;
 use crate::protocol::{CommandCard, CommandDecision};
 use crate::tui::action::Action;
+use crate::tui::scrolled::Scrolled;
 
 /// The choices made on a card.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CardState {
-    /// Rows that are scrolled away.
-    pub scroll: usize,
+    /// The rows in sight of those that scroll.
+    scrolled: Scrolled,
     /// The number of words of a rule, and whether it is kept for later sessions; none: no rule is being made.
     pub rule: Option<(usize, bool)>,
     /// The card's rows, and the width they were made for.
-    laid: (usize, Vec<CardRow>),
-    /// The number of them in sight.
-    sight: usize,
+    laid: (usize, CardRows),
+    /// The rows that scroll, and the rows that stay below them.
+    split: (Vec<CardRow>, Vec<CardRow>),
     /// The words of the rule do not all have room.
     cut: bool,
 }
@@ -43,24 +44,22 @@ impl CardState {
         if self.laid.0 != width {
             self.laid = (width, body::rows(card, width));
         }
-        self.sight = height;
-        self.scroll = self.scroll.min(self.laid.1.len().saturating_sub(height));
+        self.split = self.laid.1.split(height);
+        self.scrolled.measure(self.split.0.len(), height - self.split.1.len());
         self.cut = self.rule.is_some_and(|(count, _)| !rule::fits(card, count, choices));
     }
 
-    /// Returns the card's rows.
-    pub fn rows(&self) -> &[CardRow] {
-        &self.laid.1
+    /// Returns the card's rows, and how far they are scrolled.
+    pub fn rows(&self) -> SplitRows<'_> {
+        (&self.split.0, &self.split.1, self.scrolled)
     }
 
     /// Returns whether an action does something now.
     pub fn offers(&self, card: &CommandCard, action: Action) -> bool {
         let decides = self.rule.is_none();
-        let (all, sight) = (self.laid.1.len(), self.sight);
         match action {
             Action::Left | Action::Right | Action::Toggle => !decides,
-            Action::Up | Action::PageUp => self.scroll > 0,
-            Action::Down | Action::PageDown => self.scroll + sight < all,
+            Action::Up | Action::PageUp | Action::Down | Action::PageDown => self.scrolled.offers(action),
             // Nobody agrees to what is not all seen.
             Action::Answer => decides || !self.cut,
             Action::Later => true,
@@ -81,12 +80,14 @@ impl CardState {
         if let Some(outcome) = self.act_on_rule(card, action) {
             return outcome;
         }
-        let (all, sight) = (self.laid.1.len(), self.sight);
         match action {
-            Action::Up => self.scroll -= 1,
-            Action::Down => self.scroll += 1,
-            Action::PageUp => self.scroll = self.scroll.saturating_sub(sight),
-            Action::PageDown => self.scroll = (self.scroll + sight).min(all.saturating_sub(sight)),
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown => self.scrolled.act(action),
+            // Nobody agrees to what is not all seen: the next rows come first.
+            Action::Accept | Action::RunInView | Action::WithNetwork | Action::AcceptSession | Action::AlwaysRun
+                if !self.scrolled.is_read() =>
+            {
+                self.scrolled.act(Action::PageDown);
+            }
             Action::Accept => return CardOutcome::Decide(CommandDecision::Run { network: false }),
             Action::RunInView => return CardOutcome::Decide(CommandDecision::Preview),
             Action::WithNetwork => return CardOutcome::Decide(CommandDecision::Run { network: true }),
@@ -135,6 +136,30 @@ mod tests {
         assert_eq!(state.act(&card, Action::Accept), CardOutcome::Decide(CommandDecision::Run { network: false }));
         assert_eq!(state.act(&card, Action::WithNetwork), CardOutcome::Decide(CommandDecision::Run { network: true }));
         assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Stay, "it is not offered");
+    }
+
+    #[test]
+    fn a_command_that_is_not_all_seen_is_not_agreed_to() {
+        let (mut state, mut card) = (CardState::default(), card());
+        card.text = (0..12).map(|n| format!("echo {n}\n")).collect::<String>() + "rm -rf src";
+        (card.class_why, card.grant) = ("the worst part decides".into(), "the workspace".into());
+        state.measure(&card, (80, 8), Rect::new(0, 0, 80, 5));
+        let stays = state.rows().1;
+        assert!(matches!(stays, [CardRow::Class(..), CardRow::Words(..)]), "{stays:?}");
+        for action in [Action::Accept, Action::WithNetwork, Action::AlwaysRun] {
+            assert_eq!(state.act(&card, action), CardOutcome::Stay);
+            assert_eq!(state.rule.is_some(), action == Action::AlwaysRun, "by then all of it was in sight");
+        }
+        state.act(&card, Action::Later);
+        state.act(&card, Action::PageUp);
+        let run = CardOutcome::Decide(CommandDecision::Run { network: false });
+        assert_eq!(state.act(&card, Action::Accept), run, "what was seen is seen");
+        // Refusing needs no reading.
+        let mut state = CardState::default();
+        state.measure(&card, (40, 3), Rect::new(0, 0, 40, 4));
+        assert!(state.rows().1.is_empty(), "too few rows for any to stay");
+        assert!(matches!(state.act(&card, Action::Answer), CardOutcome::Decide(CommandDecision::Refuse(_))));
+        assert_eq!(state.act(&card, Action::Reject), CardOutcome::Reason);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::messages::app as say;
 use crate::protocol::{Command, Question, Reply};
 use crate::tui::action::Action;
 use crate::tui::card::CardState;
+use crate::tui::scrolled::Scrolled;
 
 /// The open question, and which choice is selected.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub struct Asking {
     pub question: Question,
     /// The selected row; one more than there are choices: something else. `None`: nothing yet.
     pub selected: Option<usize>,
+    /// The rows of its text in sight.
+    pub text: Scrolled,
     /// The choices on the card of a question about a command.
     pub card: CardState,
     /// The person answered it; it stands until the agent has the answer.
@@ -38,7 +41,8 @@ impl Asking {
     /// shown.
     pub fn new(question: Question) -> Asking {
         let selected = question.permission.then_some(0);
-        Asking { question, selected, card: CardState::default(), is_answered: false, moved: false }
+        let (text, card) = (Scrolled::default(), CardState::default());
+        Asking { question, selected, text, card, is_answered: false, moved: false }
     }
 
     /// Notes that it is shown: its first choice is selected then, unless the input holds a draft.
@@ -104,6 +108,7 @@ impl Asking {
             Action::Up => self.point(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
             Action::Down => self.point(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
             Action::Answer => return self.selected.map_or(QuestionOutcome::Stay, |i| self.choose(i)),
+            Action::PageUp | Action::PageDown => self.text.act(action),
             Action::FocusInput if self.takes_words() => return QuestionOutcome::Write,
             Action::Later => return QuestionOutcome::Later,
             _ => {}
@@ -119,7 +124,21 @@ impl Asking {
         Some(if self.question.hold.is_some() { self.choose(row) } else { QuestionOutcome::Stay })
     }
 
-    fn choose(&self, row: usize) -> QuestionOutcome {
+    /// Shows the next rows of what is to be permitted, where not all was seen: nobody agrees to that. Returns whether it
+    /// did.
+    pub fn reads_on(&mut self) -> bool {
+        let reads = self.question.permission && !self.text.is_read();
+        if reads {
+            self.text.act(Action::PageDown);
+        }
+        reads
+    }
+
+    fn choose(&mut self, row: usize) -> QuestionOutcome {
+        let is_default = self.question.permission && row == 0;
+        if !is_default && self.reads_on() {
+            return QuestionOutcome::Stay;
+        }
         match self.choice_in(row) {
             Some(index) => QuestionOutcome::Answer(self.question.answer(Reply::Choice(index))),
             None => QuestionOutcome::Write,
@@ -180,6 +199,23 @@ mod tests {
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(0)))
         );
+    }
+
+    #[test]
+    fn a_permission_that_is_not_all_seen_is_not_given() {
+        let mut asking = Asking::new(question(true));
+        asking.text.measure(5, 3);
+        asking.select('y');
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Stay);
+        assert_eq!(asking.text.below(), 0);
+        assert!(matches!(asking.act(Action::Answer), QuestionOutcome::Answer(_)));
+        let mut asking = Asking::new(question(true));
+        asking.text.measure(5, 3);
+        assert!(matches!(asking.act(Action::Answer), QuestionOutcome::Answer(_)), "no needs no reading");
+        let mut asking = Asking::new(question(false));
+        asking.text.measure(5, 3);
+        asking.show(false);
+        assert!(matches!(asking.act(Action::Answer), QuestionOutcome::Answer(_)), "an answer permits nothing");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl<'a> Pen<'a> {
     /// Draws spans ending before column `end`; returns the column they begin in.
     pub fn right(&mut self, end: u16, y: u16, spans: &[Span<'_>]) -> u16 {
         let width: usize = spans.iter().map(|s| cells(&s.content)).sum();
-        let x = end.saturating_sub(width as u16);
+        let x = end.saturating_sub(u16::try_from(width).unwrap_or(u16::MAX));
         self.spans(x, y, spans, usize::from(end - x));
         x
     }

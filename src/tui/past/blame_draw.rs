@@ -1,5 +1,7 @@
 //! Draws blame: causes at the left, the file at the right, and below them the turn that wrote the line under the keys.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -7,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::blame::{Blame, BlamedText, DETAIL};
 use super::mark_of;
-use crate::messages::{past as say, times};
+use crate::messages::{past as say, records, times};
 use crate::protocol::{BlameCause, PastKind};
 use crate::text::id::short_changeset;
 use crate::text::number::thousands;
@@ -131,7 +133,7 @@ impl Blame {
             PastKind::Outside => rows.push((String::new(), say::outside_long().into(), dim)),
             PastKind::Command => rows.push(("$".into(), cause.title.clone(), bold(look.theme, Role::Text))),
             PastKind::Edit | PastKind::Restore if cause.prompt.is_empty() => {
-                rows.push((String::new(), cause.title.clone(), dim));
+                rows.push((String::new(), title_of(cause).into_owned(), dim));
             }
             PastKind::Edit | PastKind::Restore => {}
         }
@@ -156,12 +158,23 @@ impl Blame {
     }
 }
 
+/// Returns the command's text, or what made the change in words.
+fn title_of(cause: &BlameCause) -> Cow<'_, str> {
+    match cause.kind {
+        PastKind::Restore => records::localized(&cause.title),
+        _ => cause.title.as_str().into(),
+    }
+}
+
 /// Returns `43 min · load prices in one query`.
 fn words_of(cause: &BlameCause, ctx: &Ctx<'_>) -> String {
     let clock = ctx.clock();
     let dot = ctx.glyphs.dot;
     let age = cause.at.map(|at| age(clock.now - at));
-    let title = if cause.prompt.is_empty() || cause.kind == PastKind::Command { &cause.title } else { &cause.prompt };
+    let title = match cause.prompt.is_empty() || cause.kind == PastKind::Command {
+        true => title_of(cause),
+        false => cause.prompt.as_str().into(),
+    };
     match (cause.kind, age) {
         (PastKind::Before, _) => say::before_nebula().into(),
         (PastKind::Outside, None) => say::outside_since().into(),
@@ -170,7 +183,7 @@ fn words_of(cause: &BlameCause, ctx: &Ctx<'_>) -> String {
             format!("{age} {dot} {}", say::outside_before(&time))
         }
         (_, Some(age)) => format!("{age} {dot} {title}"),
-        (_, None) => title.clone(),
+        (_, None) => title.into_owned(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The strip of the timeline: a mark for each changeset, by turn, as many turns around the moment as there is room for.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::mark_of;
 use super::timeline::Timeline;
-use crate::messages::{past as say, times};
+use crate::messages::{past as say, records, times};
+use crate::protocol::PastKind;
 use crate::tui::look::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold};
 use crate::tui::text::wrap::cells;
@@ -79,15 +81,18 @@ impl Timeline {
         if group.start == self.moments.len() {
             return LEAST;
         }
-        let title = cells(&show::plain(self.title(group))).min(TITLE);
+        let title = cells(&show::plain(&self.title(group))).min(TITLE);
         (group.len() * STEP).max(title).max(LEAST) + 2
     }
 
-    fn title(&self, group: &Range<usize>) -> &str {
+    fn title(&self, group: &Range<usize>) -> Cow<'_, str> {
         match self.moments.get(group.start) {
-            None => say::now(),
-            Some(moment) if moment.turn.is_none() && moment.title.is_empty() => say::no_turn(),
-            Some(moment) => &moment.title,
+            None => say::now().into(),
+            Some(moment) if moment.turn.is_none() && moment.title.is_empty() => say::no_turn().into(),
+            Some(moment) if moment.turn.is_none() && moment.kind == PastKind::Restore => {
+                records::localized(&moment.title)
+            }
+            Some(moment) => moment.title.as_str().into(),
         }
     }
 
@@ -117,7 +122,7 @@ impl Timeline {
         for turn in &turns {
             let is_here = turn.moments.contains(&self.at);
             let title =
-                cut::words(&show::plain(self.title(&turn.moments)), turn.width - 2, look.glyphs.cut).into_owned();
+                cut::words(&show::plain(&self.title(&turn.moments)), turn.width - 2, look.glyphs.cut).into_owned();
             pen.put(
                 turn.x as u16,
                 y,

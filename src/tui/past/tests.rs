@@ -196,3 +196,16 @@ fn a_name_is_whole_and_what_is_unsure_is_said_in_fewer_words() {
     let row = drawn(80, "db/prices.sql", Some((0, 60_000)));
     assert!(row.contains("changed outside") && !row.contains('…'), "{row}");
 }
+
+#[test]
+fn the_title_of_a_restore_is_told_in_the_language_of_the_person() {
+    let mut timeline = timeline();
+    let restore = MomentRow { kind: PastKind::Restore, turn: None, ..moment("d1", 130_000, 1, "undo of load prices") };
+    let moments = vec![moment("c1", 120_000, 3, "undo of load prices"), restore];
+    timeline.answer(&Query::Timeline, &Listing::Timeline(moments));
+    let text = crate::messages::with(crate::messages::Language::Japanese, || {
+        crate::tui::pane::testing::screen(140, 20, "dark", true, |area, buf, ctx| timeline.draw(area, buf, true, ctx))
+            .text()
+    });
+    assert!(text.contains("「load …") && text.contains("undo of load prices"), "{text}");
+}

@@ -224,7 +224,11 @@ fn commit(app: &App) -> Option<Doing> {
     let commit = &app.session.commit;
     if !commit.written.is_empty() {
         let is_beside = matches!(app.screen, Screen::Main | Screen::Start(_));
-        let words = if is_beside { say::commit_waits() } else { say::commit_waits_below() };
+        let words = match is_beside {
+            true if app.composer.input.is_empty() => say::commit_opens(),
+            true => say::commit_waits(),
+            false => say::commit_waits_below(),
+        };
         return Some(Doing::marked(app.appearance.glyphs.asking, Role::Attention, words));
     }
     commit.is_writing.then(|| Doing::calm(say::writing_commit()))
@@ -298,12 +302,20 @@ fn banner(app: &App, what: Attention) -> Doing {
     match what {
         Attention::Proposal(_) => {
             let (files, counts) = app.panes.diff.size_of_waiting().unwrap_or_default();
-            let hunks = app.panes.diff.waiting().map_or(0, |w| w.hunks);
+            let (files, hunks) = (count::files(files), app.panes.diff.waiting().map_or(0, |w| w.hunks));
             let g = &app.appearance.glyphs;
             let signed = |sign: &str, n: usize| if n > 0 { format!(" {sign}{}", thousands(n)) } else { String::new() };
             let lines = format!("{}{}", signed(g.added, counts.added), signed(g.removed, counts.removed));
-            let words = say::proposal(&format!("{}{lines}", count::files(files)), &count::hunks(hunks));
-            Doing::marked(g.asking, Role::Attention, shows(words, Action::FocusDiff, say::review()))
+            // The key is never cut: the counts give way first.
+            let most = usize::from(app.rects.bar.width).saturating_sub(5);
+            let all = [
+                say::proposal(&format!("{files}{lines}"), &count::hunks(hunks)),
+                say::proposal(&files, &count::hunks(hunks)),
+                say::proposal_of(&files),
+            ];
+            let mut all = all.map(|words| shows(words, Action::FocusDiff, say::review())).into_iter();
+            let words = all.find(|words| wrap::cells(words) <= most).unwrap_or_else(|| say::proposal_of(&files));
+            Doing::marked(g.asking, Role::Attention, words)
         }
         Attention::Restore(_) => {
             let files = app.panes.archive.restoring().map_or(0, |(_, n)| n);

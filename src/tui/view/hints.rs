@@ -102,6 +102,9 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 // What decides, and what leaves it undecided.
                 Action::Accept | Action::Reject | Action::AcceptSession | Action::Later if inner == Context::Diff => 1,
                 Action::Restore | Action::RestoreSince if inner == Context::Timeline => 1,
+                // Without them not all is seen.
+                Action::Up if inner == Context::Card => 1,
+                Action::PageUp if inner == Context::Question => 1,
                 // The way out.
                 Action::Close if inner == Context::Sessions => 1,
                 _ if group.context == inner => 2 + minor,

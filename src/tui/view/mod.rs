@@ -226,7 +226,7 @@ fn main(app: &App, buf: &mut Buffer) {
         rule(app, area, buf);
     }
     if let Some((card, state)) = app.card() {
-        card::body::draw(card, (state.rows(), state.scroll), rects.body, buf, &app.ctx(app.focus() == Focus::Question));
+        card::body::draw(card, state.rows(), rects.body, buf, &app.ctx(app.focus() == Focus::Question));
     }
     question::draw(app, rects.question, buf);
     queue::draw(app, rects.queue, buf);

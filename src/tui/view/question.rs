@@ -20,10 +20,8 @@ use crate::tui::popup;
 use crate::tui::text::{paint, wrap};
 use crate::tui::theme::Role;
 
-/// Rows of the text at most.
-const TEXT: usize = 8;
-/// Rows of the text of a question for permission.
-const PERMISSION: usize = 24;
+/// Rows of a text that gives way to the choices: one of it, and the count of the others.
+const LEAST_TEXT: usize = 2;
 /// Cells of the mark of a file that acts later, with the space behind it.
 const GLYPH: usize = 2;
 /// Cells before it.
@@ -55,29 +53,50 @@ fn rows_of(asking: &Asking, width: u16) -> u16 {
         return decide::rows(card, width);
     }
     let width = usize::from(width.saturating_sub(2));
-    let choices = choices(asking, width).last().map_or(0, |c| c.rows.end);
-    u16::try_from(1 + text(asking, width).len() + choices + 1).unwrap_or(u16::MAX)
+    let rows = text(asking, width).len() + rows_of_choices(&choices(asking, width));
+    u16::try_from(1 + rows + 1).unwrap_or(u16::MAX)
+}
+
+fn rows_of_choices(all: &[ChoiceRows]) -> usize {
+    all.last().map_or(0, |choice| choice.rows.end)
+}
+
+/// A question as it is laid out below its line.
+struct QuestionParts {
+    text: Vec<TextRow>,
+    /// Rows of the text that have room.
+    text_room: usize,
+    choices: Vec<ChoiceRows>,
+    /// Rows of the choices that have room.
+    choice_room: usize,
+}
+
+/// Lays a question out: where not all has room the text gives way to the choices.
+fn parts(asking: &Asking, area: Rect) -> QuestionParts {
+    let (width, height) = (usize::from(area.width.saturating_sub(2)), usize::from(area.height.saturating_sub(1)));
+    let (mut text, choices) = (text(asking, width), choices(asking, width));
+    let chosen = rows_of_choices(&choices);
+    if text.len() + chosen > height && text.last().is_some_and(TextRow::is_empty) {
+        text.pop();
+    }
+    let least = LEAST_TEXT.min(height.saturating_sub(1));
+    let text_room = text.len().min(height.saturating_sub(chosen).max(least));
+    QuestionParts { text, text_room, choices, choice_room: height - text_room }
+}
+
+/// Returns the rows of the text of the question that is open, and of those the ones that have room in `area`.
+pub fn text_rows(asking: &Asking, area: Rect) -> (usize, usize) {
+    let parts = parts(asking, Rect { height: rows_of(asking, area.width).min(area.height), ..area });
+    (parts.text.len(), parts.text_room)
 }
 
 /// Returns the choice in row `row` of the screen, where the questions have `area`.
 pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
     let area = Rect { height: rows_of(asking, area.width).min(area.height), ..area };
-    let width = usize::from(area.width.saturating_sub(2));
-    let all = choices(asking, width);
-    let first = usize::from(area.y) + 1 + text_in(asking, area, &all).len();
-    let shift = shift(&all, asking, usize::from(area.bottom()).saturating_sub(first + 1));
-    let at = usize::from(row).checked_sub(first)? + shift;
-    all.iter().position(|choice| choice.rows.contains(&at))
-}
-
-/// Returns the rows of the text that an area has room for: what is known of a call gives way to the choices.
-fn text_in(asking: &Asking, area: Rect, choices: &[ChoiceRows]) -> Vec<TextRow> {
-    let mut rows = text(asking, usize::from(area.width.saturating_sub(2)));
-    let room = usize::from(area.height).saturating_sub(1 + choices.last().map_or(0, |choice| choice.rows.end));
-    while asking.question.hold.is_some() && rows.len() > room && rows.last().is_some_and(TextRow::is_about) {
-        rows.pop();
-    }
-    rows
+    let parts = parts(asking, area);
+    let shift = shift(&parts, asking);
+    let at = usize::from(row).checked_sub(usize::from(area.y) + 1 + parts.text_room)?;
+    parts.choices.iter().position(|choice| choice.rows.contains(&(at + shift)) && at < parts.choice_room)
 }
 
 /// Returns the rows of the text, each with how it is drawn.
@@ -94,8 +113,7 @@ fn text(asking: &Asking, width: usize) -> Vec<TextRow> {
         let broken = wrap::breaks(l, width.max(1)).into_iter();
         broken.map(move |r| TextRow { sign, ..TextRow::plain(l[r].to_string()) })
     });
-    // What is to be permitted is read whole.
-    rows.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
+    rows.collect()
 }
 
 /// A row of the text.
@@ -115,9 +133,8 @@ impl TextRow {
         TextRow { text, ..TextRow::default() }
     }
 
-    /// Returns whether it says what is known of a call, or stands empty below that.
-    fn is_about(&self) -> bool {
-        self.label.is_some() || self.text.is_empty() && !self.later
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && !self.later
     }
 }
 
@@ -144,7 +161,6 @@ fn hold_text(hold: &HoldCard, width: usize) -> Vec<TextRow> {
         }
     }
     rows.push(TextRow::default());
-    rows.truncate(PERMISSION);
     rows
 }
 
@@ -214,15 +230,16 @@ fn choices(asking: &Asking, width: usize) -> Vec<ChoiceRows> {
     laid.collect()
 }
 
-/// Returns the number of rows that are scrolled away, so that the selected choice is in sight.
-fn shift(all: &[ChoiceRows], asking: &Asking, room: usize) -> usize {
-    let end = asking.selected.and_then(|i| all.get(i)).map_or(0, |choice| choice.rows.end);
-    end.saturating_sub(room.max(1))
+/// Returns the number of rows of choices that are scrolled away, so that the selected one is in sight: of one that is
+/// longer than the room, its beginning.
+fn shift(parts: &QuestionParts, asking: &Asking) -> usize {
+    let selected = asking.selected.and_then(|i| parts.choices.get(i));
+    selected.map_or(0, |choice| choice.rows.end.saturating_sub(parts.choice_room.max(1)).min(choice.rows.start))
 }
 
 /// Draws the one that is open, and those below it that have room.
 pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
-    let Some(asking) = app.open_question().filter(|_| area.height > 2) else { return };
+    let Some(asking) = app.open_question().filter(|_| area.height > 1) else { return };
     let focus = app.focus() == Focus::Question;
     let ctx = app.ctx(focus);
     if let Some(card) = &asking.question.card {
@@ -248,16 +265,20 @@ fn draw_one(asking: &Asking, area: Rect, focus: Option<bool>, buf: &mut Buffer, 
     let t = ctx.theme;
     let width = usize::from(area.width.saturating_sub(2));
     let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
-    let mut y = area.y + 1;
-    let all = choices(asking, width);
-    for row in text_in(asking, area, &all) {
-        if y < area.bottom() {
-            draw_row(&row, (area.x + 1, y), width, buf, ctx);
-            y += 1;
-        }
+    let parts = parts(asking, area);
+    let above = Rect { y: area.y + 1, height: parts.text_room as u16, ..area };
+    // Only the one that is open is scrolled: the others stand there whole.
+    let (top, sight) = focus.map_or((0, parts.text_room), |_| (asking.text.top, asking.text.sight()));
+    for (row, y) in parts.text.iter().skip(top).take(sight).zip(above.top()..above.bottom()) {
+        draw_row(row, (area.x + 1, y), width, buf, ctx);
     }
-    let shift = shift(&all, asking, usize::from(area.bottom().saturating_sub(y + 1)));
-    for (i, choice) in all.iter().enumerate() {
+    if focus.is_some() {
+        asking.text.draw_more(above, Context::Question, buf, ctx);
+    }
+    let (y, shift) = (above.bottom(), shift(&parts, asking));
+    let last = Rect { x: area.right().saturating_sub(1), y, width: 1, height: area.bottom().saturating_sub(y) };
+    popup::thumb(last, rows_of_choices(&parts.choices), shift, buf, ctx);
+    for (i, choice) in parts.choices.iter().enumerate() {
         let chosen = asking.selected == Some(i) && focus.is_some();
         for row in choice.rows.clone() {
             let Some(y) = row.checked_sub(shift).map(|row| y + row as u16).filter(|y| *y < area.bottom()) else {

@@ -3,6 +3,7 @@
 mod definitions;
 mod elsewhere;
 mod part;
+mod restoring;
 mod reviewed;
 mod tell;
 
@@ -29,33 +30,34 @@ use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePrevi
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
+use restoring::RestoreCourse;
+pub use restoring::Restoring;
 pub use reviewed::keep_reviewed;
 use tell::{tell, tell_own, tell_written};
 
-/// The restore that waits for the person, if one does.
+/// The restores that are planned or wait for the person, the oldest first. One that waits is withdrawn once another has a
+/// proposal.
 #[derive(Default)]
 pub struct Restores {
-    pending: Option<PendingRestore>,
+    pending: Vec<PendingRestore>,
 }
 
 struct PendingRestore {
     task: JoinHandle<()>,
-    stop: CancellationToken,
+    course: RestoreCourse,
     choices: mpsc::UnboundedSender<(String, ForeignChoice)>,
 }
 
 impl Restores {
-    /// Takes a waiting restore back; one that is being written is finished.
+    /// Takes waiting restores back; one that is being written is finished.
     pub fn withdraw(&mut self) {
-        if let Some(pending) = &self.pending {
-            pending.stop.cancel();
-        }
+        self.pending.iter().for_each(|pending| pending.course.stop.cancel());
     }
 
     /// Waits until nothing is under way.
     pub async fn finish(&mut self) {
         self.withdraw();
-        if let Some(pending) = self.pending.take() {
+        for pending in self.pending.drain(..) {
             let _ = pending.task.await;
         }
     }
@@ -64,48 +66,53 @@ impl Restores {
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
         let (context, kind) = (Arc::clone(context), kind.to_string());
         let events = context.events.clone();
-        self.begin(&events, move |stop, _| async move { put(&context, proposal, &kind, &stop).await });
+        self.begin(&events, move |own, _| async move { put(&context, proposal, &kind, &own).await });
     }
 
     /// Carries out what was decided about changes that wait to be reviewed.
     pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
         let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |stop, _| async move { reviewed::apply_verdict(&context, verdict, &stop).await });
+        self.begin(&events, move |own, _| async move { reviewed::apply_verdict(&context, verdict, &own).await });
     }
 
     fn begin<F>(
         &mut self,
         events: &Events,
-        run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F,
+        run: impl FnOnce(Restoring, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F,
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.withdraw();
-        let stop = CancellationToken::new();
+        self.pending.retain(|pending| !pending.task.is_finished());
+        let course = RestoreCourse::default();
+        let earlier = self.pending.iter().map(|pending| pending.course.clone()).collect();
         let (choices, chosen) = mpsc::unbounded_channel();
-        let (restore, events) = (run(stop.clone(), chosen), events.clone());
+        let (restore, events) = (run(Restoring::after(earlier, course.clone()), chosen), events.clone());
+        let done = course.done.clone().drop_guard();
         let task = tokio::spawn(async move {
+            let _done = done;
             restore.await;
             events.send(EventBody::Proposal(ProposalEvent::RestoreEnded)).await;
         });
-        self.pending = Some(PendingRestore { task, stop, choices });
+        self.pending.push(PendingRestore { task, course, choices });
     }
 
     /// Answers a restore with a proposal, or says why there is none. `turn` is the session's last one.
     pub fn restore(&mut self, context: &Arc<SessionContext>, request: RestoreRequest, turn: Option<i64>) {
         if let RestoreRequest::Foreign { path, choice, .. } = request {
-            if let Some(pending) = &self.pending {
+            let waits = |p: &&PendingRestore| !p.task.is_finished() && !p.course.stop.is_cancelled();
+            if let Some(pending) = self.pending.iter().find(waits) {
                 // A restore that has ended needs no choice any more.
                 let _ = pending.choices.send((path, choice));
             }
             return;
         }
         let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |stop, chosen| async move {
+        self.begin(&events, move |own, chosen| async move {
+            let stop = own.stop();
             if let RestoreRequest::State { .. } | RestoreRequest::Origin { .. } = &request {
-                match stop.run_until_cancelled(part_of(&context, request.clone(), &stop)).await {
+                match stop.run_until_cancelled(part_of(&context, request.clone(), stop)).await {
                     None => return,
-                    Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &stop).await,
+                    Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &own).await,
                     Some(Ok(None)) => {}
                     Some(Err(why)) => return context.say(Level::Warning, why, "").await,
                 }
@@ -117,8 +124,9 @@ impl Restores {
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
-                    if let Some(result) = run(&context, &plan, None, chosen, &stop).await {
+                    if let Some(result) = run(&context, &plan, None, chosen, &own).await {
                         tell(&context, &result, &plan.title).await;
+                        own.tell_replaced(&context, &result, &plan.title).await;
                         if let Some(reason) = reason.filter(|_| result.changeset.is_some()) {
                             reviewed::reviewed(&context, &plan, &result, &reason).await;
                         }
@@ -160,16 +168,19 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 }
 
 /// Puts a ready proposal to the person and tells how it ended.
-async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
+async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, own: &Restoring) {
+    own.replace().await;
     let title = proposal.title.clone();
     let cause = ChangesetCause::of_session(context.id(), kind, &title);
     tell_own(context, &proposal).await;
     let result =
-        execute_proposal(context, Arc::new(proposal), RestoreParts::default(), Approver::Person, cause, stop).await;
+        execute_proposal(context, Arc::new(proposal), RestoreParts::default(), Approver::Person, cause, own.stop())
+            .await;
     match kind {
         UNDO => tell(context, &result, &title).await,
         _ => tell_written(context, &result).await,
     }
+    own.tell_replaced(context, &result, &title).await;
 }
 
 /// Plans to undo a part of what the session changed, on a thread that may block.
@@ -250,8 +261,9 @@ pub async fn run(
     plan: &RestorePlan,
     call: Option<&str>,
     mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
-    stop: &CancellationToken,
+    own: &Restoring,
 ) -> Option<ProposalResult> {
+    let stop = own.stop();
     let (mut choices, mut is_agreed) = (Choices::default(), false);
     loop {
         let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
@@ -270,6 +282,7 @@ pub async fn run(
             tell_nothing(context, plan, &restoration.previews).await;
             return None;
         }
+        own.replace().await;
         let of_session = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
         let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
         if let Some(revert) = revert.as_ref().filter(|_| !is_agreed) {
@@ -339,7 +352,9 @@ async fn look(
             let revert = plan.revert(&mut restoration, stores)?;
             Ok::<_, RestoreError>((restoration, revert))
         });
-        looked.map_err(|e| e.to_string())
+        let (mut restoration, revert) = looked.map_err(|e| e.to_string())?;
+        labels::label(&mut restoration.proposal.files);
+        Ok((restoration, revert))
     });
     looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))
 }

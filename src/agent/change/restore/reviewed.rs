@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
+use super::restoring::Restoring;
 use super::tell::{tell, tell_own};
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
@@ -64,7 +63,7 @@ pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
 
 /// Carries out what was decided hunk by hunk: what is restored is put to the person as one proposal from the present state;
 /// once it is written, the entries are decided.
-pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: ReviewVerdict, stop: &CancellationToken) {
+pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: ReviewVerdict, own: &Restoring) {
     let ReviewVerdict { ids, restored, reason } = verdict;
     let planned = {
         let context = Arc::clone(context);
@@ -81,12 +80,14 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         context.say(Level::Info, say::review_is_back(), "").await;
         return context.events.refresh_status();
     }
+    own.replace().await;
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
     tell_own(context, &proposal).await;
     let result =
-        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause, stop).await;
+        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause, own.stop())
+            .await;
     if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&result.outcome, &result.decision) {
         let decided = proposal.files.iter().zip(decision.files());
         let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
@@ -100,6 +101,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         }
     }
     tell(context, &result, &title).await;
+    own.tell_replaced(context, &result, &title).await;
     context.events.refresh_status();
 }
 

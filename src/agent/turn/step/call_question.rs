@@ -13,6 +13,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::messages::{agent as say, count};
 use crate::protocol::{CallState, Question, QuestionId, Reply};
+use crate::text::clean::clean_line;
 use crate::text::time;
 use crate::tools::RunResult;
 
@@ -65,8 +66,8 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
         RunResult::Question { text, choices } => (text.clone(), choices.clone(), false),
         RunResult::Outside(path, bytes) => {
             let text = match inside(context, path) {
-                Some(path) => say::send_secrets(&path.display()),
-                None => say::read_outside(&path.display()),
+                Some(path) => say::send_secrets(&on_line(path)),
+                None => say::read_outside(&on_line(path)),
             };
             let allows = match bytes {
                 Some(bytes) => say::this_file_once(&count::size(*bytes)),
@@ -77,11 +78,16 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
         #[cfg(feature = "strand")]
         RunResult::StoreChange(change) => {
             let choices = yes_once(say::this_change_once().into(), say::default_continues());
-            (say::change_store(&change.opening.root().display(), &change.what), choices, true)
+            (say::change_store(&on_line(change.opening.root()), &change.what), choices, true)
         }
         _ => return None,
     };
     Some(Question { id, text, choices, permission, card: None, hold: None })
+}
+
+/// Returns a path on one line: a line break in a name is no line of the question.
+fn on_line(path: &Path) -> String {
+    clean_line(&path.display().to_string()).into_owned()
 }
 
 /// Returns the reason for the model why a path was not read.

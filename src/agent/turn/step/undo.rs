@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::execute_proposal::ProposalResult;
-use crate::agent::change::restore;
+use crate::agent::change::restore::{self, Restoring};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::SessionFiles;
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex};
@@ -43,7 +43,7 @@ pub async fn run(
     };
     item.set(&context.events, CallState::Asking).await;
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
-    let outcome_of_proposal = restore::run(context, &plan, Some(&call.id), chosen, stop).await;
+    let outcome_of_proposal = restore::run(context, &plan, Some(&call.id), chosen, &Restoring::new(stop.clone())).await;
     let (state, text) = match &outcome_of_proposal {
         None => {
             (CallState::Failed, "Nothing to undo: there is no such version, or the files are already at it.".into())

@@ -34,6 +34,7 @@ use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
+use words::sentences;
 pub(super) use words::{count_steps, fitted, summary_of};
 
 /// The conversation.
@@ -203,14 +204,14 @@ impl Chat {
         Vec::new()
     }
 
-    /// Returns the last paragraph of what nebula said last, since the last message of the person.
+    /// Returns what nebula said last, since the last message of the person: the text before its last call.
     pub fn last_words(&self) -> String {
         let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, BlockContent::User { .. }));
         let said = since.filter_map(|unit| match &unit.said {
-            BlockContent::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
+            BlockContent::Answer(doc) => Some(sentences(doc.text())),
             _ => None,
         });
-        said.map(|words| words.replace('\n', " ")).find(|words| !words.is_empty()).unwrap_or_default()
+        said.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
     }
 
     /// Returns what is being said now: `thinking`, `answering`. None: nothing is.
@@ -469,12 +470,6 @@ impl Chat {
             paint::text(buf, area.right() - 1, area.y + y as u16, 1, ctx.glyphs.thumb, ctx.theme.style(Role::Dim));
         }
     }
-}
-
-/// Returns whether a paragraph of Markdown is running text.
-fn is_prose(paragraph: &str) -> bool {
-    let start = paragraph.trim_start();
-    !start.is_empty() && !start.starts_with(['#', '|', '>', '-', '`', '<']) && !paragraph.contains("```")
 }
 
 /// Shows that rows are selected: a bar in the first column, and the tint over all.

@@ -230,6 +230,30 @@ pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     }
 }
 
+/// Returns the text of an answer without its code: a line for each paragraph and for each entry of a list.
+pub fn sentences(markdown: &str) -> String {
+    let (mut lines, mut in_code, mut goes_on) = (Vec::<String>::new(), false, false);
+    for line in markdown.lines().map(str::trim) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            (in_code, goes_on) = (!in_code, false);
+        } else if in_code || line.is_empty() {
+            goes_on = false;
+        } else {
+            let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+            let is_numbered = digits.len() < line.len() && digits.starts_with(". ");
+            let is_block = is_numbered || ["#", "|", ">", "- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+            match lines.last_mut().filter(|_| goes_on && !is_block) {
+                Some(last) => last.extend([" ", line]),
+                None => lines.push(line.into()),
+            }
+            goes_on = true;
+        }
+    }
+    // A heading of code alone heads nothing.
+    while lines.pop_if(|last| last.starts_with('#')).is_some() {}
+    lines.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,5 +322,12 @@ mod tests {
             (seconds(Duration::from_millis(4200)), seconds(Duration::from_secs(130))),
             ("4 s".into(), "2 min".into())
         );
+    }
+
+    #[test]
+    fn an_answer_in_sentences_has_a_line_for_each_paragraph_and_entry() {
+        let answer = "I'll change\nthe catalog.\n\n```rust\nfn a() {}\n```\nThen:\n- the cart,\n  at last\n1. **all**";
+        assert_eq!(sentences(answer), "I'll change the catalog.\nThen:\n- the cart, at last\n1. **all**");
+        assert_eq!(sentences("# New\n```\ncode\n"), "");
     }
 }

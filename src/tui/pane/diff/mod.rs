@@ -428,9 +428,9 @@ impl Diff {
     /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         match self.page.as_ref().map(|p| p.stage) {
-            Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => say::proposal().into(),
+            Some(Stage::Open | Stage::Sent) => say::proposal().into(),
             Some(Stage::Session) => say::changed_in_session().into(),
-            Some(Stage::Plain | Stage::Review) | None => say::diff().into(),
+            Some(Stage::Settled(_) | Stage::Plain | Stage::Review) | None => say::diff().into(),
         }
     }
 

@@ -193,14 +193,19 @@ const WHY: u16 = 3;
 /// The column in which what the model said begins.
 const WHY_AT: u16 = 9;
 
-/// Draws what the model said of the proposal.
+/// Draws what the model said of the proposal: its last lines, with the number of those before them, or from the line to
+/// which it was unfolded.
 pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let look = paint::look(ctx);
     let room = why_width(pen.width());
     let (lines, rows) = (page.why_lines(room), usize::from(pen.height()));
-    // The last lines fill the rows.
-    let from = page.why_from.unwrap_or(0).min(lines.len().saturating_sub(rows));
-    let left = lines.len().saturating_sub(from + rows);
+    // The last lines fill the rows, and folded it is the last ones that show.
+    let last = lines.len().saturating_sub(rows);
+    let from = page.why_from.unwrap_or(last).min(last);
+    let (left, row) = match page.why_from {
+        None => (from, 0),
+        Some(_) => (lines.len().saturating_sub(from + rows), rows.saturating_sub(1)),
+    };
     if pen.height() > 0 {
         pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
     }
@@ -209,7 +214,7 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let end = pen.width().saturating_sub(1);
     for (y, line) in lines.iter().skip(from).take(rows).enumerate() {
         let mut line = Cow::Borrowed(line);
-        if left > 0 && y + 1 == rows {
+        if left > 0 && y == row {
             let beside = usize::from(end.saturating_sub(WHY_AT)).saturating_sub(cells(&more));
             line = Cow::Owned(begin(&line, room.min(beside), look.glyphs.cut));
             pen.right(end, y as u16, &[span(more.as_str(), look.theme.style(Role::Dim))]);

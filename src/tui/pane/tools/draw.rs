@@ -84,7 +84,7 @@ impl RowPainter<'_, '_, '_> {
         let active = matches!(call.state, CallState::Running | CallState::Asking);
         let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
         self.pen.put(3, y, &cut::end(verbs::localized(&call.verb.short), name, look.glyphs.cut), name, text);
-        let right = self.pen.width().saturating_sub(1);
+        let (x, right) = (4 + name as u16, self.pen.width().saturating_sub(1));
         // A file's name is never cut while its time or its result can give way.
         let file = cells(call.main.rsplit('/').next().unwrap_or_default()) + usize::from(call.main.contains('/')) * 2;
         let visible: usize = result(call, self.ctx).iter().map(|s| cells(&s.content)).sum();
@@ -96,16 +96,17 @@ impl RowPainter<'_, '_, '_> {
         let end = match call.state {
             CallState::Asking => self.pen.right(right, y, &[span(say::waiting_for_you(), self.style(Role::Attention))]),
             _ if tight && free < file + visible + 1 => right,
-            _ if tight => self.pen.right(right, y, &result(call, self.ctx)),
+            _ if tight => self.result(right, (x, y), call),
             _ => {
                 let taken = (cells(&time) as u16 + 1).max(8);
-                self.pen.right(right.saturating_sub(taken), y, &result(call, self.ctx))
+                self.result(right.saturating_sub(taken), (x, y), call)
             }
         };
-        let x = 4 + name as u16;
         let room = usize::from(end.saturating_sub(x + 1));
         let main = show::plain(&call.main);
         match entry.path_of_main() {
+            // It stands whole below.
+            Some(_) if !entry.path_rows.is_empty() => {}
             Some(_) => {
                 let spans = paint::path(&main, room, self.style(Role::Path), look);
                 self.pen.spans(x, y, &spans, room);
@@ -114,6 +115,14 @@ impl RowPainter<'_, '_, '_> {
                 self.pen.put(x, y, &cut::end(&main, room, look.glyphs.cut), room, self.style(Role::Text));
             }
         }
+    }
+
+    /// Draws the result before column `end`, right of column `x`; returns where it begins.
+    fn result(&mut self, end: u16, (x, y): (u16, u16), call: &Call) -> u16 {
+        let look = paint::look(self.ctx);
+        let room = usize::from(end.saturating_sub(x));
+        let line = cut::line(result(call, self.ctx).into(), room, look.glyphs.cut, look.theme.style(Role::Dim));
+        self.pen.right(end, y, &line.spans)
     }
 
     fn time(&self, entry: &CallEntry, next: bool) -> String {
@@ -136,6 +145,11 @@ impl RowPainter<'_, '_, '_> {
     fn body(&mut self, tools: &Tools, i: usize, entry: &CallEntry) {
         let dim = self.style(Role::Dim);
         let room = usize::from(self.pen.width().saturating_sub(4));
+        for line in &entry.path_rows {
+            if let Some(y) = self.row() {
+                self.pen.put(3, y, line, room, self.style(Role::Path));
+            }
+        }
         for (i, line) in entry.reason.iter().enumerate() {
             let mut line = show::plain(line).into_owned();
             if entry.reason_goes_on && i + 1 == entry.reason.len() {

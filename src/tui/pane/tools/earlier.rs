@@ -55,6 +55,7 @@ impl Tools {
         let fields = if entry.call.preview.is_empty() { fields } else { 0 };
         usize::from(entry.apart)
             + 1
+            + entry.path_rows.len()
             + entry.reason.len()
             + usize::from(entry.drifted)
             + usize::from(entry.rung().is_some())

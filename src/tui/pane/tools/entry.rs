@@ -2,6 +2,7 @@
 
 use super::fields::Field;
 use crate::protocol::{Call, CallState, ItemId, PreviewLine};
+use crate::tui::text::{cut, show, wrap};
 
 /// Lines of an unfinished argument that are shown: its last ones.
 pub(super) const UNFINISHED_LINES: usize = 4;
@@ -37,6 +38,8 @@ pub(super) struct CallEntry {
     /// The time when it began to run.
     pub(super) began: Option<i64>,
     pub(super) fields: Vec<Field>,
+    /// The rows of its file's path below it, where the name of the file has no room beside the verb.
+    pub(super) path_rows: Vec<String>,
     pub(super) reason: Vec<String>,
     /// True if it has more rows than are shown.
     pub(super) reason_goes_on: bool,
@@ -45,6 +48,22 @@ pub(super) struct CallEntry {
 }
 
 impl CallEntry {
+    /// Creates the entry of a call; `apart`: an empty row stands above it.
+    pub(super) fn new(id: ItemId, call: Call, apart: bool, now: i64) -> CallEntry {
+        CallEntry {
+            id,
+            began: (call.state == CallState::Running).then_some(now),
+            call,
+            apart,
+            open: None,
+            fields: Vec::new(),
+            path_rows: Vec::new(),
+            reason: Vec::new(),
+            reason_goes_on: false,
+            drifted: false,
+        }
+    }
+
     /// Returns whether it is a command under way.
     pub(super) fn is_running_command(&self) -> bool {
         self.call.state == CallState::Running && self.call.preview.first().is_some_and(|line| line.sign == '$')
@@ -66,6 +85,15 @@ impl CallEntry {
 
     pub(super) fn path_of_main(&self) -> Option<&str> {
         (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
+    }
+
+    /// Lays out its file's path in a pane of `width` cells, with `verbs` cells for the verb.
+    pub(super) fn lay_path(&mut self, width: usize, verbs: usize) {
+        let path = self.path_of_main().map(|path| show::plain(path).into_owned()).unwrap_or_default();
+        let name = wrap::cells(&path[cut::name_start(&path)..]) + if path.contains('/') { 2 } else { 0 };
+        let has_room = name + verbs + 6 <= width;
+        let rows = wrap::breaks(&path, width.saturating_sub(4).max(8)).into_iter();
+        self.path_rows = if has_room { Vec::new() } else { rows.map(|row| path[row].to_string()).collect() };
     }
 
     /// Returns the number of rows of a field: a growing text shows its last lines.

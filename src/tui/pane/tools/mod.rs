@@ -111,17 +111,7 @@ impl Tools {
     fn add(&mut self, id: ItemId, call: Call, now: i64) {
         let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
         self.places.insert(id, self.calls.len());
-        self.calls.push(CallEntry {
-            id,
-            began: (call.state == CallState::Running).then_some(now),
-            call,
-            apart,
-            open: None,
-            fields: Vec::new(),
-            reason: Vec::new(),
-            reason_goes_on: false,
-            drifted: false,
-        });
+        self.calls.push(CallEntry::new(id, call, apart, now));
         self.stale = true;
     }
 
@@ -394,6 +384,10 @@ impl Tools {
             rows.truncate(REASON);
             entry.reason = rows;
         }
+        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::localized(&e.call.verb.short)));
+        self.verbs = verbs.max().unwrap_or(0).clamp(VERB, NAME);
+        let (width, verbs) = (usize::from(self.size.0), self.verbs);
+        self.calls.iter_mut().for_each(|entry| entry.lay_path(width, verbs));
         self.fold_earlier();
         let folded = self.earlier.count;
         let (mut y, mut tops) = (usize::from(folded > 0), Vec::with_capacity(self.calls.len() + 1));
@@ -403,8 +397,6 @@ impl Tools {
         }
         tops.push(y);
         self.tops = tops;
-        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::localized(&e.call.verb.short)));
-        self.verbs = verbs.max().unwrap_or(0).clamp(VERB, NAME);
         self.find_hits();
         self.stale = false;
         self.top = if self.follow { self.last_top() } else { self.top.min(self.last_top()) };

@@ -385,3 +385,22 @@ fn a_running_command_shows_its_newest_output() {
     assert!(text.contains("$ cargo test") && text.contains("output 40") && text.contains("output 34"), "{text}");
     assert!(text.contains("⋯ 5 lines before") && !text.contains("output 33"), "{text}");
 }
+
+#[test]
+fn an_answer_in_wide_characters_leaves_its_verb_and_a_long_name_is_whole() {
+    let mut tools = Tools::default();
+    let name = format!("src/{}.rs", "a_very_long_name_of_a_file_".repeat(2));
+    add(
+        &mut tools,
+        vec![
+            call("askUser", "which currency", CallState::Done, &"円建てにします".repeat(6), 2),
+            call("readFile", &name, CallState::Done, "3 lines", 2),
+        ],
+        NOW,
+    );
+    let text = drawn(&mut tools, 48, 12).text();
+    let row = text.lines().find(|row| row.contains("円建て")).expect("its row");
+    assert!(row.starts_with(" ✓ ask ") && row.contains('…'), "{text}");
+    let joined: String = text.lines().map(str::trim).collect();
+    assert!(joined.contains(&name) && text.contains("3 lines"), "{text}");
+}

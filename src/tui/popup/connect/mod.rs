@@ -235,6 +235,10 @@ impl Connect {
     }
 
     fn go(&mut self, by: isize) {
+        if self.field == FormField::Address && by > 0 && !self.has_address() {
+            self.fail(say::address_begins(), FormField::Address);
+            return;
+        }
         let fields = self.fields();
         let at = self.step().0 as isize - 1 + by;
         self.field = fields[at.rem_euclid(fields.len() as isize) as usize];
@@ -310,10 +314,13 @@ impl Connect {
         }
     }
 
+    fn has_address(&self) -> bool {
+        let address = self.address.expanded();
+        ["http://", "https://"].iter().any(|scheme| address.trim().starts_with(scheme))
+    }
+
     fn check(&mut self) -> ConnectOutcome {
-        let address = self.address.expanded().trim().to_string();
-        let is_address = address.starts_with("http://") || address.starts_with("https://");
-        if self.place() == ProviderPlace::Typed && !is_address {
+        if self.place() == ProviderPlace::Typed && !self.has_address() {
             self.fail(say::address_begins(), FormField::Address);
             return ConnectOutcome::Stay;
         }
@@ -510,10 +517,12 @@ mod tests {
     fn an_address_is_requested_where_no_provider_is_named() {
         let mut form = Connect::default();
         form.act(Action::Up);
-        for _ in 0..3 {
-            form.act(Action::Choose);
-        }
+        form.act(Action::Choose);
+        form.paste("127.0.0.1:9/v1");
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
+        assert_eq!(form.field, FormField::Address, "it is not left");
+        assert!(text(&mut form, (100, 30)).contains(say::address_begins()));
+        form.act(Action::DeleteToStart);
         form.paste("http://127.0.0.1:9/v1");
         for _ in 0..2 {
             form.act(Action::Choose);

@@ -49,25 +49,61 @@ pub(super) fn lines_of(columns: &[Alignment], rows: &[TableRow], room: usize, lo
     out
 }
 
-/// Returns the width of each column: what its cells need, and where that is too much the widest give way first.
+/// Returns the width of each column: what its cells need, and where that is too much the widest give way first, as far as
+/// no word is broken.
 fn widths(columns: usize, rows: &[TableRow], room: usize) -> Vec<usize> {
-    let need = |cell: &Vec<Inline>| cell.iter().map(|i| cells(&i.text)).sum::<usize>();
-    let mut widths: Vec<usize> =
-        (0..columns).map(|n| rows.iter().filter_map(|r| r.get(n)).map(need).max().unwrap_or(0).max(1)).collect();
+    let text = |cell: &Vec<Inline>| cell.iter().map(|i| i.text.as_str()).collect::<String>();
+    let of_column = |n: usize, of: &dyn Fn(&str) -> usize| {
+        rows.iter().filter_map(|r| r.get(n)).map(|cell| of(&text(cell))).max().unwrap_or(0).max(1)
+    };
+    let needs: Vec<usize> = (0..columns).map(|n| of_column(n, &|text| cells(text))).collect();
+    let words: Vec<usize> = (0..columns).map(|n| of_column(n, &longest_word)).collect();
     let room = room.saturating_sub(BETWEEN * columns.saturating_sub(1));
-    // The largest width to which all wider columns are cut so that the sum fits.
-    let sum_at = |limit: usize| widths.iter().map(|w| *w.min(&limit)).sum::<usize>();
-    let (mut low, mut high) = (NARROWEST.min(room / columns.max(1)).max(1), widths.iter().copied().max().unwrap_or(1));
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        if sum_at(middle) <= room { low = middle } else { high = middle - 1 }
-    }
-    let mut spare = room.saturating_sub(sum_at(low));
-    for width in widths.iter_mut().filter(|w| **w > low) {
+    // Where not even the words have room, the longest are broken.
+    let least = (NARROWEST.min(room / columns.max(1))).max(1);
+    let words = limited(&words, &vec![1; columns], least, room);
+    let mut widths = limited(&needs, &words, least, room);
+    let mut spare = room.saturating_sub(widths.iter().sum());
+    for (width, need) in widths.iter_mut().zip(needs) {
         // What the limit leaves over goes to the first columns that were cut.
-        let more = usize::from(spare > 0);
+        let more = usize::from(spare > 0 && *width < need);
         spare -= more;
-        *width = low + more;
+        *width += more;
     }
     widths
+}
+
+/// Returns the widths, all wider than the largest limit with which they have room cut to it, but none below its floor.
+fn limited(widths: &[usize], floors: &[usize], least: usize, room: usize) -> Vec<usize> {
+    let at = |limit: usize| widths.iter().zip(floors).map(move |(w, floor)| (*w).min(limit.max(*floor)));
+    let (mut low, mut high) = (least, widths.iter().copied().max().unwrap_or(1).max(least));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if at(middle).sum::<usize>() <= room { low = middle } else { high = middle - 1 }
+    }
+    at(low).collect()
+}
+
+/// Returns the cells of the longest word, of a text that breaks between words alone.
+fn longest_word(text: &str) -> usize {
+    let is_narrow = |word: &&str| cells(word) == word.chars().count();
+    text.split_whitespace().filter(is_narrow).map(cells).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_give_way_as_far_as_no_word_is_broken() {
+        let row = |cells: &[&str]| -> TableRow {
+            let inline = |text: &&str| vec![Inline { text: text.to_string(), face: Default::default() }];
+            cells.iter().map(inline).collect()
+        };
+        let rows = [row(&["model", "not found", "unchanged"]), row(&["a model with a long name", "1", "2"])];
+        assert_eq!(widths(3, &rows, 60), [24, 9, 9], "all have room");
+        assert_eq!(widths(3, &rows, 30), [9, 8, 9]);
+        assert_eq!(widths(3, &rows, 23), [5, 5, 9]);
+        assert_eq!(widths(3, &rows, 20).iter().sum::<usize>(), 16, "the longest word is broken");
+    }
 }

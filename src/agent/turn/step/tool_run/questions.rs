@@ -14,6 +14,7 @@ use crate::agent::turn::step::tool_run::{INTERRUPTED, ToolRun};
 use crate::proposal::Consent;
 use crate::protocol::{CallState, Question, Reply};
 use crate::provider::ToolCall;
+use crate::text::width::shortened;
 use crate::tools::{RunResult, ToolKind, ToolOutput};
 
 impl ToolRun<'_> {
@@ -107,7 +108,7 @@ impl ToolRun<'_> {
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
             }
             (_, Some((_, reply))) => {
-                let summary = first_words(&reply, 24);
+                let summary = shortened(&first_words(&reply, 24), 25);
                 let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
                 self.answered(item, &call, native, output).await;
             }

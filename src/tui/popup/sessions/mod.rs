@@ -1,5 +1,7 @@
 //! The sessions of this project: at start, and for `/sessions` and `/resume`. It takes the whole body.
 
+mod pointer;
+
 use std::collections::HashMap;
 
 use ratatui::buffer::Buffer;
@@ -34,6 +36,8 @@ pub struct Sessions {
     all: Option<usize>,
     selected: usize,
     top: usize,
+    /// The wheel scrolled the list: the selected session may be out of sight.
+    wheeled: bool,
     height: usize,
     preview: Option<SessionPreview>,
     /// Its last entries, drawn as in the chat.
@@ -177,6 +181,7 @@ impl Sessions {
             }
             _ => return self.act_on(action),
         }
+        self.wheeled = false;
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(page));
         SessionsOutcome::Stay(self.look().into_iter().map(PaneEffect::Ask).collect())
     }
@@ -210,7 +215,7 @@ impl Sessions {
             (LineFor::Search, LineInput::Now(words) | LineInput::Taken(words)) => {
                 if self.words != words {
                     self.words = words.to_string();
-                    (self.selected, self.top) = (0, 0);
+                    (self.selected, self.top, self.wheeled) = (0, 0, false);
                     return vec![PaneEffect::Ask(self.ask())];
                 }
                 Vec::new()
@@ -250,15 +255,6 @@ impl Sessions {
         Effect::Send(Command::Sessions(SessionChange::Export(id.to_string(), format)))
     }
 
-    /// Selects the row at `row` of the body; `true`: it was selected already.
-    pub fn click(&mut self, row: u16) -> bool {
-        let index = self.top + usize::from(row).saturating_sub(1);
-        if row == 0 || index >= self.rows.len() {
-            return false;
-        }
-        std::mem::replace(&mut self.selected, index) == index
-    }
-
     /// Tells it the height of the list, and the size of the preview, that are drawn next.
     pub fn measure(&mut self, height: u16, preview: Option<(u16, u16)>, look: &Look<'_>) {
         if let (Some((width, height)), Some(p)) = (preview, &self.preview) {
@@ -268,7 +264,10 @@ impl Sessions {
         // The last row tells of those that have no room.
         let rows = usize::from(height.saturating_sub(1));
         self.height = rows.saturating_sub(usize::from(self.rows.len() > rows)).max(1);
-        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
+        match self.wheeled {
+            true => self.top = self.top.min(self.rows.len().saturating_sub(self.height)),
+            false => self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height)),
+        }
     }
 
     /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
@@ -545,6 +544,33 @@ mod tests {
             assert_eq!(s.columns(140, ctx).age, 139, "so has one with a long title");
             ratatui::text::Line::default()
         });
+    }
+
+    #[test]
+    fn a_click_asks_for_the_preview_and_the_wheel_leaves_the_selection() {
+        let mut s = Sessions::default();
+        let rows = (0..9).map(|n| row(&n.to_string(), SessionState::Ended)).collect();
+        s.answer(&s.ask(), &Listing::Sessions(rows));
+        let theme = Theme::shipped("dark");
+        let measure = |s: &mut Sessions| {
+            testing::note(&theme, |ctx| {
+                s.measure(5, None, &ctx.look());
+                ratatui::text::Line::default()
+            });
+        };
+        measure(&mut s);
+        let preview = |id: &str| SessionsOutcome::Stay(vec![PaneEffect::Ask(Query::Preview(id.into()))]);
+        assert!(s.is_selected_at(1) && !s.is_selected_at(2) && !s.is_selected_at(0));
+        assert_eq!(s.select_at(2), preview("1"));
+        s.wheel(Action::Down);
+        measure(&mut s);
+        assert_eq!((s.top, s.selected_id()), (3, Some("1")), "it scrolls past the selected one");
+        assert_eq!(s.select_at(1), preview("3"));
+        s.wheel(Action::Down);
+        s.wheel(Action::Down);
+        assert_eq!(s.top, 6, "no further than the last one");
+        s.act(Action::Down);
+        assert_eq!((s.top, s.selected_id()), (4, Some("4")), "a key brings the selection in sight");
     }
 
     #[test]
