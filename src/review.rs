@@ -122,10 +122,7 @@ fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
     if !version.absent && !version.folder && size.is_some_and(|size| size != version.size()) {
         return false;
     }
-    match (stores.archive.show(&version), stores.workspace.read_archived(path)) {
-        (Ok(before), Ok(now)) => before == now.state,
-        _ => false,
-    }
+    stores.archive.is_as_before(stores.workspace, id, path)
 }
 
 /// Returns whether a changeset may be the one that restored these files of an entry, by the time when that was decided.

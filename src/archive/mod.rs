@@ -10,7 +10,6 @@ mod folder;
 mod id;
 mod lock;
 mod mode;
-mod ops;
 mod path;
 mod prune;
 mod recent;

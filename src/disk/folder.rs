@@ -305,7 +305,7 @@ impl Folder {
         if name.as_ref() == "." {
             return Ok(fchmod(&self.fd, Mode::from_raw_mode(mode as RawMode))?);
         }
-        self.set_mode(&*one_name(name.as_ref())?, OFlags::DIRECTORY, mode)
+        self.set_mode(&one_name(name.as_ref())?, OFlags::DIRECTORY, mode)
     }
 
     /// Sets the permission bits of what has this name, which is no link; `kind` is a flag with which it can be opened.

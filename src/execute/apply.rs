@@ -16,7 +16,6 @@ use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State};
 use crate::workspace::folders::{Folders, shut_above};
-use crate::workspace::leftover;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
@@ -134,7 +133,8 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     // They are archived too: where this process is killed, an undo sets them back.
     let shut = shut_above(workspace, files.iter().filter(|file| file.restores()).map(DecidedFile::path));
     let states = files.iter().zip(&now).map(|(file, now)| before(file, now));
-    let states: Vec<_> = states.chain(shut.iter().map(|(path, state)| (path.as_str(), state).into())).collect();
+    let opened = |(path, state)| Before { path, state, goes: false, mode: state.mode().map(|mode| mode | 0o700) };
+    let states: Vec<_> = states.chain(shut.iter().map(|(path, state)| (path.as_str(), state)).map(opened)).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let all: Vec<_> = files.iter().zip(&now).collect();
     let failure = match write_all(&all, &shut, workspace, archive) {
@@ -290,14 +290,6 @@ pub fn archive_as_is(
 /// When its root cannot be written.
 pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
     write::can_exchange(workspace)
-}
-
-/// Removes temporary files of processes that have ended. Returns how many.
-///
-/// # Errors
-/// When the archive's lock cannot be taken.
-pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
-    archive.sweep(leftover::sweep)
 }
 
 /// Reads every file again and compares it with what the proposal knew.

@@ -14,7 +14,7 @@ pub mod store;
 #[cfg(test)]
 pub mod testing;
 
-pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
+pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange};
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::archive::{self, Archive, Recorded, Version};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
 use crate::proposal::{Decided, DecidedFile, State};
 use crate::text::name::text_of;
-use crate::workspace::{Access, PathError, ReadError, Workspace};
+use crate::workspace::{Access, PathError, ReadError, Workspace, leftover};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
 /// before they are written.
@@ -84,6 +84,14 @@ impl Stores<'_> {
             false => Ok(state),
         }
     }
+}
+
+/// Removes temporary files of processes that have ended. Returns how many.
+///
+/// # Errors
+/// When the archive's lock cannot be taken.
+pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
+    archive.sweep(leftover::sweep)
 }
 
 /// The outcome of a change.

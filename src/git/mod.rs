@@ -123,7 +123,9 @@ const UNTRACKED_LIMIT: Duration = Duration::from_secs(5);
 /// does not answer in time.
 pub fn untracked_of(folder: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     let real = |path: &Path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
-    let Ok(repository) = Repository::find(folder) else { return files.to_vec() };
+    // Nothing of a repository's own folder is tracked.
+    let is_own = folder.components().any(|part| part.as_os_str() == ".git");
+    let Some(repository) = Repository::find(folder).ok().filter(|_| !is_own) else { return files.to_vec() };
     let Ok(untracked) = repository.not_tracked(files, UNTRACKED_LIMIT) else { return Vec::new() };
     let found: Vec<_> = untracked.files.iter().filter_map(|(path, _)| real(&repository.top.join(path))).collect();
     files.iter().filter(|file| real(file).is_some_and(|file| found.contains(&file))).cloned().collect()

@@ -340,6 +340,28 @@ pub enum Exit {
     Signal(i32),
 }
 
+/// The reason why a command is over, where not by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// The person ended it.
+    Person,
+    /// It was ended after this many seconds.
+    Limit(u64),
+    /// The model ended it.
+    Model,
+}
+
+impl Stopped {
+    /// Returns how it ended, in words.
+    pub fn words(self) -> String {
+        match self {
+            Stopped::Person => "stopped by the person".into(),
+            Stopped::Limit(seconds) => format!("stopped after {seconds} s"),
+            Stopped::Model => "stopped".into(),
+        }
+    }
+}
+
 /// A report of a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -170,6 +170,12 @@ impl PathClasses {
         self.outside.iter().map(|(outside, _)| outside.folder.as_path())
     }
 
+    /// Returns the folder from which a path is looked at: the root, or the one outside that holds it.
+    pub fn base_of(&self, path: &Path) -> &Path {
+        let outside = || self.outside_of(path).map(|(outside, _)| outside.folder.as_path());
+        if path.starts_with(&self.root) { &self.root } else { outside().unwrap_or(&self.root) }
+    }
+
     /// Returns whether a folder is one from which others are looked at: the root, or one outside that is kept.
     pub fn is_base(&self, folder: &Path) -> bool {
         folder == self.root || self.outside().any(|outside| outside == folder)

@@ -2,7 +2,7 @@
 
 use super::commands::ShellCommand;
 use super::host::Keeper;
-use super::message::Exit;
+use super::message::{Exit, Stopped};
 use crate::archive::{ChangeKind, CommandChange, Id};
 use crate::proposal::{Counts, FileChange, HunkKind, REPOSITORY, counted, is_in_repository};
 use crate::text::id::short_changeset;
@@ -12,28 +12,6 @@ use crate::text::number::thousands;
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
 /// Changed files that are listed.
 const LISTED: usize = 30;
-
-/// The reason why a command is over, where not by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    /// The person ended it.
-    Person,
-    /// It was ended after this many seconds.
-    Limit(u64),
-    /// The model ended it.
-    Model,
-}
-
-impl Stopped {
-    /// Returns how it ended, in words.
-    pub fn words(self) -> String {
-        match self {
-            Stopped::Person => "stopped by the person".into(),
-            Stopped::Limit(seconds) => format!("stopped after {seconds} s"),
-            Stopped::Model => "stopped".into(),
-        }
-    }
-}
 
 /// The result of sealing a command's states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -250,7 +250,10 @@ impl Scan {
     }
 
     fn is_left_out(&self, path: &str) -> bool {
-        self.left_out.iter().any(|(left_out, _)| left_out == path)
+        // What lies in a folder that could not be looked into may have been there before.
+        let below =
+            |left_out: &str| path.strip_prefix(left_out).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.left_out.iter().any(|(left_out, _)| below(left_out.trim_end_matches('/')))
     }
 }
 
@@ -261,14 +264,13 @@ fn look(
     most: usize,
 ) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
     let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
-    let mut folders = vec![places.root().to_path_buf()];
+    let (mut folders, mut kept) = (vec![places.root().to_path_buf()], 0);
     for folder in outside {
         if let Ok(meta) = fs::symlink_metadata(folder) {
             found.extend(Entry::new(places.name(folder), &meta).map(|entry| (entry.path.clone(), entry)));
             folders.push(folder.to_path_buf());
         }
     }
-    let mut kept = 0;
     while let Some(folder) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -284,11 +286,14 @@ fn look(
             let Ok(meta) = entry.metadata() else { continue };
             let path = places.name(&full);
             let is_git_lock = is_in_repository(&path) && full.extension().is_some_and(|e| e == "lock");
-            if places.is_private(&full) {
-                left_out.push((path, "private".into()));
-                continue;
-            }
+            // The root's own are mounted to be only read.
+            let is_own = |class: &PathClass| *class == PathClass::Refused && folder != places.root();
             let object = match places.of(&full, meta.is_dir()) {
+                class if places.is_private(&full) || is_own(&class) => {
+                    let why = if is_own(&class) { "nebula's own" } else { "private" };
+                    left_out.push((path, why.into()));
+                    continue;
+                }
                 PathClass::Kept => false,
                 // As with the guard, what a repository only ever gains is kept where it goes all the same.
                 PathClass::Derived(folder) if holds_objects(&folder) => true,
@@ -306,11 +311,15 @@ fn look(
             }
             kept += usize::from(!object);
             if kept > most {
-                return Err(ScanError::TooLarge(format!("more than {} files", thousands(most))));
+                return Err(too_many(most));
             }
         }
     }
     Ok((found, left_out))
+}
+
+fn too_many(most: usize) -> ScanError {
+    ScanError::TooLarge(format!("more than {} files", thousands(most)))
 }
 
 /// Copies one file into the folder of copies; of a link its text is noted.
@@ -404,12 +413,12 @@ mod tests {
         let workspace = workspace.with_folders(std::slice::from_ref(&out), vec![out.join("keys")]);
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
-        for (most, changed) in [(5, vec!["/out/1", "/out/2", "a", "b"]), (4, vec!["a", "b"])] {
+        for (most, changed) in [(4, vec!["/out/1", "/out/2", "a", "b"]), (3, vec!["a", "b"])] {
             write("before");
             let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
             let scan = Scan::of_at_most(most, &places, &archive, &staging).expect("scanned");
             let left_out: Vec<&str> = scan.left_out.iter().map(|(path, _)| path.as_str()).collect();
-            let named = if most == 5 { "/out/keys" } else { "/out/" };
+            let named = if most == 4 { "/out/keys" } else { "/out/" };
             assert_eq!(left_out, [format!("{}{named}", base.display())]);
             write("after it");
             scan.after(&places, &mut staging).expect("scanned");

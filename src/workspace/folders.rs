@@ -13,7 +13,7 @@ use crate::proposal::State;
 
 /// The permissions that the owner needs to change the contents of a folder.
 const OWNER: u32 = 0o700;
-/// Those among them without which nothing in it can be made or removed.
+/// The permissions among them without which nothing in it can be made or removed.
 const WRITE: u32 = 0o300;
 
 /// The folders of one restore, by normalised path without the closing `/`.

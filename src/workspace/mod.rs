@@ -7,7 +7,6 @@ mod alike;
 pub mod find;
 pub mod folders;
 mod ignores;
-mod index;
 mod large;
 pub mod leftover;
 mod outside;

@@ -148,7 +148,7 @@ mod tests {
         let config = |text: &str| fs::write(own.join("config"), text).expect("written");
         config("[core]\n\tbare = false\n\tworktree = ../../../../libs/sub\n[remote \"a\"]\n\turl = x\n");
         assert_eq!(worktree_folders(&root), [own.clone(), own.clone()]);
-        let head = format!("{}/HEAD", own.display());
+        let head = format!("{}/./HEAD", own.display());
         let workspace = Workspace::open(&root).expect("open");
         assert_eq!(workspace.resolve_archived(&head).ok().as_ref(), Some(&head));
         for other in ["[core]\n\tworktree = ../../../../other\n", "[x]\n\tworktree = ../../../../libs/sub\n"] {

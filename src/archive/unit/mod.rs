@@ -1,4 +1,5 @@
 //! Many paths of a restore that are one line of its list: the repository, and folders that come or go with many files.
 
+mod ops;
 pub(super) mod repository;
 pub(super) mod whole;

@@ -23,7 +23,7 @@ use crate::protocol::{
 };
 use crate::text::clean::clean_line;
 use print::Printer;
-use replies::{ProposalReply, RestoreReply, Review, is_early, reply};
+use replies::{ProposalReply, RestoreReply, Review, is_early};
 use words::TypedLine;
 
 /// The open question to the person.
@@ -281,24 +281,12 @@ impl Chat {
     }
 
     fn answer(&mut self, question: Question, text: &str) -> io::Result<()> {
-        let reply = match (&question.hold, text) {
-            (Some(hold), text) => match replies::hold_choice(text, hold) {
-                Ok(index) => Reply::Choice(index),
-                Err(why) => {
-                    self.waiting.push_front(OpenQuestion::Question(question));
-                    return self.printer.say(&why);
-                }
-            },
-            (None, "") if !question.permission => {
+        let reply = match replies::answer(&question, text) {
+            Ok(reply) => reply,
+            Err(why) => {
                 self.waiting.push_front(OpenQuestion::Question(question));
-                return Ok(());
+                return why.map_or(Ok(()), |why| self.printer.say(&why));
             }
-            (None, text) if !question.permission && replies::is_no_choice(text, question.choices.len()) => {
-                let why = say::no_choice(&text, &question.choices.len());
-                self.waiting.push_front(OpenQuestion::Question(question));
-                return self.printer.say(&why);
-            }
-            (None, text) => reply(&question, text),
         };
         self.printer.say(&say::answered(&clean_line(&reply.words(&question.choices))))?;
         self.send(question.answer(reply));

@@ -236,6 +236,20 @@ impl Review {
     }
 }
 
+/// Returns the reply to a question of the model or of nebula.
+///
+/// # Errors
+/// Why a text is none; nothing, where it is empty.
+pub fn answer(question: &Question, text: &str) -> Result<Reply, Option<String>> {
+    let most = question.choices.len();
+    match (&question.hold, text) {
+        (Some(hold), text) => hold_choice(text, hold).map(Reply::Choice).map_err(Some),
+        (None, "") if !question.permission => Err(None),
+        (None, text) if !question.permission && is_no_choice(text, most) => Err(Some(say::no_choice(&text, &most))),
+        (None, text) => Ok(reply(question, text)),
+    }
+}
+
 /// The time after a prompt was printed within which a line that ends was begun before it.
 const BEGUN_BEFORE: Duration = Duration::from_secs(2);
 

@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
 use super::call::{CallReply, Notification};
 use super::hold::{CallConsent, Consents, GuardAnswer, HoldQuestion, lock};
-use super::path::{descriptor, resolve};
+use super::path::{descriptor, read_memory, resolve};
 use super::sys;
 use crate::shell::message::{HoldAnswer, HoldReason, Summary};
 use crate::shell::sandbox::{Bounds, Grant};
@@ -259,7 +259,7 @@ fn address_of(call: &Notification) -> io::Result<Option<ConnectTarget>> {
     let [_, address, length, ..] = call.arguments;
     let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
     let mut bytes = vec![0; length];
-    if sys::read_memory(call.process, address, &mut bytes)? < length {
+    if read_memory(call.process, address, &mut bytes)? < length {
         return Err(io::Error::from_raw_os_error(libc::EFAULT));
     }
     Ok(parse(&bytes))

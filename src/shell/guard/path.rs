@@ -2,10 +2,10 @@
 //! links are followed as the kernel will.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 use super::sys;
@@ -35,7 +35,7 @@ pub fn text_at(process: i32, address: u64) -> io::Result<OsString> {
         // Up to the end of a page: what follows it may not be there.
         let next = address.wrapping_add(length as u64);
         let piece = (256 - (next % 256) as usize).min(LONGEST - length);
-        let read = sys::read_memory(process, next, &mut bytes[length..length + piece])?;
+        let read = read_memory(process, next, &mut bytes[length..length + piece])?;
         if let Some(end) = bytes[length..length + read].iter().position(|b| *b == 0) {
             bytes.truncate(length + end);
             return Ok(OsString::from_vec(bytes));
@@ -150,5 +150,28 @@ impl LinkView for CallerView {
             true if rest.as_os_str().is_empty() && is_descriptor(link) => Ok(Some(link.into())),
             true => below(link, rest).map(Some),
         }
+    }
+}
+
+/// Reads memory of another process; how much was there. Also what that process itself may only write or execute: the
+/// kernel reads a call's arguments all the same.
+///
+/// # Errors
+/// When it may not be read, or nothing is there.
+pub fn read_memory(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    let read = match sys::read_readable(process, address, bytes) {
+        Ok(read) => read,
+        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => 0,
+        Err(error) => return Err(error),
+    };
+    if read == bytes.len() {
+        return Ok(read);
+    }
+    let unreadable = |_| io::Error::from_raw_os_error(libc::EFAULT);
+    let memory = File::open(format!("/proc/{process}/mem")).map_err(unreadable)?;
+    match memory.read_at(&mut bytes[read..], address.wrapping_add(read as u64)) {
+        Ok(more) if read + more > 0 => Ok(read + more),
+        Err(_) if read > 0 => Ok(read),
+        _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
     }
 }

@@ -4,11 +4,9 @@
 
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 
 use super::call::{CallReply, Notification};
 
@@ -101,31 +99,11 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: CallReply) -> io::Resul
     }
 }
 
-/// Reads memory of another process; how much was there. Also what that process itself may only write or execute: the
-/// kernel reads a call's arguments all the same.
+/// Reads memory that the other process may read; how much was there.
 ///
 /// # Errors
-/// When it may not be read, or nothing is there.
-pub fn read_memory(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
-    let read = match read_readable(process, address, bytes) {
-        Ok(read) => read,
-        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => 0,
-        Err(error) => return Err(error),
-    };
-    if read == bytes.len() {
-        return Ok(read);
-    }
-    let unreadable = |_| io::Error::from_raw_os_error(libc::EFAULT);
-    let memory = File::open(format!("/proc/{process}/mem")).map_err(unreadable)?;
-    match memory.read_at(&mut bytes[read..], address.wrapping_add(read as u64)) {
-        Ok(more) if read + more > 0 => Ok(read + more),
-        Err(_) if read > 0 => Ok(read),
-        _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
-    }
-}
-
-/// Reads memory that the other process may read.
-fn read_readable(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
+/// When nothing is there, or the process itself may not read it.
+pub fn read_readable(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
     let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let from = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
     let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(from), iov_len: bytes.len() };

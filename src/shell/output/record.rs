@@ -40,7 +40,7 @@ pub struct CommandRecord {
     pub signal: Option<i32>,
     /// The reason why it is over, where not by itself.
     pub failed: Option<String>,
-    /// How it was ended, where not by itself and not by a failure.
+    /// The way it was ended, where not by itself and not by a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// The changeset of its changes.

@@ -3,8 +3,8 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, QuestionId,
-    RulesView, Status, TurnEnd, WindowResult,
+    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, Question,
+    QuestionId, RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
@@ -57,15 +57,7 @@ impl App {
             }
             EventBody::Archived(_) | EventBody::Undone(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
-            EventBody::Asked(question) => {
-                let waited = self.attention().is_some();
-                // Those that wait together come in any order; the one that is read stays.
-                let waiting = self.questions.get(1..).unwrap_or_default();
-                let before = waiting.partition_point(|asking| asking.question.id < question.id);
-                self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
-                // Who was called for what waits already is not called again.
-                return if waited { Vec::new() } else { vec![Effect::Bell(say::nebula_asks().into())] };
-            }
+            EventBody::Asked(question) => return self.add_question(question),
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
             EventBody::CommitMessage(text) => self.session.commit.written.push_back(text),
@@ -97,6 +89,16 @@ impl App {
             | EventBody::Usage(_) => {}
         }
         Vec::new()
+    }
+
+    fn add_question(&mut self, question: Question) -> Vec<Effect> {
+        let waited = self.attention().is_some();
+        // Those that wait together come in any order; the one that is read stays.
+        let waiting = self.questions.get(1..).unwrap_or_default();
+        let before = waiting.partition_point(|asking| asking.question.id < question.id);
+        self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
+        // Who was called for what waits already is not called again.
+        if waited { Vec::new() } else { vec![Effect::Bell(say::nebula_asks().into())] }
     }
 
     fn turn_started(&mut self) {

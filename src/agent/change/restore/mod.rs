@@ -301,20 +301,30 @@ pub async fn run(
         }
         let parts = RestoreParts { previews: restoration.previews, revert };
         let executing = execute_proposal(context, proposal, parts, Approver::Person, cause, &again);
-        tokio::pin!(executing);
-        let mut rechosen = false;
-        let result = loop {
-            tokio::select! {
-                result = &mut executing => break result,
-                Some((path, choice)) = chosen.recv() => {
-                    choices.each.insert(path, choice);
-                    rechosen = true;
-                    again.cancel();
-                }
-            }
-        };
+        let (result, rechosen) = unless_chosen(executing, (&mut chosen, &mut choices), &again).await;
         if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {
             return Some(result);
+        }
+    }
+}
+
+/// Waits for the result of a restore, and takes up the choices for its files that come meanwhile: `again` is cancelled then.
+/// The second: some came.
+async fn unless_chosen(
+    executing: impl Future<Output = ProposalResult>,
+    (chosen, choices): (&mut mpsc::UnboundedReceiver<(String, ForeignChoice)>, &mut Choices),
+    again: &CancellationToken,
+) -> (ProposalResult, bool) {
+    tokio::pin!(executing);
+    let mut rechosen = false;
+    loop {
+        tokio::select! {
+            result = &mut executing => return (result, rechosen),
+            Some((path, choice)) = chosen.recv() => {
+                choices.each.insert(path, choice);
+                rechosen = true;
+                again.cancel();
+            }
         }
     }
 }

@@ -78,7 +78,12 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
         #[cfg(feature = "strand")]
         RunResult::StoreChange(change) => {
             let choices = yes_once(say::this_change_once().into(), say::default_continues());
-            (say::change_store(&on_line(change.opening.root()), &change.what), choices, true)
+            let store = on_line(change.opening.root());
+            let text = match change.touched.is_empty() {
+                true => say::run_store(&store, &change.what),
+                false => say::change_store(&store, &change.what),
+            };
+            (text, choices, true)
         }
         _ => return None,
     };

@@ -48,7 +48,8 @@ impl Keeping {
     pub(super) fn ask_about_later(&mut self, path: &Path) -> Verdict {
         let name = self.name(path);
         // The folder of a repository may have any name.
-        let in_bare = || Some(repository_above(self.places.root(), path.strip_prefix(self.places.root()).ok()?)?.1);
+        let base = self.places.base_of(path);
+        let in_bare = || Some(repository_above(base, path.strip_prefix(base).ok()?)?.1);
         let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);
         let in_git = inside.map(|inside| format!("{GIT}/{}", inside.display()));
         if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) {

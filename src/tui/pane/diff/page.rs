@@ -306,7 +306,10 @@ impl DiffPage {
 
     /// Tells the agent, once, that the person decides about it.
     fn begin(&mut self, action: Action) -> Vec<PaneEffect> {
-        let decides = matches!(action, Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle);
+        let decides = matches!(
+            action,
+            Action::Accept | Action::AcceptDefinition | Action::Reject | Action::Toggle | Action::EditResult
+        );
         match decides && !self.is_restore() && !std::mem::replace(&mut self.began, true) {
             true => vec![PaneEffect::send(Command::Reviewing(self.proposal.id))],
             false => Vec::new(),
@@ -332,11 +335,12 @@ impl DiffPage {
     }
 
     /// Opens what the file in focus would become in an editor.
-    fn edit_result(&self) -> Option<Vec<PaneEffect>> {
+    fn edit_result(&mut self) -> Option<Vec<PaneEffect>> {
         let (file, text) = self.result()?;
         let purpose = EditFor::Result(self.proposal.id, file);
         let name = self.edited.files[file].path.clone();
-        Some(vec![PaneEffect::Run(Effect::Edit { purpose, text: text.to_vec(), name })])
+        let edit = PaneEffect::Run(Effect::Edit { purpose, text: text.to_vec(), name });
+        Some(self.begin(Action::EditResult).into_iter().chain([edit]).collect())
     }
 
     /// Returns the text that `e` opens: what the file in focus would become.

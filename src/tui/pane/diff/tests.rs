@@ -155,7 +155,7 @@ fn the_two_ends_of_a_move_are_decided_together() {
 fn the_result_can_be_edited_and_the_edit_dropped() {
     let mut diff = pane(140, 35, shop());
     let effects = act(&mut diff, &[Action::EditResult]);
-    let PaneEffect::Run(Effect::Edit { purpose: EditFor::Result(id, file), text, name }) = &effects[0] else {
+    let Some(PaneEffect::Run(Effect::Edit { purpose: EditFor::Result(id, file), text, name })) = effects.last() else {
         panic!("{effects:?}")
     };
     assert_eq!((&**text, name.as_str()), (testing::CATALOG.1.as_bytes(), "src/catalog.rs"));

@@ -89,7 +89,7 @@ impl RowPainter<'_, '_, '_> {
         let file = cells(call.main.rsplit('/').next().unwrap_or_default()) + usize::from(call.main.contains('/')) * 2;
         let visible: usize = result(call, self.ctx).iter().map(|s| cells(&s.content)).sum();
         let free = usize::from(right).saturating_sub(4 + name + 2);
-        let tight = entry.path_of_main().is_some() && free < file + visible + 8;
+        let tight = entry.path_of_main().is_some() && entry.path_rows.is_empty() && free < file + visible + 8;
         let time = if tight { String::new() } else { self.time(entry, next) };
         let dim = self.style(Role::Dim);
         self.pen.right(right, y, &[span(time.as_str(), dim)]);

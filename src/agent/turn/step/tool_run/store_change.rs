@@ -24,7 +24,9 @@ impl ToolRun<'_> {
             item.call.preview = preview(&change);
         }
         let settings = self.context.settings();
-        if settings.approval.accepts_edits() && hidden(&change.what).is_empty() {
+        // What waits to be looked at afterwards is files: a change of a store is asked about instead.
+        let accepts = settings.approval.accepts_edits() && settings.approval != Approval::Review;
+        if accepts && hidden(&change.what).is_empty() {
             return self.issue(item, call, native, change, settings.consent).await;
         }
         if settings.approval == Approval::None {

@@ -1,4 +1,4 @@
-//! The index behind [`super::find::Files`], and a search in it.
+//! The index behind [`super::Files`], and a search in it.
 //!
 //! A million paths do not all go through the matcher. Each carries the set of letters in it and in its name; what
 //! lacks a letter of the query is passed over at once, and of the rest the likeliest go first.

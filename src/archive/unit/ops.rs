@@ -1,8 +1,8 @@
 //! Changesets of ops of Strand stores: they name the ops before these are issued; the stores' own logs keep what was
 //! there before.
 
-use super::restore::RestoreError;
-use super::{Archive, Error, Id, LastWrittenLookup, RestoreTarget, StoreOps, at};
+use crate::archive::restore::RestoreError;
+use crate::archive::{Archive, Error, Id, LastWrittenLookup, RestoreTarget, StoreOps, at};
 use crate::proposal::Consent;
 
 impl Archive {
@@ -34,7 +34,7 @@ impl Archive {
 
     /// Returns the ops that a restore takes back, those of the newest changeset first. Whoever names files or versions
     /// takes back files alone.
-    pub(super) fn ops_to_revert(
+    pub(in crate::archive) fn ops_to_revert(
         &self,
         request: &RestoreTarget,
         undone: &[Id],

@@ -3,16 +3,18 @@
 //! Whoever types waits for nobody: a walk hands over what it found in batches that are made ready beside the lock, a
 //! search ends when its time is over or a newer one was asked for, and goes on where it was when it is asked again.
 
+mod index;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use ignore::WalkState;
 
-use super::index::{Index, RunningSearch};
+use self::index::{Index, RunningSearch};
 use super::{Access, Workspace};
 
-pub use super::index::Hit;
+pub use self::index::Hit;
 
 /// Paths handed over at once by a walk.
 const BATCH: usize = 4_096;
