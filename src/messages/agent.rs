@@ -194,8 +194,6 @@ messages! {
     run_all_the_same(why, text): "{why}.\n\nRun it all the same?\n\n{text}", "{why}。\n\nそれでも実行しますか？\n\n{text}";
     yes: "yes", "はい";
     this_file_once(size): "this file, once; {size}", "このファイル、今回のみ（{size}）";
-    change_store(path, what): "Change the Strand store in {path}? `nebula undo` takes it back.\n\n{what}", "{path}のStrandストアを変更しますか？`nebula undo` で元に戻せます。\n\n{what}";
-    run_store(path, what): "Run an event of the Strand store in {path}? Its state and its storage change, and no undo brings them back.\n\n{what}", "{path}のStrandストアのイベントを実行しますか？状態と保存値が変わり、元に戻せません。\n\n{what}";
     revert_store(store, title, what): "Change the Strand store {store}? {title}\n\n{what}", "Strandストア {store} で元に戻しますか？ {title}\n\n{what}";
     this_change_once: "this change, once", "この変更、今回のみ";
     this_folder_once: "this folder, once", "このフォルダー、今回のみ";

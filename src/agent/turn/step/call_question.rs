@@ -11,6 +11,8 @@ use crate::agent::session::approval::yes_once;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
+#[cfg(feature = "strand")]
+use crate::messages::strand;
 use crate::messages::{agent as say, count};
 use crate::protocol::{CallState, Question, QuestionId, Reply};
 use crate::text::clean::clean_line;
@@ -80,8 +82,8 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
             let choices = yes_once(say::this_change_once().into(), say::default_continues());
             let store = on_line(change.opening.root());
             let text = match change.touched.is_empty() {
-                true => say::run_store(&store, &change.what),
-                false => say::change_store(&store, &change.what),
+                true => strand::run_store(&store, &change.what),
+                false => strand::change_store(&store, &change.what),
             };
             (text, choices, true)
         }
