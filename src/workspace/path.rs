@@ -155,7 +155,7 @@ impl Workspace {
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
         };
-        self.check_own(path, inside, &real, &[".shaft", ".nebula"])?;
+        self.check_own(path, inside, &real, &[".shaft"])?;
         let unusable = |why| PathError::Unusable { given: path.into(), why };
         let inside = name::text_of(inside.as_os_str());
         match path.ends_with('/') {
@@ -344,5 +344,15 @@ mod tests {
         assert_eq!(w.resolve("link", Access::Entry).expect("a link"), "link");
         assert_eq!(w.resolve("escape", Access::Entry).expect("a link"), "escape");
         assert!(matches!(w.resolve("escape/secret", Access::Entry), Err(PathError::Outside { .. })));
+    }
+
+    #[test]
+    fn what_may_be_written_may_be_brought_back() {
+        let (_dir, w) = world();
+        for path in [".nebula/rules/a.md", "sub/.nebula/x"] {
+            assert_eq!(w.resolve(path, Access::File).expect("may be written"), path);
+            assert_eq!(w.resolve_archived(path).expect("may be brought back"), path);
+        }
+        assert!(w.resolve_archived(".shaft/lock").is_err());
     }
 }
