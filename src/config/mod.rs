@@ -205,12 +205,7 @@ impl Config {
         keys::KEYS.iter().map(entry).collect()
     }
 
-    /// Returns whether a top-level key has a fixed set of keys below it.
-    pub fn has_parts(&self, key: &str) -> bool {
-        !keys::parts(key).is_empty()
-    }
-
-    /// Returns the keys below a top-level key that has a fixed set of them, as [`Config::listing`] does.
+    /// Returns the keys below a top-level key that has a fixed set of them, as [`Config::listing`] does; of others none.
     pub fn parts(&self, key: &str) -> Vec<(String, Option<String>, ValueSource)> {
         let set = self.in_force(key);
         let entry = |part: &keys::Key| {

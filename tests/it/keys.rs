@@ -68,17 +68,7 @@ fn running(stage: &mut Stage) {
 
 fn changed(stage: &mut Stage) {
     said(stage);
-    let (id, cause, by) = ("0199".into(), String::new(), String::new());
-    stage.tell(EventBody::Archived(Changeset {
-        id,
-        at: 0,
-        cause,
-        by,
-        session: None,
-        merged: None,
-        files: Vec::new(),
-        definitions: Vec::new(),
-    }));
+    stage.tell(archived(""));
     stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(std::sync::Arc::new(proposal()))));
 }
 

@@ -238,6 +238,19 @@ pub fn status() -> Status {
     }
 }
 
+pub fn archived(cause: &str) -> EventBody {
+    EventBody::Archived(Changeset {
+        id: "0199".into(),
+        at: 0,
+        cause: cause.into(),
+        by: String::new(),
+        session: None,
+        merged: None,
+        files: Vec::new(),
+        definitions: Vec::new(),
+    })
+}
+
 pub fn opened(status: Status) -> EventBody {
     EventBody::Opened(SessionInfo { id: "0198".into(), title: None, resumed: 0, status })
 }

@@ -88,17 +88,7 @@ fn the_ledger_tells_what_a_command_of_the_persons_changed_before_any_message() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     assert!(!stage.text().contains("changed nothing"), "{}", stage.text());
-    let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
-    stage.tell(EventBody::Archived(Changeset {
-        id,
-        at: 0,
-        cause,
-        by,
-        session: None,
-        merged: None,
-        files: Vec::new(),
-        definitions: Vec::new(),
-    }));
+    stage.tell(archived("touch a"));
     stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     assert!(stage.text().contains("changed 2 files"), "{}", stage.text());
 }
@@ -909,17 +899,7 @@ fn the_question_about_a_conflict_names_its_keys_in_a_narrow_terminal() {
 fn the_next_hit_has_the_plain_key_where_nothing_is_decided() {
     let mut stage = Stage::new(140, 42, "dark");
     stage.tell(opened(status()));
-    let (id, cause, by) = ("0199".into(), "touch a".into(), String::new());
-    stage.tell(EventBody::Archived(Changeset {
-        id,
-        at: 0,
-        cause,
-        by,
-        session: None,
-        merged: None,
-        files: Vec::new(),
-        definitions: Vec::new(),
-    }));
+    stage.tell(archived("touch a"));
     stage.answer(|query| *query == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     stage.keys("<f2>/pri<enter>");
     let text = stage.text();

@@ -105,7 +105,7 @@ fn models_json(context: &Context, (place, present): (&str, &str), offered: Vec<M
 /// Runs `nebula config get|set|unset|path`.
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
-        ConfigCmd::Get { key: Some(key), json: false } if context.config.has_parts(&key) => {
+        ConfigCmd::Get { key: Some(key), json: false } if !context.config.parts(&key).is_empty() => {
             for (name, value, origin) in context.config.parts(&key) {
                 say_value(&format!("{key}.{name}"), value, origin)?;
             }
