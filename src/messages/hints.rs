@@ -118,7 +118,7 @@ messages! {
     hunk: "hunk", "ハンク";
     next_previous_hunk: "next, previous hunk", "次、前のハンク";
     next_previous_file: "next, previous file", "次、前のファイル";
-    rest: "rest", "残りを承認";
+    all: "all", "すべて承認";
     none: "none", "すべて却下";
     edit: "edit", "編集";
     look: "look", "表示";

@@ -207,7 +207,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, hints::undo, &[A::UndoTurn], hints::undo_turn, none),
     g(C::Diff, hints::moving, &[A::NextHunk, A::PreviousHunk], hints::hunk, hints::next_previous_hunk),
     g(C::Diff, hints::moving, &[A::NextFile, A::PreviousFile], hints::file, hints::next_previous_file),
-    g(C::Diff, hints::decide, &[A::AcceptAll], hints::rest, none),
+    g(C::Diff, hints::decide, &[A::AcceptAll], hints::all, none),
     g(C::Diff, hints::decide, &[A::RejectAll], hints::none, none),
     g(C::Diff, hints::decide, &[A::EditResult], hints::edit, none),
     g(C::Diff, hints::look, &[A::Layout], hints::layout, none),

@@ -756,7 +756,7 @@ fn a_reason_is_asked_for_by_enter_alone_and_its_enter_writes() {
 }
 
 #[test]
-fn the_ways_out_of_a_proposal_are_hinted_at_eighty_columns() {
+fn what_decides_a_proposal_is_hinted_at_eighty_columns() {
     let mut stage = Stage::new(80, 24, "dark");
     reading(&mut stage);
     arrive(&mut stage, Arrival::Proposal, 1);
@@ -765,9 +765,10 @@ fn the_ways_out_of_a_proposal_are_hinted_at_eighty_columns() {
         stage.keys(keys);
         let text = stage.text();
         let hints = text.lines().find(|line| line.contains("? keys")).expect("the hints");
-        for hint in ["y accept", "n reject", "A all edits", "Esc later", "? keys"] {
+        for hint in ["y accept", "n reject", "c comment", "] [ hunk", "a all", "r none", "? keys"] {
             assert!(hints.contains(hint), "{hint}: {hints}");
         }
+        assert!(text.contains("› Esc to write to nebula"), "{text}");
     }
 }
 

@@ -99,8 +99,9 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 Action::Help => 0,
                 // They work after a search alone.
                 Action::NextMatch => 1,
-                // What decides, and what leaves it undecided.
-                Action::Accept | Action::Reject | Action::AcceptSession | Action::Later if inner == Context::Diff => 1,
+                // What decides. The way out stands in the input's line as well.
+                Action::Accept | Action::Reject | Action::Comment | Action::NextHunk if inner == Context::Diff => 1,
+                Action::AcceptAll | Action::RejectAll if inner == Context::Diff => 1,
                 Action::Restore | Action::RestoreSince if inner == Context::Timeline => 1,
                 // Without them not all is seen.
                 Action::Up if inner == Context::Card => 1,
