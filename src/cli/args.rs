@@ -23,7 +23,7 @@ pub struct Cli {
 }
 
 /// The heading over flags that matter where a session is opened.
-const SESSION: &str = "Options of a session";
+pub(super) const SESSION: &str = "Options of a session";
 
 /// Flags that stand before or after a command.
 #[derive(Debug, Clone, Default, Args)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 
-use super::args::{Cli, Cmd, Global};
+use super::args::{Cli, Cmd, Global, SESSION};
 use super::out;
 use super::print::USAGE;
 use crate::config::FORMATS;
@@ -21,16 +21,56 @@ pub fn parse() -> Cli {
     let words = apart(joined(words.into_iter()));
     let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(words.iter().cloned())) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            usage(&in_one_line(&error.render().to_string(), words.iter().find(|word| is_command(word))))
-        }
-        Err(help) => help.exit(),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                print_help(std::env::args_os().take(1).chain(words))
+            }
+            ErrorKind::DisplayVersion => error.exit(),
+            _ => usage(&in_one_line(&error.render().to_string(), words.iter().find(|word| is_command(word)))),
+        },
     };
     let quoted = std::env::args_os().any(|word| word == "--");
     if let Some(wrong) = wrong(&cli, quoted) {
         usage(&wrong);
     }
     cli
+}
+
+/// Prints the help that the words ask for, and ends the program.
+fn print_help(words: impl Iterator<Item = OsString>) -> ! {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    // Flags of all commands are known to each only once they are built.
+    command.build();
+    for command in command.get_subcommands_mut() {
+        let shown = session_flags(command.get_name());
+        hide_session_flags(command, shown);
+    }
+    match command.try_get_matches_from(words) {
+        Err(help) => help.exit(),
+        Ok(_) => std::process::exit(0),
+    }
+}
+
+/// Returns the flags of a session that count for a command; none: all of them.
+fn session_flags(command: &str) -> Option<&'static [&'static str]> {
+    match command {
+        "task" | "chat" => None,
+        "commit" => Some(&["provider", "model", "effort", "record", "replay"]),
+        "model" | "doctor" => Some(&["provider", "model"]),
+        "undo" => Some(&["resume"]),
+        "patch" => Some(&["format"]),
+        _ => Some(&[]),
+    }
+}
+
+/// Hides in the help of a command, and of the commands below it, the flags of a session but the `shown` ones.
+fn hide_session_flags(command: &mut clap::Command, shown: Option<&[&str]>) {
+    let Some(shown) = shown else { return };
+    let hidden = |arg: &clap::Arg| arg.get_help_heading() == Some(SESSION) && !shown.contains(&arg.get_id().as_str());
+    *command = std::mem::take(command).mut_args(|arg| if hidden(&arg) { arg.hide(true) } else { arg });
+    for below in command.get_subcommands_mut() {
+        hide_session_flags(below, Some(shown));
+    }
 }
 
 /// Returns what the table of arguments cannot tell is wrong; `quoted`: the prompt stands after `--` and is meant as it

@@ -529,3 +529,30 @@ fn continuing_nothing_is_said() {
     assert!(says.contains("there is no session to continue here"), "{says}");
     assert_eq!(output.stdout, b"Hi.\n");
 }
+
+#[test]
+fn the_help_of_a_command_lists_the_session_flags_that_count_for_it() {
+    let world = World::new();
+    let help = |words: &[&str]| {
+        let output = world.run(words);
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let listed = |words: &[&str], flags: &[&str]| {
+        let text = help(words);
+        for flag in ["--continue", "--resume", "--mode", "--model", "--format", "--budget", "--replay"] {
+            assert_eq!(text.contains(&format!("{flag} ")), flags.contains(&flag), "{words:?} {flag}: {text}");
+        }
+        assert!(text.contains("--workspace "), "{text}");
+    };
+    let all = ["--continue", "--resume", "--mode", "--model", "--format", "--budget", "--replay"];
+    listed(&["--help"], &all);
+    listed(&["task", "--help"], &all);
+    listed(&["history", "--help"], &[]);
+    listed(&["rules", "check", "-h"], &[]);
+    listed(&["undo", "--help"], &["--resume"]);
+    listed(&["patch", "--help"], &["--format"]);
+    listed(&["commit", "--help"], &["--model", "--replay"]);
+    // They are taken as before.
+    assert_eq!(world.run(&["history", "--budget", "1"]).status.code(), Some(0));
+}
