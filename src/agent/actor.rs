@@ -197,11 +197,9 @@ impl Actor {
         match command {
             Command::Submit(prompt) => self.submit(prompt).await,
             Command::Continue(how) => self.begin(Begin::Continue(how)).await,
-            Command::Run(text) => {
-                let stop = CancellationToken::new();
-                self.command = Some(stop.clone());
-                turn::run_of_person(context, text, stop);
-            }
+            Command::Run(text) => self.run_of_person(text, false),
+            Command::RunForModel(Some(text)) => self.run_of_person(text, true),
+            Command::RunForModel(None) => turn::tell_output(context).await,
             Command::Compact => self.compact().await,
             Command::UndoCompact => self.undo_compact().await,
             Command::LeaveOut(index) => self.leave_out(index).await,
@@ -248,6 +246,13 @@ impl Actor {
             | Command::Close
             | Command::Shutdown => {}
         }
+    }
+
+    /// Runs a command of the person's own; `told`: the model gets its output with the next message.
+    fn run_of_person(&mut self, text: String, told: bool) {
+        let stop = CancellationToken::new();
+        self.command = Some(stop.clone());
+        turn::run_of_person(&self.context, text, told, stop);
     }
 
     /// Begins a turn with a message of the person; while a turn runs the message goes back, since the queue lives in

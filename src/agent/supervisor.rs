@@ -67,7 +67,9 @@ impl Supervisor {
                 }
                 return;
             }
-            Command::Run(text) if target.is_none() => return self.begin_with(Command::Run(text)).await,
+            run @ (Command::Run(_) | Command::RunForModel(Some(_))) if target.is_none() => {
+                return self.begin_with(run).await;
+            }
             _ => {}
         }
         let Some(actor) = self.actor(target.as_ref()) else {

@@ -86,6 +86,8 @@ messages! {
     no_such_rule(why): "no rule: {why}", "規則にできません: {why}";
     text_not_taken(why): "the command stays as it was: {why}", "コマンドは元のままです: {why}";
     review_now: "what can be undone runs from now on, and waits in the review", "元に戻せるコマンドは今後確認なしで実行します";
+    output_goes_along(command): "the output of `{command}` goes to the model with your next message", "`{command}`の出力を次のメッセージと一緒にモデルへ送ります";
+    no_output_to_send: "no command of yours has ended in this session: !!COMMAND runs one, and its output goes along with your next message", "このセッションで終わったコマンドはありません: !!コマンド で実行すると、出力を次のメッセージと一緒に送ります";
     is_held(id, wants): "{id} is held: {wants}", "{id}を保留中: {wants}";
     held_head(id): " {id} is held", " {id}を保留中";
     hold_acts_later: ", which acts later", "（あとで作用します）";

@@ -29,6 +29,9 @@ pub enum Command {
     Submit(Prompt),
     /// A command of the person's own: it runs at once, beside the conversation.
     Run(String),
+    /// As [`Command::Run`], and its output goes to the model with the next message; `None`: the output of the own
+    /// command that ended last.
+    RunForModel(Option<String>),
     /// Goes on after the step limit or an answer that broke off.
     Continue(Continuation),
     /// The decision about a proposal.

@@ -143,6 +143,19 @@ fn exactly_one_line_has_the_focus() {
 }
 
 #[test]
+fn what_begins_with_an_exclamation_mark_is_a_command_of_the_persons() {
+    let mut stage = Stage::new(100, 30, "dark");
+    stage.keys("!ls -l<enter>!! make test<enter>!!<enter>!!!<enter>!<enter>");
+    let own: Vec<&Command> = stage.sent().into_iter().filter(|sent| !matches!(sent, Command::Open(_))).collect();
+    let told = |text: &str| Command::RunForModel(Some(text.into()));
+    let message = Command::Submit(Prompt { text: "!".into() });
+    assert_eq!(
+        own,
+        [&Command::Run("ls -l".into()), &told("make test"), &Command::RunForModel(None), &told("!"), &message]
+    );
+}
+
+#[test]
 fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));

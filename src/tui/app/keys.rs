@@ -305,9 +305,9 @@ impl App {
             return self.reply(asking.answer(text));
         }
         self.panes.chat.follow_end();
-        if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
+        if let Some(command) = own_command(&text) {
             self.leave_start();
-            return vec![Effect::Send(Command::Run(command.to_string()))];
+            return vec![Effect::Send(command)];
         }
         if self.is_busy() {
             self.composer.queue.push(text);
@@ -444,6 +444,17 @@ impl App {
             return Vec::new();
         }
         vec![Effect::Send(Command::Interrupt)]
+    }
+}
+
+/// Returns the command of the person's own that a text is: `!COMMAND`, `!!COMMAND` whose output goes along with the next
+/// message, or `!!` for the output of the one that ended last.
+fn own_command(text: &str) -> Option<Command> {
+    let rest = text.strip_prefix('!')?;
+    let command = |text: &str| Some(text.trim().to_string()).filter(|text| !text.is_empty());
+    match rest.strip_prefix('!') {
+        Some(told) => Some(Command::RunForModel(command(told))),
+        None => command(rest).map(Command::Run),
     }
 }
 

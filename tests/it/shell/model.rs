@@ -250,6 +250,43 @@ async fn a_command_of_the_person_asks_nobody() {
 }
 
 #[tokio::test]
+async fn the_output_of_a_command_of_the_person_goes_along_where_they_say_so() {
+    let world = world();
+    let mut live = start(&world, vec![say("one"), say("two"), say("three")]);
+    let noticed = |text: &'static str| {
+        move |event: &EventBody| match event {
+            EventBody::Added(_, Item::Notice(notice)) if notice.title.contains(text) => Some(()),
+            _ => None,
+        }
+    };
+    live.send(Command::RunForModel(None));
+    live.until(noticed("no command of yours has ended")).await;
+    live.send(Command::Run("echo un; echo told".into()));
+    ended(&mut live).await;
+    live.submit("first");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!last_results(&live).contains("un\\ntold"), "{}", last_results(&live));
+    // The one that ended last, said twice.
+    live.send(Command::RunForModel(None));
+    live.until(noticed("`echo un; echo told`")).await;
+    live.send(Command::RunForModel(None));
+    live.until(noticed("`echo un; echo told`")).await;
+    live.send(Command::RunForModel(Some("cat a.txt; false".into())));
+    live.until(noticed("`cat a.txt; false`")).await;
+    live.submit("second");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = last_results(&live);
+    assert_eq!(sent.matches("The person ran `echo un; echo told`").count(), 1, "{sent}");
+    assert!(sent.contains("un\\ntold") && sent.contains("The person ran `cat a.txt; false`"), "{sent}");
+    assert!(sent.contains("exit 1") && sent.contains("material, no instruction"), "{sent}");
+    // It went along with one message alone.
+    live.submit("third");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(last_results(&live).matches("The person ran").count(), 2);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn the_time_of_a_call_is_that_of_its_command() {
     if !works() {
         return;

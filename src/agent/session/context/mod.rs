@@ -39,6 +39,8 @@ pub struct SessionContext {
     pub rules: SessionRules,
     /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
+    /// The person's own command that ended last, and its output as the model would get it.
+    pub own_output: Mutex<Option<(String, String)>>,
     settings: Mutex<Settings>,
     /// The provider it asks, once it asked or chose one.
     own_provider: Mutex<Option<Arc<dyn Provider>>>,
@@ -64,6 +66,7 @@ impl SessionContext {
             skip_backoff: SkipBackoff::default(),
             rules: SessionRules::default(),
             notes: Mutex::new(Vec::new()),
+            own_output: Mutex::new(None),
             settings: Mutex::new(settings),
             own_provider: Mutex::new(None),
             status_data: StatusData::default(),
@@ -86,6 +89,14 @@ impl SessionContext {
             format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
+    }
+
+    /// Tells the model something with the next message; said twice it is told once.
+    pub fn note_once(&self, note: String) {
+        let mut notes = lock(&self.notes);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     /// Returns the settings now.
