@@ -10,7 +10,7 @@ use super::mention::{MentionTarget, mentions};
 use super::retrieval::Passage;
 use crate::provider::{Blob, Capabilities};
 use crate::text::size::words;
-use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
+use crate::workspace::{Access, PathError, ReadError, Workspace, holds_secrets, is_text};
 
 /// The longest text that is attached, in bytes; of longer ones, lines can be.
 pub const MAX_TEXT: usize = 256 << 10;
@@ -18,6 +18,10 @@ pub const MAX_TEXT: usize = 256 << 10;
 const MAX_BLOB: usize = 8 << 20;
 /// The most bytes that all texts of one message may have.
 const MAX_TOTAL: usize = 2 << 20;
+/// Files with fewer lines than this are attached where a text names them for a small model.
+const SHORT: usize = 300;
+/// The most of them in one message.
+const MAX_NAMED: usize = 3;
 /// Names listed of a folder.
 const MAX_NAMES: usize = 1_000;
 
@@ -63,7 +67,27 @@ pub struct Refused {
 /// Finds passages for the words after `@rag`; the error says why it cannot.
 pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
 
-/// Composes a message of the typed text and what it mentions.
+/// Returns the files that a text names by their path, without an at sign, and that are not `known`: short texts that exist
+/// and hold no secrets. A small model changes them without looking at them first.
+pub fn named_files(workspace: &Workspace, typed: &str, known: &[String]) -> Vec<String> {
+    let is_short = |path: &String| {
+        let read = workspace.read_whole(path).ok();
+        let bytes = read.as_ref().and_then(|read| read.state.bytes());
+        bytes.is_some_and(|bytes| is_text(bytes) && bytes.iter().filter(|byte| **byte == b'\n').count() < SHORT)
+    };
+    let words = typed.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+    let named = words.filter(|word| word.contains(['.', '/']));
+    let mut paths: Vec<String> = Vec::new();
+    for path in named.filter_map(|word| workspace.resolve(word, Access::File).ok()) {
+        let is_new = !paths.contains(&path) && !known.contains(&path);
+        if paths.len() < MAX_NAMED && is_new && !holds_secrets(&path) && is_short(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Composes a message of the typed text and what it mentions; `named` files are attached as if they were mentioned.
 ///
 /// # Errors
 /// When something mentioned is missing, lies outside the workspace, is too large or of a kind the model does not take.
@@ -72,6 +96,7 @@ pub fn compose(
     typed: &str,
     capabilities: Capabilities,
     retrieve: Retrieve<'_>,
+    named: &[String],
 ) -> Result<Composed, Refused> {
     let mut making =
         Making { workspace, capabilities, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
@@ -89,6 +114,12 @@ pub fn compose(
             MentionTarget::Path { path, lines, sure, .. } => making.path(path, *lines, *sure),
         };
         problems.extend(result.err());
+    }
+    for path in named {
+        if !making.attached.iter().any(|attachment| attachment.path == *path) {
+            // One that is gone by now is none that was meant.
+            let _ = making.path(path, None, false);
+        }
     }
     if making.size > MAX_TOTAL {
         problems.push(format!(
@@ -345,12 +376,12 @@ mod tests {
 
     fn ok(typed: &str) -> Composed {
         let (_dir, w) = world();
-        compose(&w, typed, Capabilities { images: true, documents: true }, &none).unwrap()
+        compose(&w, typed, Capabilities { images: true, documents: true }, &none, &[]).unwrap()
     }
 
     fn refused(typed: &str) -> String {
         let (_dir, w) = world();
-        compose(&w, typed, Capabilities::default(), &none).unwrap_err().to_string()
+        compose(&w, typed, Capabilities::default(), &none, &[]).unwrap_err().to_string()
     }
 
     #[test]
@@ -409,8 +440,30 @@ mod tests {
             assert_eq!(words, "prices");
             Ok(vec![Passage { path: "docs/p.md".into(), lines: (4, 5), text: "a\nb".into() }])
         };
-        let made = compose(&w, "@rag prices", Capabilities::default(), &find).unwrap();
+        let made = compose(&w, "@rag prices", Capabilities::default(), &find, &[]).unwrap();
         assert!(made.text.ends_with("```markdown title=\"docs/p.md:4-5\"\na\nb\n```\n"));
         assert_eq!(made.attached[0].range, Some((4, 5)));
+    }
+
+    #[test]
+    fn short_files_that_a_text_names_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let w = Workspace::open(dir.path()).unwrap();
+        for (path, text) in [("a.py", "a\n"), ("src/b.py", "b\n"), (".env", "k\n"), ("c.py", "c\n"), ("d.py", "d\n")] {
+            std::fs::create_dir_all(dir.path().join("src")).unwrap();
+            std::fs::write(dir.path().join(path), text).unwrap();
+        }
+        std::fs::write(dir.path().join("long.py"), "x\n".repeat(SHORT)).unwrap();
+        std::fs::write(dir.path().join("e.bin"), [0, 1, 2]).unwrap();
+        let named = |text: &str| named_files(&w, text, &["c.py".into()]);
+        assert_eq!(
+            named("In `a.py`, and (src/b.py): do. Not c.py, e.g. src, none.py or ../a.py"),
+            ["a.py", "src/b.py"]
+        );
+        assert_eq!(named(".env ./.env long.py e.bin a"), Vec::<String>::new());
+        assert_eq!(named("a.py a.py src/b.py d.py"), ["a.py", "src/b.py", "d.py"]);
+        let none = |_: &str| Ok(Vec::new());
+        let made = compose(&w, "@a.py and d.py", Capabilities::default(), &none, &named("a.py d.py")).unwrap();
+        assert_eq!(made.attached.iter().map(|a| a.path.as_str()).collect::<Vec<_>>(), ["a.py", "d.py"]);
     }
 }

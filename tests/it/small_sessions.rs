@@ -165,6 +165,24 @@ async fn a_small_model_reads_by_a_call_in_its_text() {
     assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
 }
 
+/// Point 8: a file that a message names stands before the task as one that it mentions does; one that is known is not sent again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_gets_the_files_that_a_message_names() {
+    let (world, _, after) = pager();
+    let file = format!("pager.py\n```python\n{}```\n\n", real("01_py_pager/pager.py"));
+    let whole = real("01_py_pager/reply.whole.txt");
+    let ran = task(&world, SMALL, &["--approve", "edits", "Fix two bugs in pager.py."], &[&whole]).await;
+    let prompt_text = ran.last_message(0);
+    assert!(prompt_text.starts_with(&format!("{file}Fix two bugs in pager.py.")), "{prompt_text}");
+    assert_eq!((world.read("pager.py"), ran.code), (after.clone(), Some(0)));
+    let again = task(&world, SMALL, &["--continue", "What does pager.py do?"], &["It pages."]).await;
+    assert!(again.last_message(0).starts_with("What does pager.py do?"), "{}", again.last_message(0));
+    // A model that is asked for calls looks itself.
+    let model = ("gpt-4.1-mini", 65_536);
+    let asked = task(&world, model, &["What does pager.py do?"], &["It pages."]).await;
+    assert!(!asked.last_message(0).contains("```"), "{}", asked.last_message(0));
+}
+
 /// Point 9: a part that stands for the whole is asked about, and a fence that holds only a path empties nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_in_place_of_the_whole_raises_a_question() {

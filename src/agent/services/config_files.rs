@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::agent::services::locked::lock;
 use crate::config::Config;
+use crate::context::model_class::is_small;
 
 /// The configuration as it was at the start, with what was set since.
 pub struct ConfigFiles {
@@ -21,6 +22,11 @@ impl ConfigFiles {
     /// Returns the values now. What holds them holds up everyone else.
     pub fn read(&self) -> MutexGuard<'_, Config> {
         lock(&self.now)
+    }
+
+    /// Returns whether a model is asked for edits as text.
+    pub fn writes_text(&self, model: &str) -> bool {
+        is_small(model) || self.read().text_use(model).is_some()
     }
 
     /// Changes the configuration and its files. For blocking code alone: it waits for the disk, while others go on with

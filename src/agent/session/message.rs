@@ -11,7 +11,7 @@ use crate::agent::session::approval::{PendingApprovals, yes_once};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, SessionFiles, first_words};
 use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
-use crate::context::attach::{Attachment, Composed, compose};
+use crate::context::attach::{Attachment, Composed, compose, named_files};
 use crate::context::small_model::is_nudge;
 use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
 use crate::messages::{agent as words, count};
@@ -38,7 +38,10 @@ pub async fn say(
     // The room for attachments is known once a server on this computer has reported its window.
     context.model_described(stop).await;
     let target = context.target();
-    let mut composed = composed(context, target.capabilities(), prompt, stop).await?;
+    // A file that is known stands in the conversation.
+    let known: Vec<String> = session.files.versions.keys().cloned().collect();
+    let names = context.services.config.writes_text(&target.model).then_some(known);
+    let mut composed = composed(context, (target.capabilities(), names), prompt, stop).await?;
     may_send(&context.approvals, &composed, stop).await?;
     let room = target.budget().room();
     let size = session.window.tokens(composed.text.len());
@@ -81,10 +84,11 @@ async fn may_send(approvals: &PendingApprovals, composed: &Composed, stop: &Canc
     Ok(())
 }
 
-/// Returns a message with what it mentions, read on a thread that may block.
+/// Returns a message with what it mentions, read on a thread that may block; for a small model also with the files it
+/// names, but those `known` to it.
 async fn composed(
     context: &SessionContext,
-    capabilities: Capabilities,
+    (capabilities, known): (Capabilities, Option<Vec<String>>),
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<Composed, String> {
@@ -94,7 +98,8 @@ async fn composed(
         let retrieve = |words: &str| rag::retrieve(&services, &events, words, &stop2);
         let text = expanded(&services, &typed)?;
         let workspace = services.workspace.stopped_by(&stop2);
-        compose(&workspace, &text, capabilities, &retrieve).map_err(|refused| refused.problems.join("\n"))
+        let named = known.map(|known| named_files(&workspace, &text, &known)).unwrap_or_default();
+        compose(&workspace, &text, capabilities, &retrieve, &named).map_err(|refused| refused.problems.join("\n"))
     });
     let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
     let composed = composed.ok_or("interrupted before anything was sent")?;

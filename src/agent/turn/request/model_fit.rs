@@ -53,7 +53,7 @@ pub(super) fn fitted(
     target: &RequestTarget,
 ) -> Settings {
     let no_tools = target.facts().tools == Some(false);
-    let text = writes_text(config, &target.model) || no_tools;
+    let text = config.writes_text(&target.model) || no_tools;
     let format = match (settings.auto_format, text) {
         // Its edits cannot be calls, whoever chose that.
         (false, _) if no_tools && settings.format == Format::TOOLS => text_format(session),
@@ -68,11 +68,6 @@ pub(super) fn fitted(
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
     let text_calls = calls && format != Format::TOOLS && (no_tools || is_agent && !called());
     Settings { format, small_model, text_calls, no_tools, ..settings }
-}
-
-/// Returns whether a model is asked for edits as text.
-fn writes_text(config: &ConfigFiles, model: &str) -> bool {
-    is_small(model) || config.read().text_use(model).is_some()
 }
 
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
@@ -91,7 +86,7 @@ pub(super) fn temperature(
     // The likeliest words led nowhere once.
     let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| asks_again(&last.text()));
     let chosen = if again { NUDGED } else { 0.0 };
-    configured.or((writes_text(config, model) && !thinks).then_some(chosen))
+    configured.or((config.writes_text(model) && !thinks).then_some(chosen))
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long, or not UTF-8.
@@ -148,7 +143,7 @@ pub async fn learn_format(
         // It has made one before: this one alone was wrong.
         return None;
     }
-    if !settings.auto_format || settings.format != Format::TOOLS || writes_text(config, &model) {
+    if !settings.auto_format || settings.format != Format::TOOLS || config.writes_text(&model) {
         return None;
     }
     if !is_unknown(&model) && !target.is_local() {
