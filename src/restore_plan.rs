@@ -292,6 +292,15 @@ impl LastWrittenLookup for WrittenStates<'_> {
         self.memory.or_report(archived)
     }
 
+    fn knows_version(&self, path: &str, version: Id) -> bool {
+        let known = self.memory.knows_version(self.project, path, &version.to_string());
+        self.memory.or_report(known)
+    }
+
+    fn knows_changeset(&self, changeset: Id) -> bool {
+        self.memory.or_report(self.memory.changeset(self.project, &changeset.to_string())).is_some()
+    }
+
     fn folder_made_by(&self, folder: &str) -> Option<Id> {
         let made = self.memory.or_report(self.memory.folder_made_by(self.project, folder));
         made.as_deref().and_then(Id::parse)

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::{self, Id};
+use crate::archive::{self, Id, ModeChanges};
 use crate::execute::Stores;
 use crate::memory::{self, ReviewDecision};
 use crate::proposal::{Consent, FileChange, REPOSITORY, is_in_repository};
@@ -68,7 +68,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
     let mut queue = ReviewQueue::default();
-    let ids = stores.archive.list()?;
+    let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
     for id in ids.iter().copied() {
         let name = id.to_string();
         let record = known.find(&name);
@@ -101,8 +101,8 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let restored = decision.map(|(_, at)| ids.iter().find(|other| restores(**other, (id, *at), &paths, stores)));
         // Where the restore was undone, it waits again.
-        if restored.is_some_and(|by| !by.is_some_and(|by| is_undone(*by, &paths, stores)))
-            || files.iter().all(|file| is_back(&file.path, id, stores))
+        if restored.is_some_and(|by| !by.is_some_and(|by| is_undone(*by, &paths, (stores, &modes))))
+            || files.iter().all(|file| is_back(&file.path, id, (stores, &modes)))
         {
             continue;
         }
@@ -115,14 +115,14 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
 }
 
 /// Returns whether a path is as it was before a changeset. What cannot be compared is not.
-fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
+fn is_back(path: &str, id: Id, (stores, modes): (Stores<'_>, &ModeChanges<'_>)) -> bool {
     let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
     let size = stores.workspace.stamp(path).map(|stamp| stamp.size());
     // Most have another size, and are not read.
     if !version.absent && !version.folder && size.is_some_and(|size| size != version.size()) {
         return false;
     }
-    stores.archive.is_as_before(stores.workspace, id, path)
+    modes.is_as_before(stores.workspace, id, path)
 }
 
 /// Returns whether a changeset may be the one that restored these files of an entry, by the time when that was decided.
@@ -132,8 +132,8 @@ fn restores(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: Stor
 }
 
 /// Returns whether one of these files is again as it was before it was restored.
-fn is_undone(restoring: Id, paths: &[&str], stores: Stores<'_>) -> bool {
-    paths.iter().any(|path| is_back(path, restoring, stores))
+fn is_undone(restoring: Id, paths: &[&str], looked: (Stores<'_>, &ModeChanges<'_>)) -> bool {
+    paths.iter().any(|path| is_back(path, restoring, looked))
 }
 
 /// Returns what an entry changed in the repository, as one unit in words; none: nothing.

@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 pub use changeset::{NotUndone, StoreOps};
 pub use id::Id;
 pub use lock::Lock;
+pub use mode::ModeChanges;
 pub use path::{Sha, calculate_path_sha256, sha256};
 pub use prune::{Damage, Keep, Prune};
 pub use record::{Before, Recorded, RecordedFile};

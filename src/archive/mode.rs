@@ -1,10 +1,34 @@
 //! The permission bits that a version is restored with. A change that was none of them leaves those of today, so that an
 //! undo never opens a file that the person has closed since.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::{Archive, Id};
 use crate::proposal::{LargeFile, State};
+use crate::workspace::Workspace;
 
-impl Archive {
+/// The changesets that changed modes. They are read once for all files that one restore looks at, as far back as the
+/// oldest version among these.
+pub struct ModeChanges<'a> {
+    archive: &'a Archive,
+    read: RefCell<ReadSoFar>,
+}
+
+#[derive(Default)]
+struct ReadSoFar {
+    /// The changesets that were not read yet, oldest first; `None`: they were not listed yet.
+    left: Option<Vec<Id>>,
+    /// The newest one that changed the mode of each path.
+    newest: HashMap<String, Id>,
+}
+
+impl<'a> ModeChanges<'a> {
+    /// Creates them for an archive. Nothing is read before a mode differs.
+    pub fn new(archive: &'a Archive) -> Self {
+        ModeChanges { archive, read: RefCell::default() }
+    }
+
     /// Returns a version's state with the mode that it is restored with: where no changeset since the version has changed
     /// the mode, it is that of today, which the person may have set.
     pub(super) fn with_mode(&self, path: &str, version: Id, old: State, now: &State) -> State {
@@ -16,11 +40,27 @@ impl Archive {
 
     /// Returns whether a changeset newer than a version changed the mode of its path. One that cannot be read did not.
     fn set_mode_since(&self, path: &str, version: Id) -> bool {
-        let newer = self.list().unwrap_or_default().into_iter().filter(|id| *id > version);
-        newer.into_iter().any(|id| {
-            let changeset = self.read_changeset(id);
-            changeset.is_ok_and(|changeset| changeset.modes.iter().any(|own| own == path))
-        })
+        let mut read = self.read.borrow_mut();
+        let ReadSoFar { left, newest } = &mut *read;
+        let left = left.get_or_insert_with(|| {
+            let mut ids = self.archive.list().unwrap_or_default();
+            ids.reverse();
+            ids
+        });
+        while let Some(id) = left.pop_if(|id| *id > version) {
+            for path in self.archive.read_changeset(id).map(|changeset| changeset.modes).unwrap_or_default() {
+                newest.entry(path).or_insert(id);
+            }
+        }
+        newest.get(path).is_some_and(|id| *id > version)
+    }
+
+    /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
+    /// read is not.
+    pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
+        let Ok(Some(version)) = self.archive.version_in(path, changeset) else { return false };
+        let (old, now) = (self.archive.show(&version), workspace.read_to_restore(path));
+        old.ok().zip(now.ok()).is_some_and(|(old, now)| self.with_mode(path, version.id, old, &now.state) == now.state)
     }
 }
 

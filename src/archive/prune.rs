@@ -168,7 +168,7 @@ impl Archive {
     }
 
     /// Returns what prune would delete to keep no more than this: whole changesets, oldest first, and versions of none,
-    /// but never the newest version of a file.
+    /// but never the newest version of a file, nor the newest changeset of a Strand store.
     ///
     /// # Errors
     /// When the archive cannot be listed.
@@ -209,20 +209,31 @@ impl Archive {
             all.insert(folder, versions);
         }
         let (mut steps, mut taken) = (Vec::new(), BTreeSet::new());
-        for id in self.list()?.into_iter().rev() {
+        let mut changesets = Vec::new();
+        // The newest changeset of each Strand store, which an undo takes back: its log has all that came before.
+        let mut newest: HashMap<String, Id> = HashMap::new();
+        for id in self.list()? {
             // One that cannot be read is left to the check.
-            let Ok(paths) = self.paths(id) else { continue };
+            let Ok(Changeset { paths, ops, .. }) = self.read_changeset(id) else { continue };
+            let stores: Vec<String> = ops.into_iter().map(|ops| ops.store).collect();
+            for store in &stores {
+                newest.entry(store.clone()).or_insert(id);
+            }
+            changesets.push((id, paths, stores));
+        }
+        for (id, paths, stores) in changesets.into_iter().rev() {
+            let stays = stores.iter().any(|store| newest.get(store) == Some(&id));
             let (mut stay, mut mine) = (Vec::new(), Vec::new());
             for path in &paths {
                 let versions = all.get(&self.file_folder(path)).map_or(&[][..], Vec::as_slice);
                 match versions.iter().rposition(|v| v.id < id) {
                     Some(i) if i + 1 == versions.len() => stay.push(path.clone()),
-                    Some(i) if taken.insert(versions[i].id) => mine.push(versions[i].clone()),
+                    Some(i) if taken.insert(versions[i].id) && !stays => mine.push(versions[i].clone()),
                     _ => {}
                 }
             }
             // One of ops alone holds no version.
-            if stay.len() < paths.len() || paths.is_empty() {
+            if !stays && (stay.len() < paths.len() || paths.is_empty()) {
                 steps.push(Step { changeset: Some((id, stay)), at: id.at(), versions: mine });
             }
         }

@@ -6,8 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::mode::ModeChanges;
 use super::unit::{repository, whole};
-use super::{Archive, Error, Id, NotUndone, Sha, StoreOps, Version, sha256};
+use super::{Archive, Error, Id, Sha, StoreOps, Version, sha256};
 use crate::git::index;
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, Merger, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
@@ -66,6 +67,16 @@ pub trait LastWrittenLookup {
     fn folder_made_by(&self, folder: &str) -> Option<Id> {
         let _ = folder;
         None
+    }
+
+    /// Returns whether a version of a path is recorded as archived here: another may have come with a clone.
+    fn knows_version(&self, _path: &str, _version: Id) -> bool {
+        true
+    }
+
+    /// Returns whether a changeset is recorded as made here; one that is not may have come with a clone, too.
+    fn knows_changeset(&self, _changeset: Id) -> bool {
+        true
     }
 
     /// Returns whether writing failed after this changeset was archived, and everything was put back: nothing of it
@@ -235,11 +246,12 @@ impl Archive {
                 (None, goals)
             }
         };
-        let ops = self.ops_to_revert(request, &undone, written)?;
+        let (ops, left) = self.ops_to_revert(request, &undone, written, choices)?;
         let (mut files, mut previews) = (Vec::new(), Vec::new());
+        let modes = ModeChanges::new(self);
         let folders = folders_of(&goals);
         for goal in goals {
-            let (status, change) = self.preview(workspace, &goal, &folders, written, choices);
+            let (status, change) = self.preview(workspace, &goal, &folders, (written, &modes), choices);
             previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
@@ -247,16 +259,9 @@ impl Archive {
         repository::all_or_none(workspace, &mut previews, &mut files);
         repository::as_one(workspace, &mut previews, &files);
         whole::as_one(&mut previews);
+        previews.extend(left);
         previews.extend(self.previews_of_not_undone(&undone));
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings, ops })
-    }
-
-    /// Returns what commands did that is not brought back with their changesets, each once. What cannot be read is told as
-    /// a warning where its paths are.
-    fn previews_of_not_undone(&self, undone: &[Id]) -> Vec<RestorePreview> {
-        let all: BTreeSet<NotUndone> = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten().collect();
-        let preview = |NotUndone { what, why }| RestorePreview { path: what, status: RestoreStatus::NotUndone(why) };
-        all.into_iter().map(preview).collect()
     }
 
     /// Returns the changesets that changed these files since the versions that are restored.
@@ -369,7 +374,7 @@ impl Archive {
         workspace: &Workspace,
         goal: &Goal,
         folders: &BTreeSet<String>,
-        written: &dyn LastWrittenLookup,
+        (written, modes): (&dyn LastWrittenLookup, &ModeChanges<'_>),
         choices: &Choices,
     ) -> (RestoreStatus, Option<FileChange>) {
         let path = &goal.path;
@@ -400,12 +405,14 @@ impl Archive {
             Ok(read) => read,
             Err(error) => return not_archived(error.to_string()),
         };
-        let old = self.with_mode(path, version.id, old, &now.state);
+        let old = modes.with_mode(path, version.id, old, &now.state);
         if now.state == old {
             return (RestoreStatus::Equal, None);
         }
-        let last = written.written(path);
-        if self.is_ours(path, &now.state, last.as_ref()) {
+        let is_known = written.knows_version(path, version.id);
+        // Nothing is merged into what no one remembers.
+        let last = written.written(path).filter(|_| is_known);
+        if is_known && self.is_ours(path, &now.state, last.as_ref()) {
             let mut change = FileChange::new(path, now.state, old, "undo", &[]);
             change.restores = true;
             change.folders = last.map(|l| l.folders).unwrap_or_default();
@@ -413,14 +420,6 @@ impl Archive {
             return (RestoreStatus::Restore(fate, change.counts), Some(change));
         }
         foreign(path, last, now.stamp.map(|s| s.modified()), (now.state, old), choices, self.merger())
-    }
-
-    /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
-    /// read is not.
-    pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
-        let Ok(Some(version)) = self.version_in(path, changeset) else { return false };
-        let (old, now) = (self.show(&version), workspace.read_to_restore(path));
-        old.ok().zip(now.ok()).is_some_and(|(old, now)| self.with_mode(path, version.id, old, &now.state) == now.state)
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
@@ -479,7 +478,13 @@ fn foreign(
     let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now, merger));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
     let rung = merged.as_ref().map(|m| m.rung);
-    let merged = merged.map(|merged| FileChange::merged(path, now.clone(), merged, "undo"));
+    let merged = merged.map(|mut merged| {
+        // It is another mode only where a changeset set it since.
+        if old.mode() != now.mode() {
+            merged.after = merged.after.with_mode(old.mode());
+        }
+        FileChange::merged(path, now.clone(), merged, "undo")
+    });
     // The repository is kept or taken as a whole.
     let changes = merged.as_ref().is_some_and(|change| !change.hunks.is_empty()) && !is_in_repository(path);
     let choice = choices.of(path, conflicts == Some(0) && changes);

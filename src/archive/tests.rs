@@ -601,3 +601,99 @@ fn a_prune_deletes_nothing_that_was_not_shown() {
     let now = plan(&[(one, &[]), (two, &[])], &["a", "c"]);
     assert_eq!(now.within(&shown), plan(&[(one, &["kept"])], &["a"]));
 }
+
+#[test]
+fn a_prune_keeps_the_newest_change_of_a_store() {
+    let w = World::new();
+    let name = |store: &str| {
+        let ops = StoreOps { store: store.into(), definitions: vec!["slot.a".into()], ops: vec!["op".into()] };
+        w.archive.name_ops(ops, None, crate::proposal::Consent::Person).expect("named")
+    };
+    let (old, newest, other) = (name("s"), name("s"), name("t"));
+    let plan = w.archive.plan_prune(Keep { since: Some(i64::MAX), max_size: None }).expect("planned");
+    assert_eq!(plan.changesets, [(old, Vec::new())]);
+    w.archive.prune(&mut w.archive.lock().expect("locked"), &plan).expect("pruned");
+    assert_eq!(w.archive.list().expect("listed"), [other, newest]);
+}
+
+/// Remembers nothing of what is in the archive.
+struct OfAClone;
+
+impl LastWrittenLookup for OfAClone {
+    fn written(&self, path: &str) -> Option<LastWritten> {
+        Notes([(path.to_string(), b"clean".to_vec())].into()).written(path)
+    }
+
+    fn knows_version(&self, _: &str, _: Id) -> bool {
+        false
+    }
+
+    fn knows_changeset(&self, _: Id) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_memory_does_not_know_is_not_restored_without_a_word() {
+    let w = World::new();
+    w.write("a", "hostile");
+    let first = w.change("a", "clean").changeset.expect("archived");
+    w.record(&["a"]);
+    let ops = StoreOps { store: "s".into(), definitions: vec!["slot.a".into()], ops: vec!["op".into()] };
+    let of_store = w.archive.name_ops(ops, None, crate::proposal::Consent::Person).expect("named");
+    let request = RestoreTarget::Changesets(vec![first, of_store]);
+    let keep = Choices { others: Some(ForeignChoice::Keep), merge_clean: true, ..Choices::default() };
+    let known = w.restore(&request, &NothingKnown, &keep);
+    assert_eq!((known.proposal.files.len(), known.ops.len()), (1, 1));
+    let cloned = w.restore(&request, &OfAClone, &keep);
+    assert_eq!((cloned.proposal.files.len(), cloned.ops.len()), (0, 0), "{cloned:?}");
+    assert!(matches!(cloned.previews[0].status, RestoreStatus::Foreign { choice: Some(ForeignChoice::Keep), .. }));
+    assert!(matches!(cloned.previews[1].status, RestoreStatus::Refused(_)), "{cloned:?}");
+    let force = Choices { others: Some(ForeignChoice::RestoreVersion), ..Choices::default() };
+    let forced = w.restore(&request, &OfAClone, &force);
+    assert_eq!((forced.proposal.files.len(), forced.ops.len()), (1, 1));
+}
+
+#[test]
+fn a_merged_undo_brings_back_a_mode_that_its_changeset_set() {
+    let w = World::new();
+    let file = w.dir.path().join("a");
+    let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("set");
+    w.write("a", "1\n2\n3\n4\n5\n");
+    mode(0o644);
+    let record = |to: Option<u32>| {
+        let state = w.workspace.read("a").expect("read").state;
+        let before = Before { path: "a", state: &state, goes: false, mode: to };
+        w.archive.record(&mut w.archive.lock().expect("locked"), &[before], None).expect("recorded");
+    };
+    // Without one the file keeps what it has.
+    for (to, back) in [(Some(0o755), Some(0o644)), (None, None)] {
+        w.write("a", "1\n2\n3\n4\n5\n");
+        record(to);
+        w.write("a", "1\n2\n3\n4\nfive\n");
+        mode(0o755);
+        let notes = Notes([("a".to_string(), b"1\n2\n3\n4\nfive\n".to_vec())].into());
+        w.write("a", "one\n2\n3\n4\nfive\n");
+        let clean = Choices { merge_clean: true, ..Choices::default() };
+        let restored = w.restore(&undo(1, &[]), &notes, &clean);
+        let after = &restored.proposal.files[0].after;
+        assert_eq!((after.text(), after.mode()), (Some("one\n2\n3\n4\n5\n"), back));
+    }
+}
+
+#[test]
+fn the_changesets_that_set_modes_are_read_once_for_all_files() {
+    let w = World::new();
+    let state = |mode| State::file(&b"x"[..]).with_mode(Some(mode));
+    let before: Vec<State> = vec![state(0o600), state(0o600)];
+    let set = |(path, state)| Before { path, state, goes: false, mode: Some(0o644) };
+    let both: Vec<_> = ["a", "b"].into_iter().zip(&before).map(set).collect();
+    let id = w.archive.record(&mut w.archive.lock().expect("locked"), &both, None).expect("recorded").changeset;
+    let modes = ModeChanges::new(&w.archive);
+    let version = |path: &str| w.archive.versions(path).expect("listed")[0].id;
+    let (a, b) = (version("a"), version("b"));
+    assert_eq!(modes.with_mode("a", a, state(0o600), &state(0o644)), state(0o600));
+    fs::remove_file(w.archive.changeset_file(id.expect("archived"))).expect("removed");
+    assert_eq!(modes.with_mode("b", b, state(0o600), &state(0o644)), state(0o600));
+    assert_eq!(modes.with_mode("c", b, state(0o600), &state(0o644)), state(0o644));
+}

@@ -67,9 +67,9 @@ impl Diff {
     /// Writes one line of a folder that is made, removed or gets another mode. `git` keeps no folders: it passes over
     /// lines between the files.
     fn folder(&mut self, change: &FileChange) {
-        let (path, mode) = (quoted(".", &change.path), |state: &State| {
-            matches!(state, State::Folder { .. }).then(|| state.mode()).flatten()
-        });
+        // One outside the workspace has its absolute path.
+        let path = change.path.strip_prefix('/').map_or_else(|| quoted(".", &change.path), |rest| quoted("", rest));
+        let mode = |state: &State| matches!(state, State::Folder { .. }).then(|| state.mode()).flatten();
         match (mode(&change.before), mode(&change.after)) {
             (None, None) => {}
             (None, Some(then)) => self.head(&format!("folder {path} made, mode {then:o}")),
@@ -266,6 +266,8 @@ mod tests {
         let folder = |mode| State::Folder { mode };
         let text = |b, a| String::from_utf8(unified(&FileChange::new("f/", b, a, "", &[]), false)).expect("text");
         assert_eq!(text(State::Absent, folder(0o755)), "folder ./f/ made, mode 755\n");
+        let outside = FileChange::new("/out/n/", folder(0o755), State::Absent, "", &[]);
+        assert_eq!(for_person(&outside, false), b"folder /out/n/ removed\n");
         assert_eq!(text(folder(0o755), folder(0o700)), "folder ./f/ mode 755 → 700\n");
         assert_eq!(text(folder(0o755), State::Absent), "folder ./f/ removed\n");
         let named = FileChange::new("x\ndiff --git/", State::Absent, folder(0o755), "", &[]);

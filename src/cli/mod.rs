@@ -93,6 +93,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
 }
 
 fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
+    context.config.paths.sweep();
     match command {
         Cmd::Task(args) => run_task(context, args),
         Cmd::Chat(args) => run_chat(context, &args.prompt.join(" ")),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::disk::{self, Folder};
+
 /// The environment as it was at the start. Holds keys: its `Debug` output shows names alone.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Variables(BTreeMap<String, String>);
@@ -95,6 +97,17 @@ impl Paths {
         self.own("config.json")
     }
 
+    /// Removes temporary files of processes that ended while they replaced a file of the folder: configurations with
+    /// keys among them. Where one cannot be removed now, a later start removes it.
+    pub fn sweep(&self) {
+        let Some(folder) = self.folder().and_then(|folder| Folder::open(folder).ok()) else { return };
+        let names = folder.names().unwrap_or_default();
+        let left_over = |name: &&std::ffi::OsString| {
+            name.to_str().is_some_and(|name| disk::is_left_over(name) && !disk::is_of_this_process(name))
+        };
+        names.iter().filter(left_over).for_each(|name| drop(folder.remove_file(name)));
+    }
+
     /// Returns `path` as a person writes it: `~/…` below the home folder.
     pub fn short(&self, path: &Path) -> String {
         match self.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
@@ -122,6 +135,23 @@ mod tests {
         let paths = Paths::from_env(&[("HOME", "/h"), ("NEBULA_HOME", " ")].into_iter().collect());
         assert_eq!(paths.folder(), Some(Path::new("/h/.nebula")));
         assert_eq!(Paths::from_env(&Variables::default()), Paths::default());
+    }
+
+    #[test]
+    fn temporary_files_of_processes_that_ended_are_swept() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let paths = Paths::below(dir.path());
+        paths.sweep();
+        let folder = dir.path().join(".nebula");
+        std::fs::create_dir(&folder).expect("made");
+        let own = disk::temp_name();
+        for name in [".nebula-tmp-2147483600-1-a", &own, "config.json"] {
+            std::fs::write(folder.join(name), "{}").expect("written");
+        }
+        paths.sweep();
+        let names = std::fs::read_dir(&folder).expect("listed").flatten().map(|entry| entry.file_name());
+        let names: std::collections::BTreeSet<_> = names.collect();
+        assert_eq!(names, [own.as_str(), "config.json"].map(std::ffi::OsString::from).into());
     }
 
     #[test]

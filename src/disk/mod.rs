@@ -57,10 +57,13 @@ pub fn is_temp_name(name: &str) -> bool {
 
 /// Returns whether a file name is that of a temporary file whose process is gone, or is this one.
 pub fn is_left_over(name: &str) -> bool {
-    owner_of_temp(name).is_some_and(|pid| {
-        pid.as_raw_nonzero().get().unsigned_abs() == std::process::id()
-            || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
-    })
+    is_of_this_process(name)
+        || owner_of_temp(name).is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+/// Returns whether a file name is that of a temporary file of this process.
+pub fn is_of_this_process(name: &str) -> bool {
+    owner_of_temp(name).is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == std::process::id())
 }
 
 /// Returns the process that a temporary file belongs to; `None`: the name is none of ours.

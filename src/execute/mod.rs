@@ -62,11 +62,13 @@ impl Stores<'_> {
         }
     }
 
-    /// Returns the folder of a Strand store, from the workspace's root on; `.` is the root itself.
+    /// Returns the folder of a Strand store, from the workspace's root on; `.` is the root itself, and one that lies
+    /// elsewhere is named by its absolute path.
     #[cfg(feature = "strand")]
     fn named(&self, opening: &crate::strand::cli::Opening) -> String {
-        let folder = opening.root().strip_prefix(self.workspace.root()).unwrap_or(opening.root());
-        match folder.to_string_lossy() {
+        let real = opening.root().canonicalize();
+        let real = real.as_deref().unwrap_or(opening.root());
+        match real.strip_prefix(self.workspace.root()).unwrap_or(real).to_string_lossy() {
             root if root.is_empty() => ".".into(),
             below => below.into_owned(),
         }

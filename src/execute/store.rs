@@ -6,6 +6,7 @@
 //! [`is_issued`] tells. What an undo issues is a changeset of the same kind.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,7 @@ use crate::proposal::{
     Consent, Counts, Decided, RestoreFate, RestorePreview, RestoreStatus, State, count_changed, marked,
 };
 use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
+use crate::workspace::Access;
 
 /// The client that reverts are issued as, like the calls of the model.
 const CLIENT: &str = "nebula";
@@ -245,10 +247,24 @@ fn counts(touched: &TouchedDefinition) -> Counts {
 }
 
 fn open(store: &str, stores: Stores<'_>) -> Result<crate::strand::cli::Tools, String> {
-    let root = stores.workspace.root().join(store);
+    let root = folder_of(store, stores)?;
     let opening = Opening::find(Some(root.clone()), &root).map_err(|error| error.to_string())?;
     let opening = opening.ok_or_else(|| format!("there is no store in {}", root.display()))?;
     opening.open().map_err(|(why, _)| why)
+}
+
+/// Returns the folder of a store that a changeset names. Its text may come with a clone: it leads to a folder of the
+/// workspace, without a link on the way, or to the very store that ops are issued to from here.
+fn folder_of(store: &str, stores: Stores<'_>) -> Result<PathBuf, String> {
+    let root = stores.workspace.root();
+    let found = || {
+        let found = Opening::find(None, root).ok().flatten()?;
+        (stores.named(&found) == store).then(|| found.root().to_path_buf())
+    };
+    match stores.workspace.resolve(store, Access::Folder) {
+        Ok(real) if real == store || real.is_empty() && store == "." => Ok(root.join(store)),
+        _ => found().ok_or_else(|| "it is no folder of this workspace, so it is left alone".into()),
+    }
 }
 
 /// Returns the names of definitions, each once.

@@ -10,6 +10,7 @@ use super::message::GuardStart;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::probe::{self, Offered, Trial};
 use super::sandbox::SandboxSettings;
+use super::scan::Scan;
 use super::view;
 use crate::archive::Archive;
 use crate::workspace::Workspace;
@@ -234,8 +235,8 @@ impl Shell {
     }
 
     /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says, and in
-    /// the folders outside that it may write the archive and what is private.
-    pub(super) fn only_read(&self, keeper: Keeper) -> Vec<PathBuf> {
+    /// the folders outside that it may write the archive and what is private. Of other workspaces within, the archives.
+    pub(super) fn only_read(&self, keeper: Keeper, scan: Option<&Scan>) -> Vec<PathBuf> {
         if self.mounts_own(keeper) != Ok(true) {
             return Vec::new();
         }
@@ -248,6 +249,7 @@ impl Shell {
         }
         let private = self.workspace.private().iter().filter(|path| is_written(path) && !path.starts_with(root));
         own.extend(private.cloned());
+        own.extend(scan.into_iter().flat_map(|scan| scan.archives_within(root)));
         // A link in such a place leads to what is none of nebula's own.
         own.retain(|folder| std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()));
         own

@@ -117,6 +117,22 @@ impl PathClasses {
         }
     }
 
+    /// Returns what an absolute path is to a keeper that refuses nothing: what a nebula of a folder below the root reads in
+    /// `.nebula` is the person's, and kept. Of its archive nothing could be brought back.
+    pub fn of_looked_at(&self, path: &Path, is_folder: bool) -> PathClass {
+        let class = self.of(path, is_folder);
+        let Ok(inside) = path.strip_prefix(&self.root) else { return class };
+        let own = |names: &[&str]| inside.components().position(|part| is_one_of(part.as_os_str(), names));
+        let is_ours = path.starts_with(&self.own) || self.protected.iter().any(|folder| path.starts_with(folder));
+        let is_inner = own(&[".nebula"]).is_some_and(|at| at > 0) && own(&[".shaft"]).is_none();
+        match class {
+            PathClass::Refused if is_inner && !is_ours => {
+                self.kept_or_derived(path, is_folder, &self.root, &self.ignores)
+            }
+            class => class,
+        }
+    }
+
     /// Returns what a path outside the workspace is: kept where the configuration lets commands write, and of the
     /// repository of a linked worktree, as in `.git`.
     fn of_outside(&self, path: &Path, is_folder: bool) -> PathClass {
@@ -322,6 +338,13 @@ mod tests {
         assert_eq!(of("src/.shaft/x"), PathClass::Refused);
         assert_eq!(of("src/a/.nebula"), PathClass::Refused);
         assert_eq!(of("target/tmp/.nebula/x"), PathClass::Derived("target/".into()));
+        // Who looks before and after keeps the person's rules there, and no archive.
+        let looked_at = |path: &str| places.of_looked_at(&root.join(path), false);
+        assert_eq!(looked_at("src/a/.nebula/rules/r.md"), PathClass::Kept);
+        assert_eq!(looked_at("src/a/.nebula/x.big"), PathClass::Excluded("*.big".into()));
+        for path in [".nebula/x", "src/.shaft/x", "src/.nebula/.shaft/x", ".shaft/lock", ".nebula/sub/.nebula/x"] {
+            assert_eq!(looked_at(path), PathClass::Refused, "{path}");
+        }
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
         for (folder, holds) in [

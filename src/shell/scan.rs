@@ -30,6 +30,8 @@ const SHADOW: &str = "shadow";
 const INDEX: &str = "index";
 /// The largest state that is read, in bytes.
 const MAX_INDEX: u64 = 256 << 20;
+/// The reason why an archive below the root is left out.
+const OWN: &str = "nebula's own";
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
 
@@ -195,6 +197,13 @@ impl Scan {
         Ok(Scan { shadow: shadow.path().to_path_buf(), entries, left_out: Vec::new() })
     }
 
+    /// Returns the folders below the root that hold the archive of another nebula: nothing of them could be brought back.
+    pub fn archives_within(&self, root: &Path) -> Vec<PathBuf> {
+        let own = self.left_out.iter().filter(|(path, why)| why == OWN && !path.starts_with('/'));
+        let folders = own.map(|(path, _)| root.join(name::name_of(path.as_ref())));
+        folders.filter(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())).collect()
+    }
+
     /// Looks again after the command: what changed is put into the journal, with its state before.
     ///
     /// # Errors
@@ -286,11 +295,11 @@ fn look(
             let Ok(meta) = entry.metadata() else { continue };
             let path = places.name(&full);
             let is_git_lock = is_in_repository(&path) && full.extension().is_some_and(|e| e == "lock");
-            // The root's own are mounted to be only read.
+            // The root's own are mounted to be only read, and archives below it where they can be.
             let is_own = |class: &PathClass| *class == PathClass::Refused && folder != places.root();
-            let object = match places.of(&full, meta.is_dir()) {
+            let object = match places.of_looked_at(&full, meta.is_dir()) {
                 class if places.is_private(&full) || is_own(&class) => {
-                    let why = if is_own(&class) { "nebula's own" } else { "private" };
+                    let why = if is_own(&class) { OWN } else { "private" };
                     left_out.push((path, why.into()));
                     continue;
                 }
@@ -492,5 +501,25 @@ mod tests {
         fs::rename(&aside, &before).expect("moved back");
         assert_eq!(sweep(&archive).expect("swept"), 1);
         assert!(mine.exists() && !unused.exists() && scan.shadow.join(&scan.entries["a"].copy).exists());
+    }
+
+    #[test]
+    fn the_persons_files_in_a_nebula_folder_below_the_root_are_kept_and_no_archive_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        for file in ["pkg/.nebula/rules/r.md", "pkg/.shaft/archives/x", ".nebula/config.json", "pkg/a"] {
+            let file = root.join(file);
+            fs::create_dir_all(file.parent().expect("below")).and_then(|()| fs::write(file, "before")).expect("made");
+        }
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = archive(&root);
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        let mut staging = archive.stage(&Default::default()).expect("staged");
+        let scan = Scan::before(&places, &archive, &staging).expect("scanned");
+        assert_eq!(scan.archives_within(&root), [root.join("pkg/.shaft")]);
+        fs::remove_dir_all(root.join("pkg/.nebula")).and_then(|()| fs::remove_file(root.join("pkg/a"))).expect("gone");
+        scan.after(&places, &mut staging).expect("scanned");
+        let kept: Vec<String> = staging.journal().expect("read").states.into_iter().map(|line| line.path).collect();
+        assert_eq!(kept, ["pkg/.nebula/", "pkg/.nebula/rules/", "pkg/.nebula/rules/r.md", "pkg/a"]);
     }
 }

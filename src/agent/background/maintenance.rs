@@ -17,6 +17,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
     tokio::task::spawn_blocking(move || {
         // Sessions whose process is gone count as ended from now on.
         services.memory.post(|memory| memory.sweep().map(drop));
+        services.config.read().paths.sweep();
         if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::agent::services::StoreError;
-use crate::archive::{self, Id};
+use crate::archive::{self, Id, ModeChanges};
 use crate::execute::Stores;
 use crate::execute::store::is_issued;
 use crate::memory::{ChangesetRecord, StoredFile};
@@ -81,7 +81,8 @@ pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
 
 /// Counts the files of a changeset that are not in the state it archived any more.
 fn written(stores: Stores<'_>, id: Id, files: &[StoredFile]) -> usize {
-    files.iter().filter(|file| !stores.archive.is_as_before(stores.workspace, id, &file.path)).count()
+    let modes = ModeChanges::new(stores.archive);
+    files.iter().filter(|file| !modes.is_as_before(stores.workspace, id, &file.path)).count()
 }
 
 /// Returns what is said of a change that was cut off; none where all of its files were written.

@@ -1,9 +1,11 @@
 //! Changesets of ops of Strand stores: they name the ops before these are issued; the stores' own logs keep what was
 //! there before.
 
+use std::collections::BTreeSet;
+
 use crate::archive::restore::RestoreError;
-use crate::archive::{Archive, Error, Id, LastWrittenLookup, RestoreTarget, StoreOps, at};
-use crate::proposal::Consent;
+use crate::archive::{Archive, Choices, Error, Id, LastWrittenLookup, NotUndone, RestoreTarget, StoreOps, at};
+use crate::proposal::{Consent, ForeignChoice, RestorePreview, RestoreStatus};
 
 impl Archive {
     /// Returns the ops that a changeset issued to Strand stores.
@@ -32,27 +34,54 @@ impl Archive {
         Ok(id)
     }
 
-    /// Returns the ops that a restore takes back, those of the newest changeset first. Whoever names files or versions
-    /// takes back files alone.
+    /// Returns what commands did that is not brought back with their changesets, each once. What cannot be read is told as
+    /// a warning where its paths are.
+    pub(in crate::archive) fn previews_of_not_undone(&self, undone: &[Id]) -> Vec<RestorePreview> {
+        let all: BTreeSet<NotUndone> = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten().collect();
+        let preview = |NotUndone { what, why }| RestorePreview { path: what, status: RestoreStatus::NotUndone(why) };
+        all.into_iter().map(preview).collect()
+    }
+
+    /// Returns the ops that a restore takes back, those of the newest changeset first, and previews of those that stay.
+    /// Whoever names files or versions takes back files alone; where what someone else changed is to stay, the ops of
+    /// changesets that no one remembers do too.
     pub(in crate::archive) fn ops_to_revert(
         &self,
         request: &RestoreTarget,
         undone: &[Id],
         written: &dyn LastWrittenLookup,
-    ) -> Result<Vec<StoreOps>, RestoreError> {
+        choices: &Choices,
+    ) -> Result<(Vec<StoreOps>, Vec<RestorePreview>), RestoreError> {
         let count = match request {
-            RestoreTarget::Version { .. } => return Ok(Vec::new()),
-            RestoreTarget::Undo { files, .. } if !files.is_empty() => return Ok(Vec::new()),
+            RestoreTarget::Version { .. } => return Ok(Default::default()),
+            RestoreTarget::Undo { files, .. } if !files.is_empty() => return Ok(Default::default()),
             RestoreTarget::Undo { count, .. } => *count,
             RestoreTarget::Changesets(_) | RestoreTarget::Since(_) => 1,
         };
         let mut ids: Vec<Id> = undone.iter().copied().filter(|id| !written.failed(*id)).collect();
         ids.sort_unstable_by(|a, b| b.cmp(a));
-        // One that cannot be read is told as a warning where its paths are.
-        let ops: Vec<StoreOps> = ids.into_iter().filter_map(|id| self.store_ops(id).ok()).flatten().collect();
+        let keeps = choices.others == Some(ForeignChoice::Keep);
+        let (mut ops, mut left) = (Vec::new(), Vec::new());
+        for id in ids {
+            // One that cannot be read is told as a warning where its paths are.
+            let named = self.store_ops(id).unwrap_or_default();
+            match keeps && !written.knows_changeset(id) {
+                true => left.extend(named.iter().map(preview_of_unknown)),
+                false => ops.extend(named),
+            }
+        }
         match ops.first() {
             Some(ops) if count > 1 => Err(RestoreError::OpsOnce(ops.store.clone())),
-            _ => Ok(ops),
+            _ => Ok((ops, left)),
         }
+    }
+}
+
+/// Returns the preview of ops that stay because no one remembers who issued them.
+fn preview_of_unknown(ops: &StoreOps) -> RestorePreview {
+    let why = "nebula's memory does not know this change, which may have come with a clone; --force takes it back";
+    RestorePreview {
+        path: format!("{}: {}", ops.store, ops.definitions.join(", ")),
+        status: RestoreStatus::Refused(why.into()),
     }
 }

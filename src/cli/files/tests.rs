@@ -839,3 +839,74 @@ fn a_state_is_written_with_its_folders_and_their_modes() {
     assert_eq!(fs::read_to_string(to.join("shut/a")).expect("read"), "one\n");
     fs::set_permissions(to.join("shut"), fs::Permissions::from_mode(0o700)).expect("set");
 }
+
+/// Makes a store with a definition, in a folder from the workspace's root. Returns the op that added it.
+#[cfg(feature = "strand")]
+fn store_with_a_definition(w: &World, folder: &str) -> String {
+    use crate::strand::cli::{Opening, ToolAnswer, ToolCall};
+    let root = w.workspace.root().join(folder);
+    crate::strand::store::Store::init(&root).expect("made");
+    let arguments = serde_json::json!({"layer": "slot", "name": "precious", "body": "Int = 1"});
+    let arguments = arguments.as_object().cloned().expect("an object");
+    let call = ToolCall { name: "strand_add", arguments, client: "nebula" };
+    let opening = Opening::find(Some(root.clone()), &root).expect("found").expect("one");
+    let mut tools = opening.open().expect("opened");
+    let answer = tools.issue(&call, &[], Box::new(|_| Ok(())), &Default::default());
+    let ToolAnswer::Done(answer) = answer else { panic!("{answer:?}") };
+    answer["op-id"].as_str().expect("an op").to_string()
+}
+
+#[cfg(feature = "strand")]
+#[test]
+fn a_changeset_of_a_clone_reaches_no_store_outside_and_none_without_force() {
+    let w = World::new();
+    let op = store_with_a_definition(&w, "../victim/v.strand-store");
+    let victim = w.dir.path().join("victim/v.strand-store");
+    let snapshot = |folder: &std::path::Path| {
+        let mut all: Vec<_> = walkdir(folder).into_iter().map(|file| (fs::read(&file).expect("read"), file)).collect();
+        all.sort();
+        all
+    };
+    let lock = victim.join(".strand/lock");
+    fs::remove_file(&lock).expect("removed");
+    let before = snapshot(&victim);
+    let name = |store: &str, op: &str| {
+        let ops = crate::archive::StoreOps {
+            store: store.into(),
+            definitions: vec!["slot.precious".into()],
+            ops: vec![op.into()],
+        };
+        w.archive.name_ops(ops, None, Consent::Person).expect("named")
+    };
+    let absolute = victim.display().to_string();
+    for store in ["../victim/v.strand-store", absolute.as_str(), "x/../../victim/v.strand-store", "link.strand-store"] {
+        name(store, &op);
+        if store.starts_with("link") {
+            std::os::unix::fs::symlink(&victim, w.workspace.full(store)).expect("linked");
+        }
+        for words in [&["undo", "--yes"][..], &["undo", "--force"], &["undo", "--dry-run"]] {
+            let ran = w.run(words, None);
+            assert!(ran.code == FAILED && !ran.out.contains("restored 1"), "{store} {words:?}: {ran:?}");
+        }
+        assert_eq!(snapshot(&victim), before, "{store}");
+    }
+    let op = store_with_a_definition(&w, "own.strand-store");
+    name("own.strand-store", &op);
+    let ran = w.run(&["undo", "--yes"], None);
+    assert!(ran.code == FAILED && ran.out.contains("memory does not know this change"), "{ran:?}");
+    let ran = w.run(&["undo", "--force"], None);
+    assert!(ran.code == DONE && ran.out.contains("restored 1 definition; this change is "), "{ran:?}");
+}
+
+/// Returns the files in a folder and in those below it.
+#[cfg(feature = "strand")]
+fn walkdir(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("listed").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files.extend(walkdir(&path)),
+            path => files.push(path),
+        }
+    }
+    files
+}

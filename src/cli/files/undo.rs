@@ -134,6 +134,10 @@ impl ArchiveCommands<'_> {
             return Ok((NOT_APPROVED, none));
         };
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
+        if !ask.json && !paths.is_empty() {
+            writeln!(self.out, "{}", restored_words(&applied, &paths))?;
+            self.out.flush()?;
+        }
         Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
     }
 
@@ -288,7 +292,7 @@ impl ArchiveCommands<'_> {
         Ok(self.out.flush()?)
     }
 
-    /// Prints what was done.
+    /// Prints what was done to each file, for programs.
     fn report(
         &mut self,
         changeset: Option<Id>,
@@ -298,10 +302,6 @@ impl ArchiveCommands<'_> {
     ) -> Result<()> {
         if json {
             self.out.json(&outcome(changeset, previews, applied))?;
-        } else if !applied.is_empty() {
-            let archived =
-                changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
-            writeln!(self.out, "restored {}{archived}", counted(applied.keys().map(String::as_str)))?;
         }
         Ok(self.out.flush()?)
     }
@@ -310,6 +310,20 @@ impl ArchiveCommands<'_> {
 /// Returns `2 definitions in shop.strand-store`.
 fn counted_definitions(revert: &StoreRevert) -> String {
     format!("{} in {}", plural(revert.definitions().len(), "definition"), clean_line(revert.store()))
+}
+
+/// Returns what was restored, and where the way back is: of files the versions are archived.
+fn restored_words(applied: &Applied, written: &WrittenFiles) -> String {
+    let files = (!applied.paths.is_empty()).then(|| counted(applied.paths.iter().map(String::as_str)));
+    let archived = match applied.changeset {
+        Some(id) if files.is_some() => format!("; the replaced versions are archived as {id}"),
+        Some(id) => format!("; this change is {id}"),
+        None => String::new(),
+    };
+    // They stand among what was written under the name of their store.
+    let definitions = written.len().saturating_sub(applied.paths.len());
+    let definitions = (definitions > 0).then(|| plural(definitions, "definition"));
+    format!("restored {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
 }
 
 /// The files that were written, each with how it was joined with what someone else had changed.

@@ -178,6 +178,16 @@ impl Memory {
         Ok(statement.query_row([project, path, version], |row| row.get(0)).optional()?)
     }
 
+    /// Returns whether a version of a path is recorded as archived.
+    pub fn knows_version(&self, project: &str, path: &str, version: &str) -> Result<bool, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM changeset_files f JOIN changesets c ON c.n = f.n
+             WHERE f.path = ?2 AND f.version = ?3 AND c.project_path = ?1)",
+        )?;
+        Ok(statement.query_row([project, path, version], |row| row.get(0))?)
+    }
+
     /// Returns the SHA-256 of archived versions, where it was taken.
     pub fn version_hashes(&self, project: &str) -> Result<Vec<(String, Sha256)>, Error> {
         let store = self.store();

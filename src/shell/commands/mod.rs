@@ -112,7 +112,7 @@ impl Commands {
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
-            only_read: self.shell.only_read(keeper),
+            only_read: self.shell.only_read(keeper, scan.as_ref()),
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),

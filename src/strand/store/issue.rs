@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::checkpoint;
 use super::position::fold_chain;
-use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
+use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids, update_attributes};
 use crate::strand::check::{Checks, Diagnostic, LocatedFault, render};
 use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;
@@ -223,6 +223,11 @@ impl Store {
                 return Err(error);
             }
         };
+        if update_attributes(&self.root) {
+            self.notices.push(
+                "the line of .gitattributes for the log ends in -text now, so that Git keeps its line ends".into(),
+            );
+        }
         fold_chain(&mut self.chain, &appended.sum);
         (self.offset, self.sum) = (appended.end, appended.sum);
         self.placed.extend(ids.iter().copied().zip(appended.places.into_iter().skip(control.len())));

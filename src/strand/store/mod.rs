@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::id::{DefId, Layer, OpId, QName};
 use super::issue::Refusal;
+use super::op::Op;
 use super::state::State;
 use crate::disk::check_stop;
 use archive::Archives;
@@ -95,6 +96,8 @@ pub struct Store {
     damage: Option<Damage>,
     /// True if a merge of two logs waits to be closed by a commit line.
     mixed: bool,
+    /// True if the log was read with the line ends that it was written with, which its file could not be given back.
+    as_written: bool,
 }
 
 impl Store {
@@ -149,6 +152,7 @@ impl Store {
             notices: Vec::new(),
             damage: None,
             mixed: false,
+            as_written: false,
         };
         store.stand_on_checkpoint();
         store.catch_up()?;
@@ -308,6 +312,9 @@ impl Store {
 
     /// Reads what other processes have written since. Returns the ops that were new here.
     pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
+        if self.as_written {
+            return Ok(Vec::new());
+        }
         // Read first: what fails later would lose the ops of the log that are read past here.
         let config = Config::read(&self.root)?;
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
@@ -319,6 +326,13 @@ impl Store {
         if entries.withdrawn.iter().any(|id| self.state.graph().has(*id)) {
             entries = self.read_anew()?;
         }
+        let admitted = self.take_in(entries, pending)?;
+        self.config = config;
+        Ok(admitted)
+    }
+
+    /// Takes in what was read of the log, and ops that wait. Returns the ops that were new here.
+    fn take_in(&mut self, mut entries: Entries, pending: Vec<Op>) -> Result<Vec<OpId>, Error> {
         if !entries.sum.is_empty() || self.offset == 0 {
             self.sum.clone_from(&entries.sum);
         }
@@ -338,7 +352,6 @@ impl Store {
         let mut offered = self.state.offer(entries.ops);
         offered.admitted.extend(self.state.offer(pending).admitted);
         self.state.refresh();
-        self.config = config;
         Ok(offered.admitted)
     }
 
@@ -363,14 +376,19 @@ impl Store {
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
         let lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
+        // Nothing is written to a log that has other line ends.
+        self.as_written = false;
         self.catch_up()?;
         self.whole()?;
+        if self.rehearsed.is_some() {
+            // What is only tried leaves the files as they are.
+            return Ok(lock);
+        }
         if self.log.length()? > self.offset {
             let torn_file = self.log.truncate(self.offset, &self.inner("rejected"))?;
             let torn_file = torn_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{torn_file}"));
         }
-        update_attributes(&self.root);
         if std::mem::take(&mut self.mixed) {
             (self.offset, self.sum) = self.log.close_merge(self.offset)?;
             fold_chain(&mut self.chain, &self.sum);
@@ -419,16 +437,17 @@ const ATTRIBUTES: &str = ".strand/*.jsonl merge=union -text";
 /// The attributes that stores were made with before: a checkout could give the log the line ends of another system.
 const OLD_ATTRIBUTES: &str = ".strand/*.jsonl merge=union";
 
-/// Updates the attributes of a store that was made with the old ones.
-fn update_attributes(root: &Path) {
+/// Updates the attributes of a store that was made with the old ones: that line alone. Returns whether it did.
+fn update_attributes(root: &Path) -> bool {
     let path = root.join(".gitattributes");
     // A file that cannot be read or written is no reason to refuse an op: the next write tries again.
-    let Ok(Some(text)) = read_optional(&path) else { return };
-    if text.lines().any(|line| line == OLD_ATTRIBUTES) {
-        let updated = |line| if line == OLD_ATTRIBUTES { ATTRIBUTES } else { line };
-        let lines: String = text.lines().map(|line| format!("{}\n", updated(line))).collect();
-        let _ = atomic_write(&path, lines.as_bytes());
-    }
+    let Ok(Some(text)) = read_optional(&path) else { return false };
+    let updated = |line: &str| match line.trim_end_matches(['\r', '\n']) {
+        OLD_ATTRIBUTES => line.replacen(OLD_ATTRIBUTES, ATTRIBUTES, 1),
+        _ => line.to_owned(),
+    };
+    let lines: String = text.split_inclusive('\n').map(updated).collect();
+    lines != text && atomic_write(&path, lines.as_bytes()).is_ok()
 }
 
 /// Adds the lines that a file lacks.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::archive::{self, Archives, base};
+use super::files::read_ops;
 use super::log::{header, resolve};
 use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, checkpoint, disk};
 use crate::strand::id::{OpId, now_ms};
@@ -65,6 +66,7 @@ impl Store {
     }
 
     /// Gives a damaged log back the line ends that it was written with, where Git converted them: the sums hold again then.
+    /// Where its file cannot be written, it is read as if it had them.
     pub(super) fn restore_line_ends(&mut self) -> Result<(), Error> {
         if self.damage.is_none() {
             return Ok(());
@@ -72,17 +74,32 @@ impl Store {
         let path = self.log.path().to_owned();
         let read = || disk::read(&path).map_err(|error| Error::io("read", &path, error));
         let is_converted = |text: &[u8]| without_returns(text).len() < text.len();
-        if !is_converted(&read()?) {
+        let found = read()?;
+        if !is_converted(&found) {
             return Ok(());
         }
-        {
+        let rewrite = || {
             let _lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
             let text = read()?;
-            if is_converted(&text) {
-                self.log.replace_text(&without_returns(&text))?;
-            }
+            if is_converted(&text) { self.log.replace_text(&without_returns(&text)) } else { Ok(()) }
+        };
+        match rewrite() {
+            Ok(()) => self.read_from_log(),
+            Err(_) => self.read_as_written(&without_returns(&found)),
         }
-        self.read_from_log()
+    }
+
+    /// Reads the log from this text of it, which its file has with other line ends. One that is damaged all the same
+    /// stays so.
+    fn read_as_written(&mut self, text: &[u8]) -> Result<(), Error> {
+        let Ok(entries) = self.log.parse(text) else { return Ok(()) };
+        let pending = read_ops(&self.inner("pending.jsonl"))?;
+        self.start_over();
+        self.take_in(entries, pending)?;
+        // In the file they stand elsewhere.
+        self.placed.clear();
+        self.as_written = true;
+        Ok(())
     }
 
     /// Fetches the ops of lost lines and missing parents from the upstream. Returns how many.

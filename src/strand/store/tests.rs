@@ -624,3 +624,45 @@ fn the_attributes_of_an_older_store_are_updated_by_the_next_write() {
     store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
     assert_eq!(std::fs::read_to_string(&attributes).unwrap(), format!("*.md text\n{current}"));
 }
+
+#[test]
+fn only_a_write_updates_the_attributes_and_only_their_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let attributes = dir.path().join(".gitattributes");
+    let old = "# mine\r\n.strand/*.jsonl merge=union\r\n*.md text";
+    std::fs::write(&attributes, old).unwrap();
+    store.begin_rehearsal();
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    store.end_rehearsal();
+    assert_eq!(std::fs::read_to_string(&attributes).unwrap(), old);
+    store.take_notices();
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    let new = "# mine\r\n.strand/*.jsonl merge=union -text\r\n*.md text";
+    assert_eq!(std::fs::read_to_string(&attributes).unwrap(), new);
+    assert_eq!(store.take_notices().len(), 1);
+}
+
+#[test]
+fn a_log_with_other_line_ends_is_read_where_it_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    store.issue(&[add("slot.a", "Int = 1"), add("slot.b", "Int = 2")], &me(), false).unwrap();
+    let (log, hash, lock) = (store.inner("op-log.jsonl"), store.state().state_hash(), store.inner("lock"));
+    drop(store);
+    let converted = std::fs::read_to_string(&log).unwrap().replace('\n', "\r\n");
+    std::fs::write(&log, &converted).unwrap();
+    std::fs::remove_file(dir.path().join(".strand/store.crdt")).ok();
+    std::fs::remove_file(&lock).unwrap();
+    // As on a file system that is only read.
+    std::fs::create_dir(&lock).unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    store.catch_up().unwrap();
+    assert_eq!((store.whole().is_ok(), store.state().state_hash()), (true, hash.clone()));
+    assert!(store.issue(&[add("slot.c", "Int = 3")], &me(), false).is_err());
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), converted);
+    std::fs::remove_dir(&lock).unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.state().state_hash(), hash);
+    assert!(!std::fs::read_to_string(&log).unwrap().contains('\r'));
+}

@@ -107,7 +107,6 @@ pub async fn edits(
         let cause = cause(session, &pending);
         let id = context.events.proposal();
         let mut files = changes.clone();
-        context.services.workspace.note_other_names(&mut files);
         files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files });
         let asks = asks_person(&context.settings(), &context.services.archive, &proposal);
@@ -238,6 +237,7 @@ async fn place(
         let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), known, merger };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
+        workspace.note_other_names(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
         let merged = outcome.changes.iter().filter_map(|change| merged(change, &seen)).collect();
         (outcome.changes, outcome.results, merged)

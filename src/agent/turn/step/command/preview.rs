@@ -111,6 +111,10 @@ async fn changes(
     let read = move || {
         let Some(view) = command.take_view() else { return (None, Err("its view is gone".to_string())) };
         let changes = view.changes(&services.workspace, &services.shell.places()).map_err(|error| error.to_string());
+        let changes = changes.map(|mut changes| {
+            services.workspace.note_other_names(&mut changes.files);
+            changes
+        });
         (Some(view), changes)
     };
     tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| (None, Err(error.to_string())))
@@ -129,9 +133,7 @@ async fn propose(
     item.set(&context.events, CallState::Asking).await;
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
-    let mut files = changes.files;
-    context.services.workspace.note_other_names(&mut files);
-    let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files });
+    let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
     let decided =
         execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause(info), stop)
             .await;
