@@ -39,7 +39,7 @@ pub use prune::{Damage, Keep, Prune};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
 pub use seal::{ChangeKind, CommandChange, CommandChanges};
-pub use unit::listing::large_folders;
+pub use unit::listed::large_folders;
 pub use unit::repository::{parts_words, words as repository_words};
 pub use version::{Version, version_before};
 
@@ -84,7 +84,7 @@ pub struct Archive {
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
     /// The listings that were read.
-    listings: Arc<Mutex<HashMap<Id, Arc<unit::listing::Listing>>>>,
+    listings: Arc<Mutex<HashMap<Id, Arc<unit::listed::Listing>>>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
     listed: Arc<AtomicBool>,
     /// Joins what is restored or written with what someone else changed.
@@ -272,7 +272,7 @@ impl Archive {
     pub fn file_count(&self) -> Result<usize, Error> {
         let mut folders: HashSet<PathBuf> = self.folders()?.into_iter().collect();
         for listing in self.listings()? {
-            folders.extend(listing.versions(self).map(|(path, _)| self.file_folder(path)));
+            folders.extend(listing.versions().map(|(path, _)| self.file_folder(path)));
         }
         Ok(folders.len())
     }
@@ -391,7 +391,7 @@ impl Archive {
             None => {
                 let own = self.folders()?;
                 let listings = self.listings()?;
-                let listed = listings.iter().flat_map(|listing| listing.versions(self).map(|(_, version)| version));
+                let listed = listings.iter().flat_map(|listing| listing.versions().map(|(_, version)| version));
                 own.iter().filter_map(|f| self.versions_in(f).ok()).flatten().chain(listed).collect()
             }
         };

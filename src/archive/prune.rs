@@ -130,7 +130,7 @@ impl Archive {
                     if let Some(what) = self.check_listing(&listing) {
                         damage(file, &what);
                     }
-                    for (path, version) in listing.versions(self) {
+                    for (path, version) in listing.versions() {
                         folders.entry(self.file_folder(path)).or_default().push(version.id);
                     }
                 }
@@ -248,7 +248,7 @@ impl Archive {
             all.insert(folder, versions);
         }
         for listing in self.listings()? {
-            for (path, version) in listing.versions(self) {
+            for (path, version) in listing.versions() {
                 let versions = all.entry(self.file_folder(path)).or_default();
                 if let Err(place) = versions.binary_search_by_key(&version.id, |v| v.id) {
                     versions.insert(place, version);

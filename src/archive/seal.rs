@@ -17,7 +17,7 @@ use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, large_folders, version};
 use crate::disk::{self, Folder, Unflushed};
-use crate::proposal::{Counts, State, count_changed, outermost_folder};
+use crate::proposal::{Counts, State, count_changed, is_in_repository, outermost_folder};
 use crate::workspace::{PathReader, Workspace, state_of};
 
 /// The number of files above which no bytes are stored for merges.
@@ -273,7 +273,9 @@ struct NamedStates {
 /// Returns the folders that were made with many files: nothing was there before.
 fn made_folders(changes: &[CommandChange]) -> BTreeSet<&str> {
     let folders = changes.iter().filter(|change| change.kind == ChangeKind::Made && change.entry.path.ends_with('/'));
-    let folders: BTreeSet<&str> = folders.map(|change| change.entry.path.as_str()).collect();
+    let folders = folders.map(|change| change.entry.path.as_str());
+    // Those elsewhere have names of several forms.
+    let folders: BTreeSet<&str> = folders.filter(|path| !path.starts_with('/') && !is_in_repository(path)).collect();
     let large = large_folders(&folders, changes.iter().map(|change| change.entry.path.as_str()));
     let mut large: BTreeSet<&str> = large.into_iter().collect();
     for change in changes.iter().filter(|change| change.entry.kind != StagedKind::Absent) {

@@ -8,20 +8,18 @@
 //! A restore that brings the folder back by renaming it takes the bytes with it: they are then found where the files are,
 //! or in a later version, by their hash.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use rustix::fs::FileType;
-use serde::{Deserialize, Serialize};
 
-use super::whole::FEW;
+use super::listed::{ListedKind, ListedVersion, Listing};
 use crate::archive::restore::state_sha;
 use crate::archive::version::Listed;
 use crate::archive::{Archive, Error, Id, RecordedFile, Sha, Version, at, path::hex};
 use crate::disk::{self, Folder};
-use crate::proposal::{State, outermost_folder};
+use crate::proposal::State;
 use crate::workspace::state_of;
 
 /// The folder of listings beside the versions.
@@ -30,101 +28,6 @@ pub(in crate::archive) const LISTINGS: &str = "folders";
 const REMOVED: &str = "removed";
 /// The largest listing that is read, in bytes.
 const MAX_LISTING: u64 = 1 << 30;
-
-/// The kind of a listed state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ListedKind {
-    Absent,
-    File,
-    Link,
-    Folder,
-}
-
-/// A line of a listing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct ListedVersion {
-    /// Normalised path; a folder's ends in `/`.
-    path: String,
-    version: String,
-    kind: ListedKind,
-    #[serde(default)]
-    mode: u32,
-    #[serde(default)]
-    size: u64,
-    /// SHA-256 of the state, in hexadecimal, as [`state_sha`] gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-}
-
-/// The versions of a folder and of all in it. The first is that of the folder.
-#[derive(Debug)]
-pub(in crate::archive) struct Listing {
-    pub id: Id,
-    pub folder: String,
-    lines: Vec<(Id, ListedVersion)>,
-    by_path: HashMap<String, usize>,
-    by_id: HashMap<Id, usize>,
-}
-
-impl Listing {
-    fn read(id: Id, bytes: &[u8]) -> Option<Self> {
-        let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
-        let lines = lines.map(|line| {
-            let line: ListedVersion = serde_json::from_slice(line).ok()?;
-            Some((Id::parse(&line.version)?, line))
-        });
-        let lines = lines.collect::<Option<Vec<_>>>()?;
-        let folder = lines.first().filter(|(first, line)| *first == id && line.path.ends_with('/'))?.1.path.clone();
-        // What it says of other paths is not believed.
-        let is_own = lines.iter().all(|(_, line)| line.path.starts_with(&folder) && !leads_out(&line.path));
-        let by_path = lines.iter().enumerate().map(|(place, (_, line))| (line.path.clone(), place)).collect();
-        let by_id = lines.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
-        is_own.then_some(Listing { id, folder, lines, by_path, by_id })
-    }
-
-    /// Returns the number of versions.
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Returns all paths with their versions.
-    pub fn versions<'a>(&'a self, archive: &'a Archive) -> impl Iterator<Item = (&'a str, Version)> {
-        self.lines.iter().map(|line| (line.1.path.as_str(), self.version(line, archive)))
-    }
-
-    fn version(&self, (id, line): &(Id, ListedVersion), archive: &Archive) -> Version {
-        let file = match line.kind {
-            ListedKind::File | ListedKind::Link => {
-                archive.home.join(REMOVED).join(self.id.to_string()).join(self.below(line))
-            }
-            ListedKind::Absent | ListedKind::Folder => archive.listing_file(self.id),
-        };
-        let (absent, folder) = (line.kind == ListedKind::Absent, line.kind == ListedKind::Folder);
-        Version { id: *id, absent, folder, listed: Some(Listed { listing: self.id, size: line.size }), file }
-    }
-
-    /// Returns the path of a line below its folder.
-    fn below<'a>(&self, line: &'a ListedVersion) -> &'a str {
-        line.path.strip_prefix(&self.folder).unwrap_or_default()
-    }
-}
-
-/// Returns whether a path may lead elsewhere than to a name below its beginning.
-fn leads_out(path: &str) -> bool {
-    path.trim_end_matches('/').split('/').enumerate().any(|(n, part)| n > 0 && matches!(part, "" | "." | ".."))
-}
-
-/// Returns the outermost of these folders, each with its closing `/`, in which many of these paths are files.
-pub fn large_folders<'p>(folders: &BTreeSet<&'p str>, paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for path in paths.filter(|path| !path.ends_with('/')) {
-        if let Some(folder) = outermost_folder(path, folders) {
-            *counts.entry(folder).or_default() += 1;
-        }
-    }
-    folders.iter().copied().filter(|folder| counts.get(folder).is_some_and(|count| *count > FEW)).collect()
-}
 
 impl Archive {
     pub(in crate::archive) fn listing_file(&self, id: Id) -> PathBuf {
@@ -160,17 +63,19 @@ impl Archive {
     pub(in crate::archive) fn read_listing(&self, id: Id) -> io::Result<Listing> {
         let folder = self.open_folder().map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
         let file = folder.enter(LISTINGS)?.open_file(format!("{id}.jsonl"))?;
-        Listing::read(id, &disk::read_open(&file, MAX_LISTING)?).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        let bytes = disk::read_open(&file, MAX_LISTING)?;
+        let removed = self.home.join(REMOVED).join(id.to_string());
+        Listing::read(id, &bytes, self.listing_file(id), removed).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Adds the versions of a path that listings hold.
     pub(in crate::archive) fn add_listed(&self, path: &str, versions: &mut Vec<Version>) -> Result<(), Error> {
         let had = versions.len();
         for listing in self.listings()? {
-            let line = listing.by_path.get(path).map(|place| &listing.lines[*place]);
+            let line = listing.of_path(path);
             // One that lies by itself too was to be listed and was not.
             if let Some(line) = line.filter(|(id, _)| versions.iter().all(|version| version.id != *id)) {
-                versions.push(listing.version(line, self));
+                versions.push(listing.version(line));
             }
         }
         if versions.len() > had {
@@ -183,14 +88,14 @@ impl Archive {
     pub(in crate::archive) fn path_of_listed(&self, listing: Id, version: Id) -> Result<Option<String>, Error> {
         let listings = self.listings()?;
         let found = listings.iter().find(|found| found.id == listing);
-        Ok(found.and_then(|found| Some(found.lines[*found.by_id.get(&version)?].1.path.clone())))
+        Ok(found.and_then(|found| Some(found.of_version(version)?.path.clone())))
     }
 
     /// Returns the state that a listed version holds.
     pub(in crate::archive) fn listed_state(&self, listing: Id, version: &Version) -> io::Result<State> {
         let listings = self.listings().map_err(io::Error::other)?;
         let listing = listings.iter().find(|found| found.id == listing).ok_or(io::ErrorKind::NotFound)?;
-        let line = &listing.lines[*listing.by_id.get(&version.id).ok_or(io::ErrorKind::NotFound)?].1;
+        let line = listing.of_version(version.id).ok_or(io::ErrorKind::NotFound)?;
         let mode = Some(line.mode);
         match line.kind {
             ListedKind::Absent => return Ok(State::Absent),
@@ -345,7 +250,7 @@ impl Archive {
             return is_lost.then(|| format!("{} is missing in .shaft/{REMOVED}", listing.id));
         }
         content.clone().find_map(|line| {
-            let version = listing.version(line, self);
+            let version = listing.version(line);
             let error = self.listed_state(listing.id, &version).err()?;
             Some(format!("{} cannot be read: {error}", line.1.path))
         })
