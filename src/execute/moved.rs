@@ -18,9 +18,9 @@ pub struct FolderMove<'a> {
     pub folder: &'a str,
     /// The removed folder that comes back; none: it goes.
     back: Option<Id>,
-    /// What is in it, by the paths below it.
+    /// The states in it, by the paths below it.
     expected: HashMap<&'a str, Expected<'a>>,
-    /// Where it was renamed from and to.
+    /// The places that it was renamed from and to.
     done: Option<[(Folder, String); 2]>,
 }
 

@@ -43,7 +43,7 @@ pub(in crate::archive) struct Listing {
     pub folder: String,
     /// Its file.
     file: PathBuf,
-    /// Where its folder lies when it is removed.
+    /// The place of its folder when it is removed.
     removed: PathBuf,
     pub(super) lines: Vec<(Id, ListedVersion)>,
     by_path: HashMap<String, usize>,
