@@ -40,8 +40,7 @@ fn a_folder_of_many_files_goes_and_comes_by_one_rename() {
     assert!(preview.contains("big/") && preview.contains("1,001 files"), "{preview}");
     assert_eq!((tree.root().join("big").exists(), count(&tree, ".shaft/removed")), (false, 1));
     let history = works_out(&tree, &["history", "big/deep/f7", "--json"]);
-    let history: serde_json::Value = serde_json::from_str(&history).expect("JSON");
-    assert!(history.to_string().matches("\"version\"").count() >= 2, "{history}");
+    assert!(history.matches("\"version\"").count() >= 2, "{history}");
 
     works_out(&tree, &["redo", "--yes"]);
     let left = difference(&after, &tree.snapshot());
