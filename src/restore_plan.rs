@@ -311,3 +311,6 @@ impl LastWrittenLookup for WrittenStates<'_> {
         self.memory.or_report(record).is_some_and(|r| r.state == ChangesetState::Failed)
     }
 }
+
+#[cfg(test)]
+mod tests;

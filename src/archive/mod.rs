@@ -4,6 +4,8 @@
 //! ```text
 //! .shaft/lock, .shaft/archives/<changeset>.txt, .shaft/archives/<SHA-256 of the path>/<version>.<extension>
 //! ```
+//!
+//! The versions of a folder that is made or removed with many files lie together: see `unit::listing`.
 
 mod changeset;
 mod folder;
@@ -20,6 +22,7 @@ pub mod staging;
 mod unit;
 mod version;
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -37,6 +40,7 @@ pub use prune::{Damage, Keep, Prune};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
 pub use seal::{ChangeKind, CommandChange, CommandChanges};
+pub use unit::listed::large_folders;
 pub use unit::repository::{parts_words, words as repository_words};
 pub use version::{Version, version_before};
 
@@ -80,6 +84,8 @@ pub struct Archive {
     stop: CancellationToken,
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
+    /// The listings that were read.
+    listings: Arc<Mutex<HashMap<Id, Arc<unit::listed::Listing>>>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
     listed: Arc<AtomicBool>,
     /// Joins what is restored or written with what someone else changed.
@@ -197,6 +203,7 @@ impl Archive {
             probe: None,
             stop: CancellationToken::new(),
             recent: Arc::default(),
+            listings: Arc::default(),
             listed: Arc::default(),
             merger: Merger::default(),
         };
@@ -264,7 +271,11 @@ impl Archive {
     /// # Errors
     /// When the archive is there and cannot be read.
     pub fn file_count(&self) -> Result<usize, Error> {
-        Ok(self.names(|name| is_folder_name(name).then_some(()))?.len())
+        let mut folders: HashSet<PathBuf> = self.folders()?.into_iter().collect();
+        for listing in self.listings()? {
+            folders.extend(listing.versions().map(|(path, _)| self.file_folder(path)));
+        }
+        Ok(folders.len())
     }
 
     /// Returns the glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change
@@ -324,7 +335,9 @@ impl Archive {
     /// # Errors
     /// When its folder cannot be read; one that is not there has none.
     pub fn versions(&self, path: &str) -> Result<Vec<Version>, Error> {
-        self.versions_in(&self.file_folder(path))
+        let mut versions = self.versions_in(&self.file_folder(path))?;
+        self.add_listed(path, &mut versions)?;
+        Ok(versions)
     }
 
     /// Returns the versions in one of the folders of versions, oldest first.
@@ -355,6 +368,9 @@ impl Archive {
         if version.absent {
             return Ok(State::Absent);
         }
+        if let Some(listed) = version.listed {
+            return self.listed_state(listed.listing, version);
+        }
         version.state_in(&self.folder_of(version)?, &self.stop)
     }
 
@@ -373,7 +389,12 @@ impl Archive {
     pub fn find_version(&self, path: Option<&str>, beginning: &str) -> Result<Version, Error> {
         let versions = match path {
             Some(path) => self.versions(path)?,
-            None => self.folders()?.iter().filter_map(|f| self.versions_in(f).ok()).flatten().collect(),
+            None => {
+                let own = self.folders()?;
+                let listings = self.listings()?;
+                let listed = listings.iter().flat_map(|listing| listing.versions().map(|(_, version)| version));
+                own.iter().filter_map(|f| self.versions_in(f).ok()).flatten().chain(listed).collect()
+            }
         };
         only(versions, "version", beginning, |v| v.id.to_string())
     }
@@ -384,6 +405,9 @@ impl Archive {
     /// # Errors
     /// When the changesets cannot be listed.
     pub fn path_of(&self, version: &Version) -> Result<Option<String>, Error> {
+        if let Some(listed) = version.listed {
+            return self.path_of_listed(listed.listing, version.id);
+        }
         let folder = version.file.parent();
         let mut older = self.list()?;
         let newer: Vec<Id> = older.drain(..older.partition_point(|id| *id > version.id)).collect();

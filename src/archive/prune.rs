@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::restore::is_damaged;
+use super::unit::listing::LISTINGS;
+use super::version::Listed;
 use super::{
     Archive, Error, Id, Lock, Sha, Version, at,
     changeset::{self, Changeset},
@@ -37,7 +39,7 @@ pub struct Keep {
 pub struct Prune {
     /// Changesets to delete, or to replace by one with the paths that stay.
     pub changesets: Vec<(Id, Vec<String>)>,
-    /// Version files to delete.
+    /// Version files to delete, and listings of versions, which go once none of theirs is needed.
     pub versions: Vec<PathBuf>,
     /// Bytes that are freed.
     pub bytes: u64,
@@ -88,12 +90,14 @@ impl Archive {
                 damage(file, "it should be a folder of versions");
             } else if name.strip_suffix(".txt").and_then(Id::parse).is_none()
                 && name != ".gitignore"
+                && name != LISTINGS
                 // Someone is writing, or was killed while doing so: the next start sweeps it.
                 && !disk::is_temp_name(&name)
             {
                 damage(file, "no file of the archive has such a name");
             }
         }
+        self.check_listings(&mut folders, &mut damage)?;
         for id in self.list()? {
             let file = self.changeset_file(id);
             let read = self.changeset_bytes(id).map_err(|e| e.to_string()).and_then(|bytes| changeset::read(&bytes));
@@ -110,6 +114,29 @@ impl Archive {
             }
         }
         Ok(found)
+    }
+
+    /// Checks the listings, and adds their versions to those of the folders.
+    fn check_listings(
+        &self,
+        folders: &mut HashMap<PathBuf, Vec<Id>>,
+        damage: &mut impl FnMut(PathBuf, &str),
+    ) -> Result<(), Error> {
+        for id in self.listing_ids()? {
+            let file = self.listing_file(id);
+            match self.read_listing(id) {
+                Err(why) => damage(file, &format!("the listing cannot be read: {why}")),
+                Ok(listing) => {
+                    if let Some(what) = self.check_listing(&listing) {
+                        damage(file, &what);
+                    }
+                    for (path, version) in listing.versions() {
+                        folders.entry(self.file_folder(path)).or_default().push(version.id);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_folder(
@@ -164,7 +191,7 @@ impl Archive {
         for folder in self.folders()? {
             self.versions_in(&folder).unwrap_or_default().into_iter().for_each(|v| add(v.file));
         }
-        Ok(sum)
+        Ok(sum + self.listing_ids()?.into_iter().map(|id| self.listing_size(id)).sum::<u64>())
     }
 
     /// Returns what prune would delete to keep no more than this: whole changesets, oldest first, and versions of none,
@@ -176,6 +203,7 @@ impl Archive {
         let mut size = self.size()?;
         let mut prune = Prune::default();
         let mut links: HashMap<(u64, u64), u64> = HashMap::new();
+        let mut listed: HashMap<Id, usize> = self.listings()?.iter().map(|one| (one.id, one.len())).collect();
         for step in self.prune_steps()? {
             let old = keep.since.is_some_and(|since| step.at < since);
             let big = keep.max_size.is_some_and(|max| size > max);
@@ -186,6 +214,17 @@ impl Archive {
                 continue;
             }
             for version in step.versions {
+                if let Some(Listed { listing, .. }) = version.listed {
+                    // It goes with the last of its versions.
+                    let left = listed.entry(listing).or_insert(usize::MAX);
+                    *left -= 1;
+                    if *left == 0 {
+                        let bytes = self.listing_size(listing);
+                        (prune.bytes, size) = (prune.bytes + bytes, size.saturating_sub(bytes));
+                        prune.versions.push(self.listing_file(listing));
+                    }
+                    continue;
+                }
                 let Ok(meta) = version.file.symlink_metadata() else { continue };
                 let gone = links.entry((meta.dev(), meta.ino())).or_default();
                 *gone += 1;
@@ -207,6 +246,14 @@ impl Archive {
         for folder in self.folders()? {
             let versions = self.versions_in(&folder)?;
             all.insert(folder, versions);
+        }
+        for listing in self.listings()? {
+            for (path, version) in listing.versions() {
+                let versions = all.entry(self.file_folder(path)).or_default();
+                if let Err(place) = versions.binary_search_by_key(&version.id, |v| v.id) {
+                    versions.insert(place, version);
+                }
+            }
         }
         let (mut steps, mut taken) = (Vec::new(), BTreeSet::new());
         let mut changesets = Vec::new();
@@ -265,6 +312,11 @@ impl Archive {
         folder.sync().map_err(at(&self.folder))?;
         for version in &prune.versions {
             let name = version.file_name().unwrap_or_default();
+            if version.parent() == Some(&self.folder.join(LISTINGS)) {
+                let id = version.file_stem().and_then(|stem| Id::parse(stem.to_str()?));
+                self.remove_listing(id.ok_or_else(|| at(version)(io::ErrorKind::InvalidInput.into()))?)?;
+                continue;
+            }
             let removed = version.parent().and_then(|f| f.file_name()).ok_or(io::ErrorKind::NotFound.into());
             let removed = removed.and_then(|of| folder.enter(of)).and_then(|open| open.remove_file(name));
             removed.map_err(at(version))?;

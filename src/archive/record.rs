@@ -16,7 +16,7 @@ use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::git;
-use crate::proposal::{Consent, LargeFile, State};
+use crate::proposal::{Consent, LargeFile, State, outermost_folder};
 use crate::workspace::leftover::UntrackedLookup;
 use crate::workspace::{OutsideFolder, copy_large, holds_large, lexical};
 
@@ -27,6 +27,8 @@ pub struct Recorded {
     pub changeset: Option<Id>,
     /// Its files. Excluded ones are left out.
     pub files: Vec<RecordedFile>,
+    /// The folders whose versions lie in one listing, each with the version of the folder.
+    pub listed: Vec<(String, Id)>,
 }
 
 /// One archived state.
@@ -95,9 +97,24 @@ impl Archive {
     /// # Errors
     /// Any error of the file system. Versions archived so far stay (without a changeset); nothing else does.
     pub fn record(&self, lock: &mut Lock, states: &[Before<'_>], consent: Option<Consent>) -> Result<Recorded, Error> {
+        self.record_folders(lock, states, &BTreeSet::new(), consent)
+    }
+
+    /// Archives states as [`Archive::record`] does, those of each of these folders, which are among them, in one listing: a
+    /// folder that is about to be removed is to be renamed to the version that [`Recorded::listed`] names.
+    ///
+    /// # Errors
+    /// As [`Archive::record`].
+    pub fn record_folders(
+        &self,
+        lock: &mut Lock,
+        states: &[Before<'_>],
+        folders: &BTreeSet<&str>,
+        consent: Option<Consent>,
+    ) -> Result<Recorded, Error> {
         let archived_states: Vec<_> = states.iter().filter(|b| self.excluded_by(b.path).is_none()).collect();
         if archived_states.is_empty() {
-            return Ok(Recorded { changeset: None, files: Vec::new() });
+            return Ok(Recorded { changeset: None, files: Vec::new(), listed: Vec::new() });
         }
         let newest = lock.last();
         let files: Vec<_> = archived_states
@@ -116,7 +133,11 @@ impl Archive {
         step("archive: ids")?;
         lock.save().map_err(at(&self.folder))?;
         step("archive: versions")?;
-        let named = self.write_versions(&files, &archived_states, &mut recent)?;
+        let pairs: Vec<_> = files.iter().zip(archived_states.iter().copied()).collect();
+        let (listed, own): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(file, _)| outermost_folder(&file.path, folders).is_some());
+        let named = self.write_versions(&own, &mut recent)?;
+        let listed = self.write_listings(&listed, folders)?;
         step("archive: changeset")?;
         let set = archived_states.iter().filter(|before| changeset::sets_mode(before.state, before.mode));
         let text = changeset::write(&Changeset {
@@ -128,7 +149,43 @@ impl Archive {
         self.add_changeset(changeset, &text, &named)?;
         recent.done(changeset);
         step("archive: done")?;
-        Ok(Recorded { changeset: Some(changeset), files })
+        Ok(Recorded { changeset: Some(changeset), files, listed })
+    }
+
+    fn write_listings(
+        &self,
+        versions: &[(&RecordedFile, &Before<'_>)],
+        folders: &BTreeSet<&str>,
+    ) -> Result<Vec<(String, Id)>, Error> {
+        let write = |folder: &&str| {
+            let inner = versions.iter().filter(|(file, _)| file.path.starts_with(*folder));
+            let (first, rest): (Vec<_>, Vec<_>) = inner.partition(|(file, _)| file.path == *folder);
+            let lines = first.into_iter().chain(rest).map(|(file, before)| (file, before.state));
+            Ok((folder.to_string(), self.write_listing(lines)?))
+        };
+        folders.iter().map(write).collect()
+    }
+
+    /// Archives each state of a listing by itself, and removes that: its folder cannot be renamed.
+    ///
+    /// # Errors
+    /// Any error of the file system; then nothing may be changed.
+    pub fn unlist(
+        &self,
+        _lock: &mut Lock,
+        recorded: &mut Recorded,
+        states: &[Before<'_>],
+        folder: &str,
+    ) -> Result<(), Error> {
+        let Some(place) = recorded.listed.iter().position(|(listed, _)| listed == folder) else { return Ok(()) };
+        let archived_states = states.iter().filter(|b| self.excluded_by(b.path).is_none());
+        let pairs = recorded.files.iter().zip(archived_states).filter(|(file, _)| file.path.starts_with(folder));
+        let pairs: Vec<_> = pairs.collect();
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = self.write_versions(&pairs, &mut recent)?;
+        named.flush(&self.make_folder()?).map_err(at(&self.folder))?;
+        let (_, id) = recorded.listed.remove(place);
+        self.remove_listing(id)
     }
 
     /// Writes a new changeset file, which gets its name once the names of its versions are on disk. They are flushed
@@ -165,8 +222,7 @@ impl Archive {
     /// Writes many versions first, then flushes them side by side, then names them. The names are not flushed.
     fn write_versions(
         &self,
-        files: &[RecordedFile],
-        states: &[&Before<'_>],
+        states: &[(&RecordedFile, &Before<'_>)],
         recent: &mut Recent,
     ) -> Result<NamedVersions, Error> {
         let archive = self.make_folder()?;
@@ -176,11 +232,11 @@ impl Archive {
             archive: &archive,
             stop: &self.stop,
             pending: Vec::new(),
-            unflushed: Unflushed::new(files.len()),
+            unflushed: Unflushed::new(states.len()),
         };
         let mut folders: Vec<OsString> = Vec::new();
         let mut new_folders = false;
-        let written = files.iter().zip(states).try_for_each(|(file, before)| {
+        let written = states.iter().try_for_each(|(file, before)| {
             let Before { path, state, .. } = before;
             let path_of_folder = self.file_folder(path);
             let fail = |source| Error::State { file: (*path).to_string(), folder: path_of_folder.clone(), source };
@@ -229,7 +285,7 @@ impl Archive {
             let Some(file) = file.filter(|stat| stat.st_nlink > 1) else { continue };
             let folder = self.file_folder(path);
             let Some(open) = self.open_versions(&folder)? else { continue };
-            for version in self.versions(path)? {
+            for version in self.versions_in(&folder)? {
                 let name = version.file.file_name().unwrap_or_default();
                 let stat = open.stat(name).map_err(at(&version.file))?;
                 if stat.is_some_and(|v| (v.st_dev, v.st_ino) == (file.st_dev, file.st_ino)) {

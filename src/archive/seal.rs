@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::changeset::{self, Changeset};
 use super::restore::state_sha;
 use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
-use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, version};
+use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, large_folders, version};
 use crate::disk::{self, Folder, Unflushed};
-use crate::proposal::{Counts, State, count_changed};
+use crate::proposal::{Counts, State, count_changed, is_in_repository, outermost_folder};
 use crate::workspace::{PathReader, Workspace, state_of};
 
 /// The number of files above which no bytes are stored for merges.
@@ -213,8 +213,8 @@ impl Archive {
             return Ok(());
         }
         let mut unflushed = Unflushed::one_by_one();
-        for (change, version) in changes.iter().zip(&named.versions) {
-            if let Some(version) = open_to_flush(version, &change.entry)? {
+        for (place, version) in &named.versions {
+            if let Some(version) = open_to_flush(version, &changes[*place].entry)? {
                 unflushed.add(version)?;
             }
         }
@@ -232,8 +232,14 @@ impl Archive {
         ids: Vec<Id>,
     ) -> Result<NamedStates, Error> {
         let mut named = NamedStates::default();
-        for (change, id) in changes.iter().zip(ids) {
+        let wholes = made_folders(changes);
+        for (place, (change, id)) in changes.iter().zip(ids).enumerate() {
             let entry = &change.entry;
+            let absent = entry.kind == StagedKind::Absent;
+            named.files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
+            if outermost_folder(&entry.path, &wholes).is_some() {
+                continue;
+            }
             let folder = self.file_folder(&entry.path);
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
             let name = folder.file_name().unwrap_or_default();
@@ -242,10 +248,13 @@ impl Archive {
             archive.enter(name).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
             name_version(archive, staging, entry, &version).map_err(fail)?;
-            named.versions.push(version);
+            named.versions.push((place, version));
             named.folders.insert(folder);
-            let absent = entry.kind == StagedKind::Absent;
-            named.files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
+        }
+        for folder in wholes {
+            let inner = named.files.iter().filter(|file| file.path.starts_with(folder));
+            let (first, rest): (Vec<_>, Vec<_>) = inner.partition(|file| file.path == folder);
+            self.write_listing(first.into_iter().chain(rest).map(|file| (file, &State::Absent)))?;
         }
         Ok(named)
     }
@@ -255,9 +264,26 @@ impl Archive {
 #[derive(Default)]
 struct NamedStates {
     files: Vec<RecordedFile>,
-    versions: Vec<PathBuf>,
+    /// The versions that are files of their own, each with the place of its change.
+    versions: Vec<(usize, PathBuf)>,
     /// Their folders.
     folders: BTreeSet<PathBuf>,
+}
+
+/// Returns the folders that were made with many files: nothing was there before.
+fn made_folders(changes: &[CommandChange]) -> BTreeSet<&str> {
+    let folders = changes.iter().filter(|change| change.kind == ChangeKind::Made && change.entry.path.ends_with('/'));
+    let folders = folders.map(|change| change.entry.path.as_str());
+    // Those elsewhere have names of several forms.
+    let folders: BTreeSet<&str> = folders.filter(|path| !path.starts_with('/') && !is_in_repository(path)).collect();
+    let large = large_folders(&folders, changes.iter().map(|change| change.entry.path.as_str()));
+    let mut large: BTreeSet<&str> = large.into_iter().collect();
+    for change in changes.iter().filter(|change| change.entry.kind != StagedKind::Absent) {
+        if let Some(folder) = outermost_folder(&change.entry.path, &large) {
+            large.remove(folder);
+        }
+    }
+    large
 }
 
 /// Returns, for each state, the place of the next one of its path: what stood there then ends what is known of it.

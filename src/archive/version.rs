@@ -31,8 +31,19 @@ pub struct Version {
     pub absent: bool,
     /// It was a folder then.
     pub folder: bool,
-    /// The file that holds it.
+    /// It is one of the many in a listing; none: it is a file of its own.
+    pub(super) listed: Option<Listed>,
+    /// The file that holds it; of one in a listing it may be missing.
     pub file: PathBuf,
+}
+
+/// The place of a version in a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Listed {
+    /// The listing.
+    pub listing: Id,
+    /// The size of its state in bytes.
+    pub size: u64,
 }
 
 /// Returns which of a path's versions, oldest first, belongs to a changeset: its newest one older than that.
@@ -65,7 +76,7 @@ impl Version {
 
     /// Returns the size in bytes; 0 for a version that records that there was no file.
     pub fn size(&self) -> u64 {
-        fs::symlink_metadata(&self.file).map_or(0, |m| m.size())
+        self.listed.map_or_else(|| fs::symlink_metadata(&self.file).map_or(0, |m| m.size()), |listed| listed.size)
     }
 }
 
@@ -76,7 +87,7 @@ pub(super) fn parse(folder: &Path, name: &str) -> Option<Version> {
         None => (name, None),
     };
     let is = |what| extension == Some(what);
-    Some(Version { id: Id::parse(id)?, absent: is(ABSENT), folder: is(FOLDER), file: folder.join(name) })
+    Some(Version { id: Id::parse(id)?, absent: is(ABSENT), folder: is(FOLDER), listed: None, file: folder.join(name) })
 }
 
 /// Returns the name of a version of the file at `path`.

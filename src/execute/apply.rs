@@ -10,11 +10,13 @@ use std::io;
 
 use tokio_util::sync::CancellationToken;
 
+use super::error::ApplyError;
 use super::modes::with_modes_of_today;
+use super::moved::{self, FolderMove};
 use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
-use crate::proposal::{Decided, DecidedFile, MergedFile, State};
+use crate::proposal::{Decided, DecidedFile, MergedFile, State, outermost_folder};
 use crate::workspace::folders::{Folders, shut_above};
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
@@ -45,83 +47,6 @@ pub struct Applied {
 /// The notice for files replaced on a file system that cannot exchange two of them.
 pub const UNGUARDED: &str = "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost";
 
-/// The reason why writing failed. Nothing was changed, unless the message says so.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// A file differs from the proposal's state of it. Nothing was archived or written.
-    #[error("{path} {}: nothing was written; read it again", how_changed(.expected, .found))]
-    Conflict {
-        /// Normalised path.
-        path: String,
-        /// The state as the proposal knew it.
-        expected: State,
-        /// The state as it is.
-        found: State,
-    },
-    /// A path may not be written, or not any more.
-    #[error("{0}: nothing was written")]
-    Path(#[from] PathError),
-    /// A file cannot be read again.
-    #[error("{0}: nothing was written")]
-    Read(#[from] ReadError),
-    /// A file may not be written by anyone.
-    #[error("{0} is read-only: nothing was written; make it writable first (chmod u+w)")]
-    ReadOnly(String),
-    /// The archive failed, so nothing was written.
-    #[error("cannot archive, so nothing was written: {0}")]
-    Archive(#[from] archive::Error),
-    /// Ops of a Strand store could not be taken back.
-    #[error("{0}")]
-    Store(String),
-    /// A file could not be written; those before it were put back.
-    #[error("cannot write {path}: {}; {}", disk::words(source), outcome(.not_put_back, .removed, .changeset))]
-    Write {
-        /// Normalised path of the file that failed.
-        path: String,
-        /// The error of the file system.
-        source: io::Error,
-        /// The changeset that holds all states before.
-        changeset: Option<Id>,
-        /// Its files, for memory.
-        archived: Vec<RecordedFile>,
-        /// Files that could not be put back.
-        not_put_back: Vec<String>,
-        /// Pipes, sockets and devices that were removed, each in a line.
-        removed: Box<[String]>,
-    },
-}
-
-impl ApplyError {
-    /// Returns whether the work was stopped before anything was written.
-    pub fn is_stopped(&self) -> bool {
-        match self {
-            ApplyError::Archive(error) => error.is_stopped(),
-            ApplyError::Read(ReadError::Io { source, .. }) => disk::is_stopped(source),
-            ApplyError::Write { source, not_put_back, removed, .. } => {
-                disk::is_stopped(source) && not_put_back.is_empty() && removed.is_empty()
-            }
-            _ => false,
-        }
-    }
-}
-
-fn how_changed(expected: &State, found: &State) -> &'static str {
-    match (expected.is_absent(), found.is_absent()) {
-        (true, false) => "appeared on disk meanwhile",
-        (false, true) => "vanished from disk meanwhile",
-        _ => "changed on disk meanwhile",
-    }
-}
-
-fn outcome(not_put_back: &[String], removed: &[String], changeset: &Option<Id>) -> String {
-    let files = match (not_put_back, changeset) {
-        ([], _) => "all files are as before".into(),
-        (left, Some(id)) => format!("could not put back {}; changeset {id} holds what was there", left.join(", ")),
-        (left, None) => format!("could not put back {}", left.join(", ")),
-    };
-    [&[files], removed].concat().join("; ")
-}
-
 /// Archives what a decided proposal overwrites, and writes it. All or nothing.
 ///
 /// # Errors
@@ -135,9 +60,17 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let states = files.iter().zip(&now).map(|(file, now)| before(file, now));
     let opened = |(path, state)| Before { path, state, goes: false, mode: state.mode().map(|mode| mode | 0o700) };
     let states: Vec<_> = states.chain(shut.iter().map(|(path, state)| (path.as_str(), state)).map(opened)).collect();
-    let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let all: Vec<_> = files.iter().zip(&now).collect();
-    let failure = match write_all(&all, &shut, workspace, archive) {
+    let mut moves = moved::plan(&all, workspace, archive);
+    let folders = moves.iter().map(|planned| planned.folder).collect();
+    let mut recorded = archive.record_folders(&mut lock, &states, &folders, Some(decided.consent()))?;
+    let wrote = move_folders(&mut moves, &mut recorded, (&mut lock, &states), (workspace, archive)).and_then(|moved| {
+        let rest: Vec<_> =
+            all.iter().copied().filter(|(file, _)| outermost_folder(file.path(), &moved).is_none()).collect();
+        write_all(&rest, &shut, workspace, archive)
+    });
+    let wrote = wrote.map_err(|failure| put_back_folders(&mut moves, failure));
+    let failure = match wrote {
         Ok(written) => {
             return Ok(Applied {
                 changeset: recorded.changeset,
@@ -168,6 +101,36 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     })
 }
 
+/// Renames the folders that come or go as they are, and returns those; the others are archived and written file by file.
+fn move_folders<'a>(
+    moves: &mut [FolderMove<'a>],
+    recorded: &mut archive::Recorded,
+    (lock, states): (&mut archive::Lock, &[Before<'_>]),
+    (workspace, archive): (&Workspace, &Archive),
+) -> Result<BTreeSet<&'a str>, Failure<'a>> {
+    let mut moved = BTreeSet::new();
+    for one in moves {
+        let listed = recorded.listed.iter().find(|(folder, _)| folder == one.folder).map(|(_, listed)| *listed);
+        let Some(listed) = listed else { continue };
+        if matches!(one.run(listed, workspace, archive), Ok(true)) {
+            moved.insert(one.folder);
+        } else if !one.is_moved() {
+            let unlisted = archive.unlist(lock, recorded, states, one.folder);
+            let io = |error: archive::Error| io::Error::other(error.to_string());
+            unlisted.map_err(|error| Failure::disk(one.folder, io(error)))?;
+        } else {
+            return Err(Failure::disk(one.folder, io::Error::other("it could not be renamed back")));
+        }
+    }
+    Ok(moved)
+}
+
+/// Renames folders back after a failure, and adds those that stay where they are.
+fn put_back_folders<'a>(moves: &mut [FolderMove<'a>], failure: Failure<'a>) -> Failure<'a> {
+    let stay = moves.iter_mut().filter_map(|one| one.put_back().is_err().then(|| one.folder.to_string()));
+    failure.and_gone(Gone { files: stay.collect(), ..Gone::default() })
+}
+
 /// Returns what is archived of a file before it is written or removed.
 fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
     Before { path: file.path(), state: &now.state, goes: file.after().is_absent(), mode: file.after().mode() }
@@ -184,12 +147,12 @@ fn write_all<'a>(
     let states = all.iter().map(|(file, now)| (file.path(), &now.state, file.after()));
     let folders = Folders::new(workspace, states.chain(shut.iter().map(|(path, state)| (path.as_str(), state, state))));
     let files = all.iter().filter(|(file, _)| !file.path().ends_with('/'));
-    let comes = |path: &str| all.iter().any(|(f, now)| f.path() == path && now.state.is_absent());
+    let come: BTreeSet<&str> = all.iter().filter(|(_, now)| now.state.is_absent()).map(|(f, _)| f.path()).collect();
     let in_the_way = |file: &DecidedFile| {
         file.after().is_absent()
             && (folders.comes_or_goes(file.path())
                 || folders.is_in_removed(file.path())
-                    && file.path().match_indices('/').any(|(end, _)| comes(&file.path()[..end])))
+                    && file.path().match_indices('/').any(|(end, _)| come.contains(&file.path()[..end])))
     };
     let (first, rest): (Vec<_>, Vec<_>) = files.copied().partition(|(file, _)| in_the_way(file));
     let mut gone = Gone::default();
@@ -258,30 +221,6 @@ fn clear_special<'a>(
         removed.extend(kind.map(|kind| format!("{}: {kind} in its place was removed", file.path())));
     }
     Ok(())
-}
-
-/// Archives files as they are, without a change. Takes normalised paths; with `absent`, some may not be there yet.
-///
-/// # Errors
-/// When one is not there or cannot be read, or the archive fails.
-pub fn archive_as_is(
-    paths: &[String],
-    absent: bool,
-    workspace: &Workspace,
-    archive: &Archive,
-) -> Result<archive::Recorded, ApplyError> {
-    let mut lock = archive.lock()?;
-    let mut states = Vec::new();
-    for path in paths {
-        let state = workspace.read(path)?.state;
-        if state.is_absent() && !absent {
-            let source = io::ErrorKind::NotFound.into();
-            return Err(ReadError::Io { path: path.clone(), source }.into());
-        }
-        states.push((path.as_str(), state));
-    }
-    let states: Vec<_> = states.iter().map(|(path, state)| Before::from((*path, state))).collect();
-    Ok(archive.record(&mut lock, &states, None)?)
 }
 
 /// Returns whether files of this workspace can be exchanged in one step.
@@ -376,6 +315,10 @@ enum Failure<'a> {
 }
 
 impl Failure<'_> {
+    fn disk(path: &str, source: io::Error) -> Self {
+        Failure::Disk { path: path.into(), source, gone: Gone::default() }
+    }
+
     /// Returns the failure, with what was removed before and is not put back.
     fn and_gone(self, before: Gone) -> Self {
         if before.files.is_empty() && before.special.is_empty() {

@@ -7,19 +7,23 @@
 
 pub mod apply;
 pub mod command;
+mod error;
 mod modes;
+mod moved;
 pub mod record;
 #[cfg_attr(not(feature = "strand"), path = "no_store.rs")]
 pub mod store;
 #[cfg(test)]
 pub mod testing;
 
-pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange};
+pub use apply::{Applied, UNGUARDED, can_exchange};
+pub use error::ApplyError;
 
+use std::io;
 use std::path::Path;
 
 use crate::archive::restore::{is_damaged, state_sha};
-use crate::archive::{self, Archive, Recorded, Version};
+use crate::archive::{self, Archive, Before, Recorded, Version};
 use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
 use crate::proposal::{Decided, DecidedFile, State};
 use crate::text::name::text_of;
@@ -156,7 +160,7 @@ pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<
 /// When one is not there or cannot be read, or the archive fails.
 pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
     let cause = ChangesetCause { kind: "shi".into(), title: "shi".into(), ..ChangesetCause::default() };
-    record_as_is(apply::archive_as_is(paths, false, stores.workspace, stores.archive)?, &cause, stores)
+    record_as_is(as_is(paths, false, stores.workspace, stores.archive)?, &cause, stores)
 }
 
 /// Archives files as they are before another program writes them, those that are not there yet too; `kind` says how it
@@ -171,7 +175,7 @@ pub fn archive_before(
     stores: Stores<'_>,
 ) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
     let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
-    record_as_is(apply::archive_as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
+    record_as_is(as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
 }
 
 /// Records that another program wrote files as they stand now: they count as nebula's. Takes normalised paths.
@@ -205,6 +209,25 @@ pub enum WrittenError {
     /// Memory cannot be written.
     #[error(transparent)]
     Memory(#[from] memory::Error),
+}
+
+/// Archives files as they are, without a change. Takes normalised paths; with `absent`, some may not be there yet.
+///
+/// # Errors
+/// When one is not there or cannot be read, or the archive fails.
+fn as_is(paths: &[String], absent: bool, workspace: &Workspace, archive: &Archive) -> Result<Recorded, ApplyError> {
+    let mut lock = archive.lock()?;
+    let mut states = Vec::new();
+    for path in paths {
+        let state = workspace.read(path)?.state;
+        if state.is_absent() && !absent {
+            let source = io::ErrorKind::NotFound.into();
+            return Err(ReadError::Io { path: path.clone(), source }.into());
+        }
+        states.push((path.as_str(), state));
+    }
+    let states: Vec<_> = states.iter().map(|(path, state)| Before::from((*path, state))).collect();
+    Ok(archive.record(&mut lock, &states, None)?)
 }
 
 fn record_as_is(

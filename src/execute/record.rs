@@ -1,5 +1,7 @@
 //! Records a change in memory: the intent before anything is written, and the outcome after.
 
+use std::collections::HashMap;
+
 use super::{Applied, ApplyError};
 use crate::archive::RecordedFile;
 use crate::archive::restore::state_sha;
@@ -33,7 +35,9 @@ pub fn outcome(
     intent: &[WriteIntent],
     applied: &Result<Applied, ApplyError>,
 ) -> Result<(), memory::Error> {
-    let intended = |file: &RecordedFile| intent.iter().find(|intended| intended.path == file.path);
+    let by_path: HashMap<&str, &WriteIntent> =
+        intent.iter().map(|intended| (intended.path.as_str(), intended)).collect();
+    let intended = |file: &RecordedFile| by_path.get(file.path.as_str()).copied();
     let files = |archived: &[RecordedFile]| archived.iter().map(|f| stored_file(f, intended(f))).collect::<Vec<_>>();
     if let Ok(Applied { changeset, made, removed, .. }) = applied {
         memory.folders_changed(project, changeset.map(|id| id.to_string()).as_deref(), made, removed)?;

@@ -2,14 +2,19 @@
 //!
 //! Around the writing of the files in them: [`Folders::open_up`] lets the owner write where a mode forbids it,
 //! [`shut_above`] finds those around them that do, [`Folders::make`] makes what is missing, [`Folders::remove`] removes what is to go, [`Folders::set_modes`] sets the modes.
+//! A folder that comes or goes whole is renamed: [`holds_exactly`] tells whether it may be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-use super::Workspace;
+use rustix::fs::{FileType, Stat};
+use tokio_util::sync::CancellationToken;
+
 use super::read::split;
-use crate::disk::Folder;
+use super::{Stamp, Workspace, state_of};
+use crate::disk::{self, Folder};
 use crate::proposal::State;
+use crate::text::name::text_of;
 
 /// The permissions that the owner needs to change the contents of a folder.
 const OWNER: u32 = 0o700;
@@ -48,6 +53,91 @@ pub fn shut_above<'p>(workspace: &Workspace, paths: impl Iterator<Item = &'p str
         }
     }
     shut
+}
+
+/// The state that is expected at a path below a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Expected<'a> {
+    /// The state.
+    pub state: &'a State,
+    /// The stamp of the file when that state was read; none: its bytes are read again.
+    pub stamp: Option<Stamp>,
+}
+
+/// Returns whether a folder holds what is expected and nothing else, by the paths below it, the folder itself by `/`; all on
+/// the file system of `device`. Where a part could not be read or removed later, or has another name, the folder does not.
+///
+/// # Errors
+/// Any error of the file system.
+pub fn holds_exactly(
+    above: &Folder,
+    name: &str,
+    expected: &HashMap<&str, Expected<'_>>,
+    device: u64,
+) -> io::Result<bool> {
+    let Some(stat) = above.stat(name)? else { return Ok(false) };
+    if !is_open_folder(&stat, expected.get("/"), device) {
+        return Ok(false);
+    }
+    let mut found = 1;
+    Ok(holds_below(&above.enter(name)?, "", (expected, device), &mut found)? && found == expected.len())
+}
+
+fn holds_below(
+    folder: &Folder,
+    below: &str,
+    (expected, device): (&HashMap<&str, Expected<'_>>, u64),
+    found: &mut usize,
+) -> io::Result<bool> {
+    for name in folder.names()? {
+        let Some(stat) = folder.stat(&name)? else { return Ok(false) };
+        let path = format!("{below}{}", text_of(&name));
+        let is_it = match disk::is(&stat, FileType::Directory) {
+            true => {
+                let path = path + "/";
+                is_open_folder(&stat, expected.get(path.as_str()), device)
+                    && holds_below(&folder.enter(&name)?, &path, (expected, device), found)?
+            }
+            false => match expected.get(path.as_str()) {
+                Some(expected) => is_plain(&stat) && is_state(folder, &name, &stat, expected)?,
+                None => false,
+            },
+        };
+        if !is_it {
+            return Ok(false);
+        }
+        *found += 1;
+    }
+    Ok(true)
+}
+
+/// Returns whether a folder is the expected one, and its owner may do anything in it.
+fn is_open_folder(stat: &Stat, expected: Option<&Expected<'_>>, device: u64) -> bool {
+    let mode = stat.st_mode & 0o7777;
+    let is_expected = expected.is_some_and(|expected| *expected.state == State::Folder { mode });
+    is_expected && mode & OWNER == OWNER && stat.st_dev == device && disk::is(stat, FileType::Directory)
+}
+
+/// Returns whether a file has one name, can be read, and runs as nobody else.
+fn is_plain(stat: &Stat) -> bool {
+    let is_link = disk::is(stat, FileType::Symlink);
+    stat.st_nlink == 1 && (is_link || stat.st_mode & 0o6400 == 0o400)
+}
+
+fn is_state(folder: &Folder, name: &std::ffi::OsStr, stat: &Stat, expected: &Expected<'_>) -> io::Result<bool> {
+    let is_file = matches!(expected.state, State::File { .. } | State::Large(_));
+    if disk::is(stat, FileType::Symlink) {
+        return Ok(!is_file && State::Link { target: folder.read_link(name)? } == *expected.state);
+    }
+    let has_mode = expected.state.mode() == Some(stat.st_mode & 0o7777);
+    if !is_file || !has_mode || !disk::is(stat, FileType::RegularFile) {
+        return Ok(false);
+    }
+    if let Some(stamp) = expected.stamp {
+        return Ok(stamp == Stamp::of_stat(stat));
+    }
+    let file = folder.open_file(name)?;
+    Ok(state_of(file, &folder.path().join(name), &CancellationToken::new())?.0 == *expected.state)
 }
 
 impl<'a> Folders<'a> {

@@ -207,7 +207,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When there is none, it or one on the way is a link, or it lies outside the root where nothing is archived.
-    pub(super) fn folder(&self, path: &str) -> io::Result<Folder> {
+    pub fn folder(&self, path: &str) -> io::Result<Folder> {
         let (_, base, rest) = self.open_base(path)?;
         base.descend(Path::new(rest))
     }

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nebula::archive::{
     Archive, ArchiveSettings, Choices, Id, LastWritten, LastWrittenLookup, RestoreTarget, restore::state_sha,
 };
-use nebula::execute::apply::{Applied, ApplyError, apply};
+use nebula::execute::ApplyError;
+use nebula::execute::apply::{Applied, apply};
 use nebula::execute::sweep;
 use nebula::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, Proposal, ProposalId, RestoreStatus, State,

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nebula::archive::{Archive, ArchiveSettings, Choices, NothingKnown, RestoreTarget};
-use nebula::execute::apply::{Applied, ApplyError, apply};
+use nebula::execute::ApplyError;
+use nebula::execute::apply::{Applied, apply};
 use nebula::execute::sweep;
 use nebula::proposal::{Consent, Decision, FileChange, ForeignChoice, Proposal, ProposalId, State};
 use nebula::workspace::Workspace;

@@ -1,5 +1,7 @@
 //! Many paths of a restore that are one line of its list: the repository, and folders that come or go with many files.
 
+pub(super) mod listed;
+pub(super) mod listing;
 mod ops;
 pub(super) mod repository;
 pub(super) mod whole;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::proposal::{Counts, RestoreFate, RestorePreview, RestoreStatus, outermost_folder};
 
 /// The most files of a folder that have a line each.
-const FEW: usize = 1_000;
+pub(super) const FEW: usize = 1_000;
 
 /// Puts one line in the place of those of a folder that comes or goes, and of all in it, where its files are many. What
 /// stays, or is chosen for, keeps a line of its own.

@@ -298,6 +298,12 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     // Restores, and what was written.
     ("wrote {paths}", "書き込みました: {paths}"),
     ("its version is damaged", "このバージョンは壊れています"),
+    ("its bytes are not those that were archived", "内容がアーカイブされたものと異なります"),
+    ("it could not be renamed back", "名前を元に戻せませんでした"),
+    (
+        "its folder was brought back, and it was changed outside nebula since",
+        "フォルダーは元に戻されており、その後 nebula の外で変更されています",
+    ),
     ("its version is missing from the archive", "このバージョンはアーカイブにありません"),
     ("a folder of it is a link now, to {path}", "途中のフォルダーが現在は{path}へのリンクです"),
     ("the repository stays: {why}", "リポジトリーはそのままです: {why}"),

@@ -18,6 +18,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("workspace/write.rs", "files of the workspace, for `execute` alone"),
     ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),
+    ("execute/moved.rs", "folders of the workspace that are renamed as they are"),
     ("workspace/leftover.rs", "temporary files that processes left behind, for `execute` alone"),
     ("strand/store", "a Strand project's log and checkpoints"),
     ("strand/sync/write.rs", "the files that show a Strand project"),
@@ -99,7 +100,7 @@ fn files_are_written_only_in_named_modules_and_in_each_of_them() {
 #[test]
 fn only_execute_writes_the_workspace() {
     // Nothing but `execute` names the writing half of the workspace.
-    only_in(&["execute/apply.rs"], |source| {
+    only_in(&["execute/apply.rs", "execute/moved.rs"], |source| {
         let mut names = named(&source.code).into_iter();
         names.find(|name| name.starts_with("workspace::write") || name.starts_with("workspace::folders"))
     });

@@ -7,6 +7,7 @@ mod holds;
 mod hostile;
 mod inverse;
 mod killed;
+mod many;
 mod model;
 mod outsiders;
 mod owner;

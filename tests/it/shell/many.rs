@@ -1,0 +1,96 @@
+//! A folder that a command makes with many files goes with an undo and comes back with a redo, each by one rename.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::tree::{Tree, difference, text, works};
+
+const FILES: usize = 1_001;
+
+fn made() -> Tree {
+    let tree = Tree::new();
+    let script = format!("mkdir -p big/deep; for i in $(seq {FILES}); do echo \"line $i\" > big/deep/f$i; done");
+    let run = tree.nebula(&["run", "--", &script]);
+    assert!(run.status.success(), "{run:?}");
+    tree
+}
+
+fn works_out(tree: &Tree, args: &[&str]) -> String {
+    let output = tree.nebula(args);
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    text(&output.stdout)
+}
+
+fn count(tree: &Tree, folder: &str) -> usize {
+    fs::read_dir(tree.root().join(folder)).map_or(0, Iterator::count)
+}
+
+#[test]
+fn a_folder_of_many_files_goes_and_comes_by_one_rename() {
+    if !works() {
+        return;
+    }
+    let tree = made();
+    let after = tree.snapshot();
+    let inode = || fs::metadata(tree.root().join("big/deep/f7")).expect("there").ino();
+    let before = inode();
+    let preview = works_out(&tree, &["undo", "--yes"]);
+    assert!(preview.contains("big/") && preview.contains("1,001 files"), "{preview}");
+    assert_eq!((tree.root().join("big").exists(), count(&tree, ".shaft/removed")), (false, 1));
+    let history = works_out(&tree, &["history", "big/deep/f7", "--json"]);
+    assert!(history.matches("\"version\"").count() >= 2, "{history}");
+
+    works_out(&tree, &["redo", "--yes"]);
+    let left = difference(&after, &tree.snapshot());
+    assert!(left.is_empty() && inode() == before && count(&tree, ".shaft/removed") == 0, "{left:?}");
+    let moments: serde_json::Value = serde_json::from_str(&works_out(&tree, &["timeline", "--json"])).expect("JSON");
+    let ids: Vec<&str> =
+        moments.as_array().expect("a list").iter().map(|moment| moment["changeset"].as_str().expect("an id")).collect();
+    let then = |id: &str| tree.nebula(&["at", id, "big/deep/f7"]);
+    let texts: Vec<String> = ids.iter().map(|id| text(&then(id).stdout)).collect();
+    assert!(texts.contains(&"line 7\n".to_string()), "{ids:?}\n{texts:?}");
+    assert!(works_out(&tree, &["blame", "big/deep/f7"]).contains("line 7"));
+
+    // What the person writes in it stays; nothing is lost.
+    fs::write(tree.root().join("big/deep/f7"), "mine\n").expect("written");
+    let undo = tree.nebula(&["undo", "--yes"]);
+    let said = text(&undo.stdout) + &text(&undo.stderr);
+    assert_eq!(fs::read_to_string(tree.root().join("big/deep/f7")).expect("there"), "mine\n");
+    assert!(said.contains("big/deep/f7") && count(&tree, "big/deep") == 1, "{said}");
+    works_out(&tree, &["redo", "--yes"]);
+    assert_eq!(count(&tree, "big/deep"), FILES);
+    works_out(&tree, &["history", "--check"]);
+}
+
+#[test]
+fn killed_at_any_moment_of_an_undo_the_folder_is_there_whole_or_gone() {
+    if !works() {
+        return;
+    }
+    let tree = made();
+    let after = tree.snapshot();
+    for round in 0..5 {
+        let mut undo = tree.command(&["undo", "--yes"]);
+        undo.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = undo.spawn().expect("started");
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(100 + 150 * round) && child.try_wait().expect("looked").is_none()
+        {
+            std::thread::yield_now();
+        }
+        // It may have ended.
+        let _ = child.kill();
+        child.wait().expect("ended");
+        let left = count(&tree, "big/deep");
+        assert!(left == 0 || left == FILES, "{left}");
+        if left > 0 {
+            works_out(&tree, &["undo", "--yes"]);
+        }
+        assert!(!tree.root().join("big").exists());
+        works_out(&tree, &["redo", "--yes"]);
+        let left = difference(&after, &tree.snapshot());
+        assert!(left.is_empty(), "{round}: {left:?}");
+    }
+}
