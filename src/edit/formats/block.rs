@@ -23,18 +23,20 @@ pub(super) fn held<'t>(path: &str, content: &'t str, fence: &Fence, ctx: &Reader
     let text = ctx.known.iter().find(|k| paths::same_path(path, &k.path)).map(|k| &*k.text);
     let own = |line: &str| text.is_some_and(|text| text.lines().any(|own| own.trim() == line.trim()));
     let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let is_script = is_script(path) || text.is_some_and(|text| text.starts_with("#!") || own(first));
+    let of_shell = |line: &str| line.starts_with("#!") && line.contains("sh");
+    let is_script = is_script(path) || own(first) || text.and_then(|text| text.lines().next()).is_some_and(of_shell);
     if !is_script && !is_prose(path) {
         if let Some((named, body)) = handed_over(content) {
             let is_it = paths::same_path(named, path) || may_name(named, path);
             return Held::Files(vec![(if is_it { path } else { named }.to_string(), body)]);
         }
         let is_commands = is_shell(&fence.language()) && !keeps(content, text, path);
-        if is_commands || (begins_handing(first) && text.is_some()) {
+        if is_commands || begins_handing(first) {
             return Held::Commands;
         }
     }
-    several(path, content, ctx).map_or(Held::Text, Held::Files)
+    let others = ctx.known.iter().any(|k| !paths::same_path(path, &k.path));
+    others.then(|| several(path, content, ctx)).flatten().map_or(Held::Text, Held::Files)
 }
 
 /// Returns the edit of the lines that the range behind a path names; `None` where the block holds the whole file all the
