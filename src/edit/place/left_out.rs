@@ -117,7 +117,7 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         let own = usize::from(mark == Omission::Vague && is_indented_dots(new, line));
         match mark {
             Omission::Dots | Omission::Dotted if gone > 0 => Some(LeftOut::Surely(line)),
-            Omission::Said if gone > come => Some(LeftOut::Surely(line)),
+            Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(line)),
             Omission::Said if gone > 0 => Some(LeftOut::Perhaps(line)),
             Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(line)),
             _ => None,
@@ -125,6 +125,9 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
     });
     found.min_by_key(|found| matches!(found, LeftOut::Perhaps(_)))
 }
+
+/// So many lines that are gone leave no doubt about words that a comment may well have.
+const MANY: usize = 3;
 
 fn solid(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty())
