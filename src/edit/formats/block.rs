@@ -178,7 +178,8 @@ fn several<'t>(path: &str, content: &'t str, ctx: &ReaderContext) -> Option<Vec<
     let mut ends = Vec::new();
     let mut at = 0;
     for line in content.split_inclusive('\n') {
-        let titled = paths::path_line(line.trim_end(), &ctx.known)
+        let title = line.trim().trim_matches(['#', '-', '=', '/', '*', '<', '>', '!', ' ']);
+        let titled = paths::path_line(title, &ctx.known)
             .and_then(|title| ctx.known.iter().find(|k| paths::same_path(&title, &k.path)))
             .filter(|k| !files.iter().any(|(path, _)| paths::same_path(path, &k.path)));
         let known = ctx.known.iter().find(|k| paths::same_path(path, &k.path));

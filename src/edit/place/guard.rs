@@ -59,7 +59,8 @@ fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
             kept.iter().any(|new| line.ratio(new, ALIKE) >= ALIKE)
         };
         let few = before.len().max(after.len()) <= MANY;
-        let alike = if few { before.iter().filter(is_alike).count() } else { surviving };
+        // One new line takes the place of one.
+        let alike = if few { before.iter().filter(is_alike).count().min(after.len()) } else { surviving };
         let fewer = |n: usize| n * 2 < before.len();
         doubted = alike * 3 < before.len() && (few || surviving == 0);
         doubted |= before.len() < FEW && fewer(alike) && fewer(after.len());

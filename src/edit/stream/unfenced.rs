@@ -104,8 +104,9 @@ fn by_path<'k>(object: &Value, known: &'k [KnownFile]) -> Option<Vec<(&'k str, O
 fn tag<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
     let (inside, rest) = text.lines().next()?.trim_end().strip_prefix('<')?.split_once('>')?;
     let name = inside.split_whitespace().next()?;
-    let begins = if PATHS.contains(&name) {
-        let file = find(rest.strip_suffix(&format!("</{name}>"))?, known)?;
+    let path = rest.strip_suffix(&format!("</{name}>")).filter(|_| PATHS.contains(&name));
+    let begins = if let Some(path) = path {
+        let file = find(path, known)?;
         let below = text.find('\n').map(|at| &text[at..])?.trim_start();
         let tag = TEXTS.iter().find(|tag| below.starts_with(&format!("<{tag}>")))?;
         (file, *tag, text.len() - below.len() + tag.len() + 2)
