@@ -126,7 +126,7 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
     found.min_by_key(|found| matches!(found, LeftOut::Perhaps(_)))
 }
 
-/// So many lines that are gone leave no doubt about words that a comment may well have.
+/// Number of lines that, where they are gone, leave no doubt about words that a comment may well have.
 const MANY: usize = 3;
 
 fn solid(text: &str) -> impl Iterator<Item = &str> {

@@ -19,7 +19,7 @@ const RUNS: u32 = 2;
 const LARGEST: u64 = 64 << 10;
 /// A failure counts for all who ask so soon after it: a keychain asks the person once a prompt.
 const FAILED: Duration = Duration::from_secs(10);
-/// What the command has printed is there when it ends, though a child of it holds its output open.
+/// The time limit for reading what a command printed before it ended, where a child of it holds the output open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The command, without a shell, and the key that it printed last.
