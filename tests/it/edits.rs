@@ -253,6 +253,53 @@ mod properties {
     use super::*;
     use proptest::prelude::*;
 
+    /// Lines by which models leave out the rest of a file.
+    const MARKS: [&str; 31] = [
+        "# ... (remaining settings unchanged)",
+        "# ...",
+        "# … rest of the file",
+        "# rest of the code remains the same",
+        "# (rest of file unchanged)",
+        "# [rest of the code]",
+        "# Rest of your code here",
+        "# ... your existing settings here",
+        "# existing code here",
+        "# The rest of the settings stay the same",
+        "# remaining code unchanged",
+        "# --- unchanged ---",
+        "# and so on",
+        "# etc.",
+        "# same as before",
+        "# other settings...",
+        "# more settings ...",
+        "# continue with the other settings",
+        "# (other settings remain unchanged)",
+        "# Keep the rest as is",
+        "# ...other settings",
+        "# ... 12 more lines ...",
+        "# <rest of file>",
+        "# TODO: keep existing settings",
+        "[rest of file unchanged]",
+        "<rest of the file>",
+        "... (truncated)",
+        "...rest of file...",
+        "// ... rest of code",
+        "/* rest of the code */",
+        "...",
+    ];
+
+    /// Lines of ordinary files that have something of such a mark.
+    const ORDINARY: [&str; 8] = [
+        "    ...",
+        "...",
+        "    ...rest,",
+        "# the rest of the headers",
+        "# other settings",
+        "// everything else is the same as in the parent",
+        "[existing]",
+        "<Rest />",
+    ];
+
     /// Lines of which no two are alike, so that every passage is unique.
     fn lines() -> impl Strategy<Value = Vec<String>> {
         let line = "[ \t]{0,6}[a-z(){}=;,.\"'<>&本語é]{0,20}";
@@ -316,6 +363,42 @@ mod properties {
                 prop_assert!(now.starts_with(&head) && now.ends_with(&tail), "{}\n{:?}", edit, now);
                 prop_assert!(!now[head.len()..now.len() - tail.len()].contains('#'));
             }
+        }
+
+        /// A whole text that stops before its file does, with a line that says so, never lands as it is.
+        #[test]
+        fn a_text_that_leaves_lines_out_is_no_file(
+            lines in lines(), at in any::<prop::sample::Index>(), mark in prop::sample::select(MARKS.to_vec()), change: bool,
+        ) {
+            let at = 1 + at.index(lines.len() - 1);
+            let mut kept = lines[..at].to_vec();
+            if change {
+                kept[0] = "changed!".to_string();
+            }
+            let text = lines.join("\n") + "\n";
+            let files = Files::from([("src/a.rs".to_string(), text.clone().into_bytes())]);
+            let block = format!("src/a.rs\n````\n{}\n{mark}\n````\n", kept.join("\n"));
+            let answer = answer_any("left out", &block, Some(Format::WHOLE), &files, End::Ordinary);
+            let outcome = place(&answer.edits, &files);
+            let exact = outcome.results.iter().any(|r| r.rung().is_some_and(|rung| rung < nebula::proposal::Rung::Inexact));
+            // Of one line that is replaced by dots it may be meant.
+            prop_assert!(!exact || lines.len() - at < 2, "{}", block);
+        }
+
+        /// A text to which lines are added lands as it is, whatever they say, for nothing is missing.
+        #[test]
+        fn lines_that_only_look_so_are_written(
+            lines in lines(), at in any::<prop::sample::Index>(), new in prop::sample::select(ORDINARY.to_vec()),
+        ) {
+            let mut changed = lines.clone();
+            changed.insert(at.index(lines.len() + 1), new.to_string());
+            let files = Files::from([("src/a.rs".to_string(), (lines.join("\n") + "\n").into_bytes())]);
+            let block = format!("src/a.rs\n````\n{}\n````\n", changed.join("\n"));
+            let answer = answer_any("added", &block, Some(Format::WHOLE), &files, End::Ordinary);
+            let outcome = place(&answer.edits, &files);
+            prop_assert_eq!(failures(&answer, &outcome), "");
+            let after = after(&outcome, &files).remove("src/a.rs").unwrap();
+            prop_assert_eq!(String::from_utf8(after).unwrap(), changed.join("\n") + "\n");
         }
 
         /// Fragments of every format in any order: how the text is cut makes no difference, and nothing panics.

@@ -1,6 +1,6 @@
 //! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::agent::services::events::Events;
@@ -150,10 +150,10 @@ impl Effect {
 
 /// Returns why something in an answer was not read as an edit, if there is something that looks like one.
 fn unread(session: &Conversation, text: &str, format: Format) -> Option<&'static str> {
-    if !text.contains(['`', '{', '<']) {
+    let known = session.files.known();
+    if !text.contains(['`', '{', '<']) && (format == Format::TOOLS || !quotes_file(text, &known)) {
         return None;
     }
-    let known = session.files.known();
     let pieces = stream::read(text, Some(format), known.clone(), session.tools.calls(), End::Ordinary);
     let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
     let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
@@ -167,11 +167,31 @@ fn unread(session: &Conversation, text: &str, format: Format) -> Option<&'static
     let prose: String = pieces.into_iter().filter_map(prose).collect();
     // A block that is shown and turns out to be a file at its end was read.
     let prose = taken.iter().fold(prose, |prose, text| prose.replacen(text.as_str(), "", 1));
+    let quotes =
+        || !read && format != Format::TOOLS && (quotes_file(&prose, &known) || names_beside_code(&prose, &known));
     match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
         (_, true) => Some(say::file_in_no_format()),
         (true, false) => Some(say::block_without_file()),
-        (false, false) => None,
+        (false, false) => quotes().then(say::file_in_no_format),
     }
+}
+
+/// Returns whether a text has two lines of a known file, in whatever dress.
+fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
+    let tells = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    let said: HashSet<&str> =
+        text.lines().map(|line| line.trim_start_matches(['>', '+', '-', ' ', '\t']).trim_end()).collect();
+    known.iter().any(|file| {
+        let own: HashSet<&str> = file.text.lines().map(str::trim).filter(tells).collect();
+        own.iter().filter(|line| said.contains(*line)).count() >= 2
+    })
+}
+
+/// Returns whether a text names a known file and holds a block of code that is none of commands.
+fn names_beside_code(text: &str, known: &[KnownFile]) -> bool {
+    let mut languages = text.lines().filter_map(|line| line.trim().strip_prefix("```")).step_by(2);
+    let shows = |language: &str| !NO_FILES.contains(&language.trim().to_lowercase().as_str());
+    known.iter().any(|file| text.contains(&file.path)) && languages.any(shows)
 }
 
 /// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, or a tag
@@ -246,6 +266,23 @@ mod tests {
         }
         for text in ["{\"path\": \"a.py\"}", "if a <src/b.py> c", "<src/b.py>", "the `{` and \"path\", \"content\""] {
             assert!(!holds_file(text, &known), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_file_in_any_dress_are_seen() {
+        let known = [KnownFile { path: "a.py".into(), text: "def one():\n    return 1\n\n)\n".into() }];
+        for text in [
+            "    def one():\n        return 1\n",
+            "> def one():\n>     return 1\n",
+            "- def one():\n+ def two():\n-   return 1",
+        ] {
+            assert!(quotes_file(text, &known), "{text}");
+        }
+        assert!(!quotes_file("It is `def one():`.\n)\n", &known));
+        assert!(names_beside_code("In a.py replace\n```python\nreturn 1\n```\nwith it", &known));
+        for text in ["Run a.py:\n```bash\npython a.py\n```", "So:\n```python\nreturn 1\n```", "See a.py."] {
+            assert!(!names_beside_code(text, &known), "{text}");
         }
     }
 

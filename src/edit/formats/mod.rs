@@ -1,5 +1,6 @@
 //! The formats that a model may write its changes in, a file each: its name, its prompt, how it is read.
 
+mod block;
 pub(super) mod blocks;
 mod lines;
 pub(super) mod patch;

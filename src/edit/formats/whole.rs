@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::block::{COMMANDS, Held, held, lines};
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
-use crate::edit::path::may_name;
+use crate::edit::path::{is_prose, may_name};
 use crate::edit::place::{elided_definitions as elided, same_definition};
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -42,6 +43,8 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 pub(in crate::edit) struct Whole {
     id: EditId,
     path: String,
+    /// The lines that the path names.
+    range: Option<(usize, usize)>,
     fence: Fence,
     content: String,
     /// Fences inside the file that are open.
@@ -86,12 +89,12 @@ enum Bare {
 }
 
 impl Whole {
-    pub fn new(path: String, fence: Fence, ctx: &mut ReaderContext) -> Self {
+    pub fn new(path: String, range: Option<(usize, usize)>, fence: Fence, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::WHOLE);
         ctx.grew(id, EditPart::Path, &path);
         let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
         let holds_fences = known || is_prose(&path);
-        Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
+        Whole { id, path, range, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
     }
 
     /// Returns what a bare fence line is that stands outside of every block of the file, seen from what follows it. To
@@ -174,6 +177,12 @@ impl Whole {
         }
     }
 
+    /// Adds the edits of the block's text.
+    fn close(&self, content: &str, is_whole: bool, ctx: &mut ReaderContext) {
+        let named = BlockPath { path: &self.path, range: self.range };
+        add(self.id, &named, content, &self.fence, is_whole, ctx);
+    }
+
     /// Returns lines without the indentation that the fence itself has.
     fn without_indent<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.fence.indent == 0 {
@@ -196,8 +205,7 @@ impl Reader for Whole {
                         Bare::Wait => return Progress::Wait,
                         Bare::Closes => {
                             input.skip(line.next);
-                            let (id, edit) = (self.id, whole(&self.path, &self.content, true));
-                            ctx.done(id, edit);
+                            self.close(&self.content, true, ctx);
                             return Progress::Done;
                         }
                         Bare::Opens(block) => taken += block,
@@ -227,7 +235,7 @@ impl Reader for Whole {
             false => {
                 let closed = closed_at_end(&self.content, &self.fence).filter(|_| !self.holds_fences);
                 let (content, is_whole) = closed.map_or((self.content.as_str(), false), |content| (content, true));
-                ctx.done(self.id, whole(&self.path, content, is_whole));
+                self.close(content, is_whole, ctx);
             }
         }
     }
@@ -260,12 +268,6 @@ fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
 
-/// Returns whether a file is prose, in which fences are at home.
-fn is_prose(path: &str) -> bool {
-    const PROSE: [&str; 7] = ["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc"];
-    path.rsplit_once('.').is_some_and(|(_, ext)| PROSE.contains(&ext.to_ascii_lowercase().as_str()))
-}
-
 fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
     let line = line.trim_start();
     line.starts_with('<') && matches!(tag(line, &ctx.calls), Tag::Open(..))
@@ -282,15 +284,26 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
-/// Adds an edit for a block of code that is the text of a file in play, or of a definition of it. `path` is the path that
-/// stands near the block; `titled`: right above it or in its opening line. `closed`: a line closed it; else the answer ended.
+/// The text around a block of code.
+#[derive(Debug, Default)]
+pub(in crate::edit) struct Surroundings {
+    pub path: Option<String>,
+    /// The path is right above it or in its opening line.
+    pub titled: bool,
+    /// The lines that are named with the path.
+    pub range: Option<(usize, usize)>,
+}
+
+/// Adds an edit for a block of code that is the text of a file in play, or of a definition of it. `closed`: a line closed
+/// it; else the answer ended.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,
-    (path, titled): (Option<&str>, bool),
+    near: &Surroundings,
     closed: bool,
     ctx: &mut ReaderContext,
 ) {
+    let (path, titled) = (near.path.as_deref(), near.titled);
     let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
     let content = lines.collect::<String>();
     let at_end = closed_at_end(&content, fence).filter(|_| !closed);
@@ -304,12 +317,13 @@ pub(in crate::edit) fn from_code(
     let names = if is_known { paths::same_path } else { may_name };
     let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
     if let Some((path, inner)) = inner {
-        emit(&path, inner, closed, ctx);
+        emit(&BlockPath { path: &path, range: None }, inner, fence, closed, ctx);
     } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
         // A model that has tools for its changes may only quote the file, or a part of it.
         let is_expected = ctx.expected != Some(Format::TOOLS);
         let path = file.path.clone();
-        emit(&path, content, closed && (is_expected || (nearly_all && titled)), ctx);
+        let complete = closed && (is_expected || (nearly_all && titled));
+        emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else if titled && closed && !matches!(ctx.expected, None | Some(Format::TOOLS)) {
         // A definition under its file's path; where it goes, a person decides.
         let is_part = |file: &&KnownFile| {
@@ -319,7 +333,7 @@ pub(in crate::edit) fn from_code(
                 && (same_definition(text, content).is_some() || elided(text, content).is_some())
         };
         if let Some(path) = ctx.known.iter().find(is_part).map(|file| file.path.clone()) {
-            emit(&path, content, true, ctx);
+            emit(&BlockPath { path: &path, range: near.range }, content, fence, true, ctx);
         }
     }
 }
@@ -336,12 +350,38 @@ fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) 
     if title.is_some() { (title, rest) } else { (None, content) }
 }
 
-/// Adds the edit that gives a file this text, at once.
-fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
+/// Adds the edits of a block under a path at once.
+fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
     let id = ctx.start(Format::WHOLE);
-    ctx.grew(id, EditPart::Path, path);
+    ctx.grew(id, EditPart::Path, named.path);
     ctx.grew(id, EditPart::New, content);
-    ctx.done(id, whole(path, content, complete));
+    add(id, named, content, fence, complete, ctx);
+}
+
+/// A path that stands near a block, and the lines it names.
+struct BlockPath<'a> {
+    path: &'a str,
+    range: Option<(usize, usize)>,
+}
+
+/// Ends the edit `id`, which a block began, with what the block holds; more files than one are edits of their own.
+fn add(id: EditId, named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
+    let path = named.path;
+    match named.range.map_or(Ok(None), |range| lines(path, range, content, ctx)) {
+        Ok(Some(edit)) => return ctx.done(id, edit),
+        Ok(None) => {}
+        Err(why) => return ctx.dropped(id, why.to_string()),
+    }
+    match held(path, content, fence, ctx) {
+        Held::Text => ctx.done(id, whole(path, content, complete)),
+        Held::Commands => ctx.dropped(id, COMMANDS.to_string()),
+        Held::Files(files) => {
+            for (at, (path, text)) in files.iter().enumerate() {
+                let id = if at == 0 { id } else { ctx.start(Format::WHOLE) };
+                ctx.done(id, whole(path, text, complete));
+            }
+        }
+    }
 }
 
 /// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
-use crate::edit::place::{self, Done, Lost, TargetText};
+use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State};
@@ -220,51 +220,27 @@ impl File {
         expected: bool,
         rules: &GroupRules,
     ) -> Result<EditStatus, String> {
-        let mut found = place::sure(edit.whole);
-        if edit.format == Format::WHOLE && !edit.whole {
-            found.detail = Some("it is not certain that this is the whole file".to_string());
-        }
-        let (encoding, text) = match &self.now {
+        let (encoding, NewText { text, mut found, doubt }) = match &self.now {
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
             FileState::Gone if expected && edit.format == Format::TOOLS => return Err(self.absent()),
             FileState::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             FileState::Text { encoding, text } => {
-                let parts = place::elided_definitions(text, content).filter(|_| edit.format == Format::WHOLE);
-                let mut new = match parts {
-                    Some((new, names)) => {
-                        found = PlaceMatch { rung: Rung::Inexact, detail: Some(taken_as(&names)) };
-                        new
-                    }
-                    None => {
-                        let new = place::whole(text, content, edit, &self.path)?;
-                        if !edit.whole && edit.format == Format::WHOLE && place::end_alike(text, &new) {
-                            found = place::sure(true);
-                        }
-                        new
-                    }
-                };
-                if new == *text {
-                    return Ok(EditStatus::Same);
-                }
-                if let Some(part) = part_of(text, &mut new, edit.format) {
-                    let questioned =
-                        |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
-                    let asks = rules.questioned.as_ref().is_some_and(|all| !questioned(all));
-                    let detail = match part {
-                        Part::Taken(detail) => detail,
-                        Part::Doubted(why) if asks => return Ok(EditStatus::Doubted(format!("{why} {SEND_AGAIN}"))),
-                        Part::Doubted(why) => why,
-                    };
-                    found = PlaceMatch { rung: Rung::Inexact, detail: Some(detail) };
-                }
-                if new == *text {
+                let new = place::whole(text, content, edit, &self.path)?;
+                if new.text == *text {
                     return Ok(EditStatus::Same);
                 }
                 (*encoding, new)
             }
         };
+        if let Some(why) = doubt {
+            let questioned = |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
+            if rules.questioned.as_ref().is_some_and(|all| !questioned(all)) {
+                return Ok(EditStatus::Doubted(format!("{why} {SEND_AGAIN}")));
+            }
+            found = PlaceMatch { rung: Rung::Inexact, detail: Some(why) };
+        }
         self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
         self.steps.push(place::Step::all());
         self.now = FileState::Text { encoding, text };
@@ -289,6 +265,9 @@ impl File {
         })?;
         if !edit.whole {
             found = place::sure(false);
+            if edit.format == Format::WHOLE {
+                found.detail = Some("by the line numbers that stand at its path".to_string());
+            }
         }
         if encoding == Encoding::Raw && stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {
             found = PlaceMatch { rung: Rung::Inexact, detail: Some(AS_UTF8.to_string()) };
@@ -356,40 +335,6 @@ impl File {
         let words = counts.iter().map(|(name, n)| if *n == 1 { name.to_string() } else { format!("{name} ({n})") });
         words.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Returns what makes it doubtful that `new` is all of the file: it leaves out most of it. Where a file written
-/// as text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it
-/// means.
-fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
-    let lost = place::lost(old, new)?;
-    if format == Format::WHOLE
-        && let Some((range, name)) = place::same_definition(old, new)
-    {
-        let what = taken_as(name);
-        let part = new.trim_matches(['\r', '\n']).to_string();
-        let replaced = place::spliced(old, &[place::Splice { range, new: part }]);
-        *new = replaced;
-        return Some(Part::Taken(what));
-    }
-    Some(Part::Doubted(match lost {
-        Lost::Definitions(lost, of) => {
-            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
-        }
-        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
-    }))
-}
-
-fn taken_as(names: &str) -> String {
-    format!("taken as the new text of {names} alone")
-}
-
-/// A whole new text that may be a part of its file, with the reason in words.
-enum Part {
-    /// It was put in the place of one definition.
-    Taken(String),
-    /// It stands for the whole file, as it was sent.
-    Doubted(String),
 }
 
 const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \

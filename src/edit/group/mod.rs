@@ -82,15 +82,23 @@ fn is_example(path: &str, op: &Op) -> bool {
     }
 }
 
-/// Returns the known file of which a whole text, written under a path where nothing is, is a new version.
-fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Option<&'k str> {
-    let (Op::Write { content } | Op::Overwrite { content }) = &edit.op else { return None };
-    let mut named = known.iter().filter(|file| edit.format != Format::TOOLS && may_name(path, &file.path));
-    let (file, None) = (named.next()?, named.next()) else { return None };
+/// Returns the known file of which a whole text, written under a path where nothing is, is a new version. The error says
+/// that it may be one of several.
+fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Option<&'k str>, String> {
+    let (Op::Write { content } | Op::Overwrite { content }) = &edit.op else { return Ok(None) };
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let stay = own.iter().filter(|line| lines.contains(**line)).count();
-    (stay * 10 >= own.len() * 6 && stay > 0).then_some(file.path.as_str())
+    let is_version = |file: &&KnownFile| {
+        let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let stay = own.iter().filter(|line| lines.contains(**line)).count();
+        stay * 10 >= own.len() * 6 && stay > 0
+    };
+    let named = known.iter().filter(|file| edit.format != Format::TOOLS && may_name(path, &file.path));
+    let versions: Vec<&str> = named.filter(is_version).map(|file| file.path.as_str()).collect();
+    match versions.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        several => Err(format!("it may be {}. Name the one that is meant, with its folder.", several.join(" or "))),
+    }
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
@@ -114,7 +122,7 @@ impl Group<'_, '_> {
         {
             return self.open(instead);
         }
-        if gone && let Some(file) = meant_whole(&current.path, edit, known) {
+        if gone && let Some(file) = meant_whole(&current.path, edit, known)? {
             return self.open(file);
         }
         self.open_as(current)

@@ -68,6 +68,45 @@ fn a_file_as_short_as_a_part_of_an_example_is_written() {
 }
 
 #[test]
+fn a_text_that_may_leave_lines_out_raises_a_question_first() {
+    let old: String = (0..9).map(|n| format!("key{n} = {n}\n")).collect();
+    let content = format!("{}# and so on\n", &old[..old.len() / 3 * 2]);
+    let edit = Edit::new("a", Op::Overwrite { content: content.clone() }, Format::TOOLS, "editFile");
+    let run = |questioned: HashSet<(String, String)>| {
+        let mut lookup = |path: &str| {
+            let state = State::file(old.as_bytes());
+            Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        apply(&[edit.clone()], &mut lookup, &GroupRules { questioned: Some(questioned), ..GroupRules::default() })
+    };
+    let first = run(HashSet::new());
+    assert!(matches!(&first.results[0].status, EditStatus::Doubted(why) if why.contains("# and so on")));
+    let again = run(HashSet::from([("a".to_string(), content)]));
+    assert_eq!(again.results[0].rung(), Some(Rung::Inexact));
+}
+
+#[test]
+fn a_name_that_two_known_files_have_means_the_one_of_that_text() {
+    let file = |path: &str, text: &str| KnownFile { path: path.into(), text: text.into() };
+    let known = vec![file("src/a.py", "x = 1\ny = 2\nz = 3\n"), file("lib/a.py", "m = 1\nn = 2\no = 3\n")];
+    let run = |known: Vec<KnownFile>| {
+        let content = "x = 1\ny = 5\nz = 3\n".to_string();
+        let edit = Edit::new("a.py", Op::Overwrite { content }, Format::WHOLE, "whole");
+        let mut lookup = |path: &str| {
+            let text = known.iter().find(|file| file.path == path).map(|file| file.text.clone());
+            let state = text.map_or(State::Absent, |text| State::file(text.as_bytes()));
+            Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        apply(&[edit], &mut lookup, &GroupRules { known: known.clone(), ..GroupRules::default() })
+    };
+    assert_eq!(run(known.clone()).changes[0].path, "src/a.py");
+    let mut alike = known;
+    alike[1].text = alike[0].text.clone();
+    let outcome = run(alike);
+    assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
+}
+
+#[test]
 fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
     let patch = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
                  diff --git a/a.sh b/b.sh\nsimilarity index 100%\nrename from a.sh\nrename to b.sh\n\

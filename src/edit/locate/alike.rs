@@ -4,7 +4,7 @@
 const LONG: usize = 512;
 
 /// A line prepared to be compared with many others: for each byte the positions where it occurs, as bits.
-pub(super) struct Pattern<'a> {
+pub(in crate::edit) struct Pattern<'a> {
     line: &'a str,
     /// `blocks` words for each of the 256 bytes.
     bits: Vec<u64>,

@@ -24,16 +24,12 @@ const WAYS: usize = 10_000;
 /// Returns whether a line is nothing but dots, alone or in a comment (`// ...`, `# ... rest as before ...`).
 pub(in crate::edit) fn is_dots(line: &str) -> bool {
     let text = line.trim();
-    let dots = |t: &str| {
-        let t = t.trim();
-        !t.is_empty() && (t.chars().all(|c| c == '…') || (t.len() >= 3 && t.bytes().all(|b| b == b'.')))
-    };
-    dots(text) || comment(text).is_some_and(|inner| dots(inner) || is_rest(inner))
+    only_dots(text) || commented(text).is_some_and(|inner| only_dots(inner.trim()) || is_rest(inner))
 }
 
-/// Returns whether a line says in a comment that something was left out: dots with or without words.
-pub(in crate::edit) fn is_comment_dots(line: &str) -> bool {
-    comment(line.trim()).is_some() && is_dots(line)
+/// Returns whether a text is dots and nothing else.
+pub(in crate::edit) fn only_dots(text: &str) -> bool {
+    !text.is_empty() && (text.chars().all(|c| c == '…') || (text.len() >= 3 && text.bytes().all(|b| b == b'.')))
 }
 
 /// Returns whether a line reads `... existing code ...`: dots, words, and dots again or a word for the rest.
@@ -45,7 +41,8 @@ fn is_rest(inner: &str) -> bool {
     ends || ["existing", "rest of", "unchanged", "remaining", "same as"].iter().any(|w| lower.contains(w))
 }
 
-fn comment(text: &str) -> Option<&str> {
+/// Returns what stands in the comment that a line is.
+pub(in crate::edit) fn commented(text: &str) -> Option<&str> {
     const PAIRS: [(&str, &str); 5] = [("/*", "*/"), ("<!--", "-->"), ("{/*", "*/}"), ("(*", "*)"), ("{-", "-}")];
     const LEADS: [&str; 5] = ["//", "#", "--", ";", "%"];
     let paired = PAIRS.iter().find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));

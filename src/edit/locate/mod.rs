@@ -14,7 +14,8 @@ mod tell;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(super) use elided::{is_comment_dots, is_dots};
+pub(super) use alike::Pattern;
+pub(super) use elided::{commented, is_dots, only_dots};
 pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};

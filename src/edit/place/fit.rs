@@ -1,5 +1,6 @@
 //! Adapts a replacement to the file: shifted, filled, with the file's line endings.
 
+use super::left_out::is_left_out;
 use super::splice::{Done, Splice, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
@@ -8,8 +9,7 @@ use crate::proposal::{PlaceMatch, Rung};
 
 /// Returns the splices for the places of a search text.
 pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
-    let dots = |t: &str| t.lines().filter(|l| is_dots(l)).count();
-    if dots(new) > 0 && dots(search.text) == 0 {
+    if !search.text.lines().any(is_dots) && is_left_out(search.text, new) {
         return Err(DOTS.to_string());
     }
     let endings = if new.contains('\n') { bytes::endings(text) } else { Endings::None };

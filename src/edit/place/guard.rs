@@ -4,9 +4,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::left_out::is_mark;
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::{indent, is_comment_dots};
+use crate::edit::locate::{Pattern, indent};
 
 /// A definition: its name, its line and how far it is indented.
 struct Definition<'t> {
@@ -24,15 +25,20 @@ pub(in crate::edit) enum Lost {
     Lines(usize, usize),
 }
 
-/// Fewer lines than this are written anew as often as not.
+/// Fewer lines than this tell little by themselves: one of them that is alike stays.
 const FEW: usize = 4;
+/// More lines than this are not compared by their likeness.
+const MANY: usize = 200;
+/// Above this likeness a line is another form of the same.
+const ALIKE: f32 = 0.5;
 
 /// Returns what a new text loses, where that is at least half of the old one and nothing comes in its place: of its
-/// definitions, or, where it has none, of its lines.
-pub(in crate::edit) fn lost(old: &str, new: &str) -> Option<Lost> {
+/// definitions, or, where it has none, of its lines. A text that only stands near the file's path (`is_shown`) must
+/// keep a third of the lines in any case.
+pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
     if before.is_empty() {
-        return lost_lines(old, new);
+        return lost_lines(old, new, is_shown);
     }
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
     let surviving = before.iter().filter(|b| names.contains(b.name)).count();
@@ -40,13 +46,25 @@ pub(in crate::edit) fn lost(old: &str, new: &str) -> Option<Lost> {
     (most(surviving) && most(after.len())).then_some(Lost::Definitions(before.len() - surviving, before.len()))
 }
 
-fn lost_lines(old: &str, new: &str) -> Option<Lost> {
+fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     let lines = |text| str::lines(text).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
     let (before, after) = (lines(old), lines(new));
     let kept: HashSet<&str> = after.iter().copied().collect();
     let surviving = before.iter().filter(|line| kept.contains(*line)).count();
     let most = |n: usize| n * 2 <= before.len();
-    let doubted = before.len() >= FEW && most(surviving) && most(after.len());
+    let mut doubted = before.len() >= FEW && most(surviving) && most(after.len());
+    if is_shown && !doubted && !before.is_empty() {
+        let is_alike = |line: &&&str| {
+            let line = Pattern::new(line);
+            kept.iter().any(|new| line.ratio(new, ALIKE) >= ALIKE)
+        };
+        let few = before.len().max(after.len()) <= MANY;
+        // One new line takes the place of one.
+        let alike = if few { before.iter().filter(is_alike).count().min(after.len()) } else { surviving };
+        let fewer = |n: usize| n * 2 < before.len();
+        doubted = alike * 3 < before.len() && (few || surviving == 0);
+        doubted |= before.len() < FEW && fewer(alike) && fewer(after.len());
+    }
     doubted.then_some(Lost::Lines(before.len() - surviving, before.len()))
 }
 
@@ -81,24 +99,49 @@ pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(
 /// `# ... rest unchanged ...`, and their names; `None` where the text leaves nothing out so, or holds anything else that
 /// the file does not.
 pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(String, String)> {
-    let is_dots = |line: &str| is_comment_dots(line) || matches!(line.trim_end(), "..." | "…");
-    let is_left_out = |line: &str| is_dots(line) && !file.lines().any(|own| own.trim() == line.trim());
-    if !new.lines().any(is_left_out) {
-        return None;
-    }
+    let is_left_out = |line: &str| is_mark(line) && !file.lines().any(|own| own.trim() == line.trim());
     let lines: Vec<&str> = new.lines().collect();
     let (mut text, mut names) = (file.to_string(), Vec::new());
+    let mut marks = lines.iter().filter(|line| is_left_out(line)).peekable();
+    marks.peek()?;
     for part in lines.split(|line| is_left_out(line)) {
-        let part = part.join("\n");
-        let part = part.trim_matches(['\r', '\n']);
-        if part.trim().is_empty() || file.contains(part) {
+        let part = match marks.next() {
+            Some(mark) => unopened(file, part, indent(mark).len()),
+            None => part,
+        };
+        if part.iter().all(|line| line.trim().is_empty()) || has_lines(file, part) {
             continue;
         }
+        let part = part.join("\n");
+        let part = part.trim_matches(['\r', '\n']);
         let (range, name) = same_definition(&text, part)?;
         names.push(name.to_string());
         text.replace_range(range, bytes::fit_whole(part, file).trim_end_matches(['\r', '\n']));
     }
     (!names.is_empty()).then(|| (text, names.join(", ")))
+}
+
+/// Returns a part without the lines of the file that open what goes on below it, where a line `deep` further right says
+/// that something is left out: `class A:`, whose other methods stay.
+fn unopened<'l, 'n>(file: &str, part: &'l [&'n str], deep: usize) -> &'l [&'n str] {
+    let opens = |line: &&&str| {
+        line.trim().is_empty()
+            || (indent(line).len() < deep && file.lines().any(|own| own.trim_end() == line.trim_end()))
+    };
+    match part.iter().position(|line| indent(line).len() < deep && !line.trim().is_empty()) {
+        Some(_) => &part[part.iter().take_while(opens).count()..],
+        None => part,
+    }
+}
+
+/// Returns whether a file has these lines, one after another.
+fn has_lines(file: &str, part: &[&str]) -> bool {
+    let trimmed: Vec<&str> = part.iter().map(|line| line.trim_end()).collect();
+    let blank = |line: &&str| line.is_empty();
+    let from = trimmed.iter().take_while(|line| blank(line)).count();
+    let to = trimmed.len() - trimmed.iter().rev().take_while(|line| blank(line)).count();
+    let own: Vec<&str> = file.lines().map(str::trim_end).collect();
+    own.windows(to - from).any(|lines| lines == &trimmed[from..to])
 }
 
 /// Returns whether two texts end in the same two lines of code: one that ended by itself was written to its end.
@@ -229,6 +272,15 @@ mod tests {
         assert!(elided_definitions(FILE, "def one():\n    return 11\n").is_none());
         assert!(elided_definitions(FILE, "def one():\n    # ... existing code ...\n    return 11\n").is_none());
         assert!(elided_definitions(FILE, "print(1)\n# ... rest unchanged ...\n").is_none());
+        // The rest of a class stays, and a line that only begins like one of the file is another one.
+        let class = "class A:\n    def three(self):\n        return 3\n\n    def four(self):\n        return 4\n";
+        let part = "class A:\n    def three(self):\n        return 33\n\n    # ... rest unchanged ...\n";
+        let (text, names) = elided_definitions(class, part).expect("taken");
+        assert_eq!((text, names.as_str()), (class.replace("return 3\n", "return 33\n"), "three"));
+        let sum = "def one():\n    return a + b + 1\n\n\ndef two():\n    return 2\n";
+        let part = "def one():\n    return a + b\n\n# ... existing code ...\n\ndef two():\n    return 22\n";
+        let (text, _) = elided_definitions(sum, part).expect("taken");
+        assert_eq!(text, sum.replace(" + 1", "").replace("return 2\n", "return 22\n"));
         let crlf = FILE.replace('\n', "\r\n");
         let (text, _) = elided_definitions(&crlf, new).expect("taken");
         assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
@@ -247,17 +299,24 @@ mod tests {
     #[test]
     fn a_part_of_a_file_is_distinguished_from_all_of_it() {
         let part = "def two(x):\n    return 22\n";
-        assert_eq!(lost(FILE, part), Some(Lost::Definitions(4, 5)));
-        assert_eq!(lost(FILE, &FILE.replace("one", "uno")), None);
-        assert_eq!(lost("x = 1\n", "y = 2\n"), None);
-        assert_eq!(lost("def add(a, b):\n    return a + b\n", "x = 1\n"), Some(Lost::Definitions(1, 1)));
-        assert_eq!(lost("def add(a, b):\n    return a + b\n", "def plus(a, b):\n    return a + b\n"), None);
+        assert_eq!(lost(FILE, part, false), Some(Lost::Definitions(4, 5)));
+        assert_eq!(lost(FILE, &FILE.replace("one", "uno"), false), None);
+        assert_eq!(lost("x = 1\n", "y = 2\n", false), None);
+        assert_eq!(lost("def add(a, b):\n    return a + b\n", "x = 1\n", false), Some(Lost::Definitions(1, 1)));
+        assert_eq!(lost("def add(a, b):\n    return a + b\n", "def plus(a, b):\n    return a + b\n", false), None);
         let keys = |n: usize| (0..n).map(|i| format!("key{i} = {i}\n")).collect::<String>();
-        assert_eq!(lost(&keys(40), "key7 = 700\n"), Some(Lost::Lines(40, 40)));
-        assert_eq!(lost(&keys(40), &keys(15)), Some(Lost::Lines(25, 40)));
-        assert_eq!(lost(&keys(40), &keys(25)), None);
-        assert_eq!(lost(&keys(40), &keys(40).replace("key", "name")), None);
-        assert_eq!(lost(&keys(3), "x = 1\n"), None);
+        assert_eq!(lost(&keys(40), "key7 = 700\n", false), Some(Lost::Lines(40, 40)));
+        assert_eq!(lost(&keys(40), &keys(15), false), Some(Lost::Lines(25, 40)));
+        assert_eq!(lost(&keys(40), &keys(25), false), None);
+        assert_eq!(lost(&keys(40), &keys(40).replace("key", "name"), false), None);
+        assert_eq!(lost(&keys(3), "x = 1\n", false), None);
+        // What stands near a path must keep something of the file.
+        assert_eq!(lost("x = 1\n", "x = 2\n", true), None);
+        assert_eq!(lost("x = 1\n", "sed -i s/1/2/ x.py\n", true), Some(Lost::Lines(1, 1)));
+        assert_eq!(lost(&keys(3), "key1 = 7\n", true), Some(Lost::Lines(3, 3)));
+        assert_eq!(lost("a: 1\nb: 2\n", "a: 1\n", true), None);
+        assert_eq!(lost(&keys(40), &keys(40).replace("key", "name"), true), None);
+        assert_eq!(lost(&keys(4), ">>> import os\n>>> os.getcwd()\n'/tmp'\n", true), Some(Lost::Lines(4, 4)));
         let (range, name) = same_definition(FILE, part).unwrap();
         assert_eq!((&FILE[range], name), ("def two(x):\n    def inner():\n        pass\n    return 2", "two"));
         let (range, _) = same_definition(FILE, "@cached\ndef two(x):\n    return 22\n").unwrap();

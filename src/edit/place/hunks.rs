@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::body::{Body, LineKind};
 use super::entities::entities;
 use super::fit;
+use super::left_out::{LeftOut, left_out};
 use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{self, LocatedPlace, Miss, Search, SearchShape, Shift, folded_line, indent, is_comment_dots};
+use crate::edit::locate::{self, LocatedPlace, Miss, Search, SearchShape, Shift, folded_line, indent, is_dots};
 use crate::edit::op::PatchHunk;
 use crate::proposal::{PlaceMatch, Rung};
 
@@ -73,8 +74,9 @@ impl Placer<'_> {
     /// Returns the hunk's splices; none if it changes nothing.
     fn place(&self, alone: bool) -> Result<Option<Splices>, String> {
         let strict = Body::strict(&self.hunk.body);
-        let comes = |(kind, line): &(LineKind, &str)| *kind == LineKind::Comes && is_comment_dots(line);
-        if strict.lines.iter().any(comes) && !strict.before().iter().any(|l| is_comment_dots(l)) {
+        if !strict.before().iter().any(|l| is_dots(l))
+            && let Some(LeftOut::Surely(_)) = left_out(&strict.before().join("\n"), &strict.after().join("\n"))
+        {
             return Err(fit::DOTS.to_string());
         }
         if self.raw {

@@ -2,19 +2,22 @@
 
 mod body;
 mod definition;
+mod dress;
 mod entities;
 mod fit;
 mod guard;
 mod hunks;
+mod left_out;
 mod numbers;
 mod passage;
 mod splice;
+mod transcript;
 mod whole;
 
-pub(super) use guard::{Lost, elided_definitions, end_alike, lost, same_definition};
+pub(super) use guard::{elided_definitions, same_definition};
 pub(super) use passage::unfenced;
 pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
-pub(super) use whole::{made, whole};
+pub(super) use whole::{NewText, made, whole};
 
 use super::bytes::{self, Encoding};
 use super::format::Format;

@@ -1,33 +1,97 @@
 //! A whole new text for a file.
 
+use super::dress::{undressed, with_tabs};
 use super::entities::entities;
-use crate::edit::locate::is_comment_dots;
+use super::guard::{Lost, elided_definitions, end_alike, lost, same_definition};
+use super::left_out::{LeftOut, left_out};
+use super::splice::{Splice, spliced, sure};
+use super::transcript;
 use crate::edit::{Edit, Format, bytes};
+use crate::proposal::{PlaceMatch, Rung};
+
+/// A whole new text, as it was understood.
+#[derive(Debug)]
+pub(in crate::edit) struct NewText {
+    pub text: String,
+    pub found: PlaceMatch,
+    /// The reason why it may be a part of the file only: the model is asked first.
+    pub doubt: Option<String>,
+}
+
+impl NewText {
+    fn inexact(text: String, detail: impl Into<String>) -> Self {
+        NewText { text, found: inexact(detail), doubt: None }
+    }
+}
+
+fn inexact(detail: impl Into<String>) -> PlaceMatch {
+    PlaceMatch { rung: Rung::Inexact, detail: Some(detail.into()) }
+}
 
 /// Returns the new text of an existing file: line endings and final newline follow the old one. The error is for the
 /// model.
-pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) -> Result<String, String> {
+pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) -> Result<NewText, String> {
+    let is_block = edit.format == Format::WHOLE;
     let content = plain(content, edit, path);
-    let left_out = content.lines().find(|l| is_comment_dots(l) && !old.lines().any(|o| o.trim() == l.trim()));
-    if let Some(line) = left_out {
-        return Err(format!(
-            "the new text leaves lines out (`{}`), so the whole file is not known. Write every line, or change only a part \
-             of the file with a search and replace.",
-            line.trim()
-        ));
+    let content = if is_block { without_heading(&content, Some(old), path) } else { &content };
+    let (content, numbered) = undressed(content, Some(old), path);
+    if is_block && !old.trim().is_empty() && (content.trim().is_empty() || is_path(&content, path)) {
+        return Err(EMPTY.into());
     }
-    let content = match edit.format {
-        Format::WHOLE => without_heading(&content, Some(old), path),
-        _ => &content,
+    if transcript::is_session(old, &content, path) {
+        return Err(SESSION.into());
+    }
+    let changed = transcript::diff(old, &content).or_else(|| transcript::conflict(old, &content, path));
+    if let Some(changed) = changed {
+        let (text, found) = changed?;
+        return Ok(NewText { text, found, doubt: None });
+    }
+    if is_block && let Some((text, names)) = elided_definitions(old, &content) {
+        return Ok(NewText::inexact(text, taken_as(&names)));
+    }
+    let doubt = match left_out(old, &content) {
+        Some(LeftOut::Surely(line)) => {
+            return Err(format!(
+                "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change \
+                 only a part of the file with a search and replace."
+            ));
+        }
+        Some(LeftOut::Perhaps(line)) => {
+            Some(format!("lines of the file are gone where it reads `{line}`; is a part of the file meant?"))
+        }
+        None => None,
     };
-    if edit.format == Format::WHOLE && !old.trim().is_empty() && (content.trim().is_empty() || is_path(content, path)) {
-        return Err(
-            "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it."
-                .into(),
-        );
+    let text = bytes::fit_whole(&with_tabs(&content, old), old);
+    let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
+    if found.rung == Rung::Exact && numbered {
+        found = PlaceMatch { rung: Rung::TrailingSpace, detail: Some("line numbers left out".to_string()) };
     }
-    Ok(bytes::fit_whole(content, old))
+    let Some(lost) = lost(old, &text, is_block) else {
+        return Ok(NewText { text, found, doubt });
+    };
+    // Where a file written as text is one definition of the file, it takes the place of that one; a call that overwrites
+    // a file says what it means.
+    if is_block && let Some((range, name)) = same_definition(old, &text) {
+        let new = text.trim_matches(['\r', '\n']).to_string();
+        return Ok(NewText::inexact(spliced(old, &[Splice { range, new }]), taken_as(name)));
+    }
+    let doubt = doubt.unwrap_or_else(|| match lost {
+        Lost::Definitions(lost, of) => {
+            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
+        }
+        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
+    });
+    Ok(NewText { text, found, doubt: Some(doubt) })
 }
+
+fn taken_as(names: &str) -> String {
+    format!("taken as the new text of {names} alone")
+}
+
+const EMPTY: &str =
+    "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it.";
+const SESSION: &str =
+    "the text shows what is typed into a shell, so nothing of it was used. Write the file's whole text.";
 
 /// Returns whether a text is nothing but the file's path, as a comment or bare.
 fn is_path(content: &str, path: &str) -> bool {
@@ -38,12 +102,22 @@ fn is_path(content: &str, path: &str) -> bool {
 }
 
 /// Returns the text of a file that is made.
-pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
+pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> NewText {
     let content = plain(content, edit, path);
-    match edit.format {
-        Format::WHOLE => without_heading(&content, None, path).to_string(),
+    let text = match edit.format {
+        Format::WHOLE => undressed(without_heading(&content, None, path), None, path).0.into_owned(),
         _ => content,
+    };
+    NewText { text, found: known(edit, edit.whole), doubt: None }
+}
+
+/// Returns how sure it is that a text is all of the file.
+fn known(edit: &Edit, is_whole: bool) -> PlaceMatch {
+    let mut found = sure(is_whole);
+    if !is_whole && edit.format == Format::WHOLE {
+        found.detail = Some("it is not certain that this is the whole file".to_string());
     }
+    found
 }
 
 /// Decodes entities in content, where they can be nothing else: no bare `<` or `>` stands beside them, and the file is

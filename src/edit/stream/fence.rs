@@ -114,6 +114,7 @@ impl Opened<'_> {
     /// Describes a fence without edits: a whole file, edits under a path line of their own, or code.
     fn file_or_code(&self, first: &str, above: Option<String>) -> Contents {
         let (rest, known) = (self.rest, &self.ctx.known);
+        let is_new = |path: &String| !known.iter().any(|k| same_path(path, &k.path));
         let (mut skip, mut direct) = (0, above);
         if let Some(path) = paths::path_line(first, known) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
@@ -132,6 +133,12 @@ impl Opened<'_> {
             direct = direct.or(Some(path));
         }
         match direct {
+            // A file without text is made: `__init__.py`.
+            Some(path)
+                if self.fence.closed_by(first) && is_empty_file(&path) && is_new(&path) && self.may_be_file() =>
+            {
+                Contents::Whole { path, skip: 0 }
+            }
             _ if self.fence.closed_by(first) => Contents::Code(None),
             Some(path) if self.may_be_file() => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
@@ -151,6 +158,12 @@ impl Opened<'_> {
             || (trimmed.starts_with('<')
                 && matches!(tag(trimmed, &self.ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
     }
+}
+
+/// Returns whether a file of this path is often an empty one.
+fn is_empty_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "__init__.py" | "py.typed" | ".gitkeep" | ".keep" | ".nojekyll" | "conftest.py")
 }
 
 fn first_line(text: &str) -> &str {

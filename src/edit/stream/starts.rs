@@ -4,6 +4,7 @@
 
 use super::paths::{is_path, slashed};
 use super::pieces::KnownFile;
+use crate::edit::path::line_range;
 
 /// The first bytes of a line say what it is.
 pub(in crate::edit) const HEAD: usize = 400;
@@ -71,10 +72,16 @@ impl Fence {
             }
         });
         titled.map(str::to_string).or_else(|| {
-            let parts = self.info.split_whitespace().flat_map(|word| word.splitn(2, ':'));
+            let parts = self.info.split_whitespace().map(without_lines).flat_map(|word| word.splitn(2, ':'));
             parts.map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
         })
     }
+}
+
+/// Returns the path in `8:43:a.py`, which names lines first.
+fn without_lines(word: &str) -> &str {
+    let quoted = word.starts_with(|c: char| c.is_ascii_digit()) && line_range(word).is_some();
+    word.rsplit_once(':').filter(|_| quoted).map_or(word, |(_, path)| path)
 }
 
 /// A line that begins an edit by itself.
@@ -183,6 +190,22 @@ pub(in crate::edit) fn may_be_patch(partial: &str) -> bool {
     // The first byte decides for most lines.
     partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
         && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
+}
+
+/// Returns whether the header of a patch without the line of `git` or of the envelope begins with this line; `None` if
+/// the line below it must be seen first. Both may be in a fence that is indented.
+pub(in crate::edit) fn is_header(line: &str, below: &str, indent: usize, ended: bool) -> Option<bool> {
+    if !line.starts_with("--- ") {
+        return Some(false);
+    }
+    if below.len() < indent && below.trim().is_empty() && !ended {
+        return None;
+    }
+    let below: String = dedented(below, indent).chars().take(4).collect();
+    if below != "+++ " && "+++ ".starts_with(&below) && !ended {
+        return None;
+    }
+    Some(below == "+++ ")
 }
 
 /// Returns the beginning of a text, by which it is known.

@@ -13,8 +13,9 @@ use super::tags::{Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats;
 use crate::edit::formats::patch::{self, Patch};
-use crate::edit::formats::whole::{self, Whole};
+use crate::edit::formats::whole::{self, Surroundings, Whole};
 use crate::edit::formats::xml::Xml;
+use crate::edit::path::line_range;
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
@@ -58,8 +59,7 @@ enum Holds {
     /// Edits; the fence itself is not shown, unless prose follows inside (true).
     Edits(bool),
     /// Code, shown as prose; kept if it may be a whole file.
-    /// `titled`: the path stands right above it or in its opening line.
-    Code { content_so_far: Option<String>, path: Option<String>, titled: bool },
+    Code { content_so_far: Option<String>, near: Surroundings },
 }
 
 impl Text {
@@ -232,7 +232,11 @@ impl Text {
         if let Some(start) = formats::start_of(text) {
             return self.enter(start.read, line, input, ctx);
         }
-        match self.is_bare_patch(text, line, input, ctx) {
+        let is_patch = match self.bare_hunk(text, ctx) {
+            true => Some(true),
+            false => starts::is_header(text, &rest[line.next..], self.indent(), input.ended()),
+        };
+        match is_patch {
             Some(true) => return self.enter(patch::read, line, input, ctx),
             None => return Next::Wait,
             Some(false) => {}
@@ -263,27 +267,6 @@ impl Text {
         let fence = self.fence.as_ref().map(|open| open.fence.clone());
         let above = &mut |ctx: &ReaderContext| self.path_above(ctx);
         Next::Enter(read(Beginning { input, line, fence: fence.as_ref(), above }, ctx))
-    }
-
-    /// Returns whether a patch without the line of `git` or of the envelope begins with this line; `None` if the next
-    /// line must be seen first.
-    fn is_bare_patch(&self, text: &str, line: Line, input: &Input, ctx: &ReaderContext) -> Option<bool> {
-        if self.bare_hunk(text, ctx) {
-            return Some(true);
-        }
-        if !text.starts_with("--- ") {
-            return Some(false);
-        }
-        let indent = self.indent();
-        let after = &input.rest()[line.next..];
-        if after.len() < indent && after.trim().is_empty() && !input.ended() {
-            return None;
-        }
-        let after: String = starts::dedented(after, indent).chars().take(4).collect();
-        if after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
-            return None;
-        }
-        Some(after == "+++ ")
     }
 
     /// Returns how far the open fence is indented, and so what it holds.
@@ -364,17 +347,18 @@ impl Text {
             }
             Contents::Whole { path, skip } => {
                 input.skip(line.next + skip);
+                let range = self.range(&fence);
                 self.heading = None;
-                Next::Enter(Box::new(Whole::new(path, fence, ctx)))
+                Next::Enter(Box::new(Whole::new(path, range, fence, ctx)))
             }
             Contents::Code(path) => {
                 let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
+                let near = Surroundings { path, titled, range: self.range(&fence).or_else(|| line_range(&self.said)) };
                 self.flush(ctx);
                 input.skip(line.next);
                 self.show(&opening, ctx);
                 let content_so_far = (!ctx.known.is_empty()).then(String::new);
-                self.fence =
-                    Some(OpenFence { fence, line: opening, holds: Holds::Code { content_so_far, path, titled } });
+                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Code { content_so_far, near } });
                 Next::Again
             }
         }
@@ -408,10 +392,10 @@ impl Text {
         input.skip(line.next);
         let Some(OpenFence { fence, holds, .. }) = self.fence.take() else { return Next::Again };
         match holds {
-            Holds::Code { content_so_far, path, titled } => {
+            Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
                 let Some(content) = content_so_far else { return Next::Again };
-                whole::from_code(&content, &fence, (path.as_deref(), titled), true, ctx);
+                whole::from_code(&content, &fence, &near, true, ctx);
             }
             Holds::Edits(true) => {
                 self.flush(ctx);
@@ -469,6 +453,11 @@ impl Text {
         self.take_path().or(around)
     }
 
+    /// Returns the lines that the path above a fence or in it names.
+    fn range(&self, fence: &Fence) -> Option<(usize, usize)> {
+        self.heading.as_ref().and_then(|heading| line_range(&heading.raw)).or_else(|| line_range(&fence.info))
+    }
+
     fn take_path(&mut self) -> Option<String> {
         self.heading.take().map(|h| h.path)
     }
@@ -491,10 +480,10 @@ impl Text {
         let rest = input.rest().to_string();
         input.skip(rest.len());
         self.say(&rest, ctx);
-        if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), path, titled }, .. }) =
+        if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) =
             self.fence.take_if(|_| input.end == Some(End::Ordinary))
         {
-            whole::from_code(&content, &fence, (path.as_deref(), titled), false, ctx);
+            whole::from_code(&content, &fence, &near, false, ctx);
         }
     }
 }

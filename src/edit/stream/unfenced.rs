@@ -1,16 +1,22 @@
-//! Whole files in forms that no format has: a JSON object of a path and a content, or a tag that names a file. Where the
-//! path is that of a known file there is one meaning, and it is read as that file's new text.
+//! Edits in forms that no format has: a JSON object of a path and a content or of what is replaced by what, or a tag that
+//! names a file. Where the path is that of a known file there is one meaning.
 
 use serde_json::Value;
 
 use super::pieces::{EditId, KnownFile, Piece};
 use crate::edit::format::Format;
+use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::{json, path};
 
 /// The names of a path and of a text in such an object.
 const PATHS: [&str; 4] = ["path", "file", "filename", "file_path"];
 const TEXTS: [&str; 3] = ["content", "text", "code"];
+/// The names of a text that is there and of the one that takes its place.
+const SEARCHES: [&str; 6] = ["search", "old", "old_str", "old_string", "find", "original"];
+const REPLACEMENTS: [&str; 5] = ["replace", "new", "new_str", "new_string", "replacement"];
+/// The names of a list of such objects.
+const LISTS: [&str; 3] = ["files", "edits", "changes"];
 /// Files of one answer that are read so, at most.
 const MOST: usize = 20;
 /// A larger answer is read by its format alone.
@@ -24,34 +30,37 @@ pub fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Ve
     if known.is_empty() || text.len() > LARGEST || expected.is_none_or(|format| format == Format::TOOLS) {
         return Vec::new();
     }
-    let mut files: Vec<(&str, String)> = Vec::new();
+    let mut found: Vec<(&str, Op)> = Vec::new();
     let (mut at, mut tries) = (0, 0);
-    while at < text.len() && files.len() < MOST && tries < MOST_TRIES {
+    while at < text.len() && found.len() < MOST && tries < MOST_TRIES {
         let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
         let start = at + line.len() - line.trim_start().len();
         let first = line.trim_start().bytes().next().filter(|first| b"{[<".contains(first));
         let end = match first {
-            Some(b'<') => tag(&text[start..], known, &mut files),
-            Some(_) => object(&text[start..], known, &mut files),
+            Some(b'<') => tag(&text[start..], known, &mut found),
+            Some(_) => object(&text[start..], known, &mut found),
             None => None,
         };
         tries += usize::from(first.is_some() && end.is_none());
         at = end.map_or(at + line.len(), |end| start + end);
     }
-    let twice = |(n, (path, _)): (usize, &(&str, String))| files[..n].iter().any(|(other, _)| other == path);
-    if files.iter().enumerate().any(twice) {
+    let is_whole = |op: &Op| matches!(op, Op::Overwrite { .. });
+    let twice = |(n, (path, op)): (usize, &(&str, Op))| {
+        found[..n].iter().any(|(other, before)| other == path && (is_whole(op) || is_whole(before)))
+    };
+    if found.iter().enumerate().any(twice) {
         return Vec::new();
     }
-    let edits = files.into_iter().enumerate().flat_map(|(n, (path, content))| {
+    let edits = found.into_iter().enumerate().flat_map(|(n, (path, op))| {
         let id = EditId(usize::MAX - n);
-        let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
+        let edit = Edit::new(path, op, Format::WHOLE, Format::WHOLE.name());
         [Piece::EditStarted { id, format: Format::WHOLE }, Piece::EditDone { id, edit }]
     });
     edits.collect()
 }
 
-/// Adds the files of a JSON value at the start of `text`; where it ends, if it holds any.
-fn object<'k>(text: &str, known: &'k [KnownFile], files: &mut Vec<(&'k str, String)>) -> Option<usize> {
+/// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.
+fn object<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let (value, end) = match values.next() {
         Some(Ok(value)) => (value, values.byte_offset()),
@@ -61,39 +70,73 @@ fn object<'k>(text: &str, known: &'k [KnownFile], files: &mut Vec<(&'k str, Stri
             (json::repair(&text[..end]).ok()?, end)
         }
     };
-    let before = files.len();
-    let list = value.as_array().or_else(|| value.get("files")?.as_array());
+    let before = edits.len();
+    let list = value.as_array().or_else(|| LISTS.iter().find_map(|name| value.get(name)?.as_array()));
     for object in list.map_or(std::slice::from_ref(&value), Vec::as_slice) {
         let field = |names: &[&str]| names.iter().find_map(|name| object.get(name)?.as_str());
+        let filled = |names: &[&str]| field(names).filter(|text| !text.trim().is_empty());
         let file = field(&PATHS).and_then(|path| find(path, known));
-        let content = field(&TEXTS).filter(|content| !content.trim().is_empty());
-        files.extend(file.zip(content.map(String::from)));
+        if let Some((search, replace)) = filled(&SEARCHES).zip(field(&REPLACEMENTS)) {
+            let (search, replace) = (search.to_string(), replace.to_string());
+            edits.extend(
+                file.map(|file| (file, Op::Replace { search, replace, shape: SearchShape::Literal, all: false })),
+            );
+        } else if let Some((file, content)) = file.zip(filled(&TEXTS)) {
+            edits.push((file, Op::Overwrite { content: content.to_string() }));
+        } else {
+            edits.extend(by_path(object, known).into_iter().flatten());
+        }
     }
-    (files.len() > before).then_some(end)
+    (edits.len() > before).then_some(end)
 }
 
-/// Adds the file of a tag whose line begins `text`, up to the line that closes it; where that ends.
-fn tag<'k>(text: &str, known: &'k [KnownFile], files: &mut Vec<(&'k str, String)>) -> Option<usize> {
-    let line = text.split_inclusive('\n').next()?;
-    let inside = line.trim_end().strip_prefix('<')?.strip_suffix('>')?;
-    let name = inside.split_whitespace().next()?;
-    let named = inside.split_once('=').filter(|(before, _)| PATHS.iter().chain(&["name"]).any(|n| before.ends_with(n)));
-    let file = find(named.map_or(inside, |(_, value)| value), known)?;
-    let close = format!("</{name}>");
-    let mut at = line.len();
-    for next in text[at..].split_inclusive('\n') {
-        if next.trim() == close {
-            let content = without_fence(&text[line.len()..at]);
-            if content.trim().is_empty() {
-                return None;
-            }
-            files.push((file, content.to_string()));
-            return Some(at + next.len());
-        }
-        at += next.len();
-    }
-    None
+/// Returns the files of an object whose names are all paths of known files, and whose values are their texts.
+fn by_path<'k>(object: &Value, known: &'k [KnownFile]) -> Option<Vec<(&'k str, Op)>> {
+    let file = |(name, text): (&String, &Value)| {
+        let content = text.as_str().filter(|content| !content.trim().is_empty())?.to_string();
+        Some((find(name, known)?, Op::Overwrite { content }))
+    };
+    object.as_object()?.iter().map(file).collect()
 }
+
+/// Adds the file of a tag whose line begins `text`, up to what closes it; where that ends. The path is in the tag, or in a
+/// tag of its own with the text in the one below it.
+fn tag<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
+    let (inside, rest) = text.lines().next()?.trim_end().strip_prefix('<')?.split_once('>')?;
+    let name = inside.split_whitespace().next()?;
+    let path = rest.strip_suffix(&format!("</{name}>")).filter(|_| PATHS.contains(&name));
+    let begins = if let Some(path) = path {
+        let file = find(path, known)?;
+        let below = text.find('\n').map(|at| &text[at..])?.trim_start();
+        let tag = TEXTS.iter().find(|tag| below.starts_with(&format!("<{tag}>")))?;
+        (file, *tag, text.len() - below.len() + tag.len() + 2)
+    } else if rest.is_empty() || rest.starts_with(CDATA.0) {
+        let named = inside.split_once('=');
+        let named = named.filter(|(before, _)| PATHS.iter().chain(&["name"]).any(|n| before.ends_with(n)));
+        (find(named.map_or(inside, |(_, value)| value), known)?, name, inside.len() + 2)
+    } else {
+        return None;
+    };
+    let (file, name, from) = begins;
+    let close = format!("</{name}>");
+    let at = text[from..].match_indices(&close).map(|(at, _)| from + at).find(|at| {
+        let before = text[from..*at].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n') || before.ends_with(CDATA.1)
+    })?;
+    let content = &text[from..at];
+    let content = content.strip_prefix('\n').or_else(|| content.strip_prefix("\r\n")).unwrap_or(content);
+    let bare = content.trim().strip_prefix(CDATA.0).and_then(|text| text.strip_suffix(CDATA.1));
+    let content = bare.map_or(content, |bare| bare.trim_start_matches(['\r', '\n']));
+    let content = without_fence(content.trim_end_matches([' ', '\t']));
+    if content.trim().is_empty() {
+        return None;
+    }
+    edits.push((file, Op::Overwrite { content: content.to_string() }));
+    Some(at + close.len())
+}
+
+/// The marks around text that is not read as XML.
+const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
 
 /// Returns the text between the fences around all of it, or all of it where there are none.
 fn without_fence(text: &str) -> &str {
@@ -144,12 +187,31 @@ mod tests {
             ("<calc.py>\nx = 2\n</calc.py>\n", calc("x = 2\n")),
             ("<file path=\"calc.py\">\n```python\nx = 2\n```\n</file>", calc("x = 2\n")),
             ("<a.py>\nx = 2\n</a.py>", vec![("src/a.py".into(), "x = 2\n".into())]),
+            ("<file path=\"calc.py\"><![CDATA[x = 2\n]]></file>", calc("x = 2\n")),
+            ("<file>\n<path>calc.py</path>\n<content>\nx = 2\n</content>\n</file>", calc("x = 2\n")),
+            ("{\"calc.py\": \"x = 2\\n\"}", calc("x = 2\n")),
         ] {
             assert_eq!(read(text, Format::WHOLE), files, "{text}");
             assert_eq!(read(text, Format::TOOLS), [], "{text}");
         }
         let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
         assert_eq!(read(two, Format::BLOCKS).len(), 2);
+    }
+
+    #[test]
+    fn what_replaces_what_in_an_object_is_an_edit() {
+        let known = [KnownFile { path: "calc.py".into(), text: "x = 1\n".into() }];
+        for text in [
+            r#"{"path": "calc.py", "search": "x = 1", "replace": "x = 2"}"#,
+            r#"{"edits": [{"file": "calc.py", "old": "x = 1", "new": "x = 2"}]}"#,
+        ] {
+            let pieces = unfenced(text, Some(Format::WHOLE), &known);
+            let is_it = |piece: &Piece| {
+                matches!(piece, Piece::EditDone { edit: Edit { op: Op::Replace { search, replace, .. }, .. }, .. }
+                    if search == "x = 1" && replace == "x = 2")
+            };
+            assert!(pieces.iter().any(is_it), "{text}: {pieces:?}");
+        }
     }
 
     #[test]

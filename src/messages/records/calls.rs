@@ -220,6 +220,10 @@ pub(super) const FOR_PERSON: &[(&str, &str)] = &[
         "it leaves out {n} of the file's {all} lines; is a part of the file meant? Nothing was written yet",
         "it leaves out {n} of the file's {all} lines; nothing was written yet",
     ),
+    (
+        "lines of the file are gone where it reads `{line}`; is a part of the file meant? Nothing was written yet",
+        "lines of the file are gone where it reads `{line}`; nothing was written yet",
+    ),
     ("an empty SEARCH makes a new file, but this one exists", "it exists already"),
     (
         "the search text fits more than {n} places, at lines {numbers}:",

@@ -64,6 +64,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "ファイルはUTF-8ではありませんが、新しいテキストはUTF-8で書かれます",
     ),
     ("taken as the new text of {name} alone", "{name}だけの新しいテキストとして使用"),
+    ("by the line numbers that stand at its path", "パスに付いた行番号による"),
     // Edits without a place.
     ("the search text is empty", "検索テキストが空です"),
     (
@@ -147,6 +148,31 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "it leaves out {n} of the file's {all} lines; is a part of the file meant? Nothing was written yet",
         "ファイルの{all}行のうち{n}行が抜けているため、まだ何も書き込んでいません",
     ),
+    (
+        "lines of the file are gone where it reads `{line}`; is a part of the file meant?",
+        "`{line}`の箇所でファイルの行がなくなっています",
+    ),
+    (
+        "lines of the file are gone where it reads `{line}`; is a part of the file meant? Nothing was written yet",
+        "`{line}`の箇所でファイルの行がなくなっているため、まだ何も書き込んでいません",
+    ),
+    (
+        "the text shows what is typed into a shell, so nothing of it was used",
+        "シェルに入力する内容のため、使っていません",
+    ),
+    (
+        "the text holds the marks of a conflict (<<<<<<<), so which lines are meant is not certain",
+        "競合の印（<<<<<<<）が含まれるため、どの行か分かりません",
+    ),
+    (
+        "the block holds commands, not the file's text, so nothing of it was used",
+        "ブロックの内容はコマンドで、ファイルのテキストではないため、使っていません",
+    ),
+    (
+        "the file has no lines of the numbers behind its path, so nothing of the block was used",
+        "パスの後の番号の行がファイルにないため、ブロックを使っていません",
+    ),
+    ("it may be {path}", "{path}の可能性があります"),
     (
         "the patch deletes it, but the lines that the patch removes are not those the file holds now",
         "パッチがこのファイルを削除しますが、パッチの行は現在の内容と異なります",

@@ -1,5 +1,6 @@
 //! Reading an answer as it arrives, whatever its format: patience, limits, and answers that are no stream.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -9,6 +10,7 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 use tokio_util::bytes::Bytes;
 
+use super::halves::Halves;
 use super::http::{LARGEST, NEXT_BYTE, Server, read_limited};
 use super::lines;
 use super::pace::{Pace, soon};
@@ -145,7 +147,8 @@ impl From<Trouble> for StreamEnd {
 /// Takes the body in as it arrives.
 async fn take_in(body: &mut AnswerBody<'_>, framing: Framing, reader: &mut dyn Reader) -> Result<(), StreamEnd> {
     let server = body.server;
-    let (mut parser, mut events, mut begun) = (Parser::new(framing), Vec::new(), false);
+    let (mut parser, mut events, mut begun) = (Parser::new(framing), Vec::<Event>::new(), false);
+    let mut halves = Halves::default();
     let mut patience = server.patience(false).max(NEXT_BYTE);
     while reader.progress() < Progress::Done {
         let chunk = match body.next(patience).await {
@@ -165,14 +168,17 @@ async fn take_in(body: &mut AnswerBody<'_>, framing: Framing, reader: &mut dyn R
             match first {
                 b'{' | b'[' if framing == Framing::Events => {
                     let whole = body.rest(&chunk).await?;
-                    return Ok(reader.take_whole(&String::from_utf8_lossy(&whole), &mut body.deltas)?);
+                    return Ok(reader.take_whole(&halves.join(&String::from_utf8_lossy(&whole)), &mut body.deltas)?);
                 }
                 b'<' => return Err(server.bad_answer("a web page").into()),
                 _ => {}
             }
         }
         parser.feed(&chunk, &mut events).map_err(|_| server.bad_answer("a line without an end"))?;
-        for event in events.drain(..) {
+        for mut event in events.drain(..) {
+            if let Cow::Owned(whole) = halves.join(&event.data) {
+                event.data = whole;
+            }
             reader.take(&event, &mut body.deltas)?;
             if reader.progress() == Progress::Done {
                 break;

@@ -4,8 +4,9 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::config::Secret;
 use crate::provider::{Error, ErrorKind};
@@ -15,7 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Once for the first request, and once more where the server refuses the key.
 const RUNS: u32 = 2;
 /// The most that is read of its output, in bytes.
-const LARGEST: usize = 64 << 10;
+const LARGEST: u64 = 64 << 10;
+/// A failure counts for all who ask so soon after it: a keychain asks the person once a prompt.
+const FAILED: Duration = Duration::from_secs(10);
+/// The time limit for reading what a command printed before it ended, where a child of it holds the output open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The command, without a shell, and the key that it printed last.
 pub(super) struct KeyCommand {
@@ -30,6 +35,8 @@ struct Printed {
     key: Option<Secret>,
     /// The runs since a server accepted a key, that of this key among them.
     runs: u32,
+    /// The last run failed, and when.
+    failed: Option<(Instant, Error)>,
 }
 
 impl KeyCommand {
@@ -70,12 +77,22 @@ impl KeyCommand {
                 if refused.is_some() && printed.runs >= RUNS {
                     return Ok(None);
                 }
+                if let Some((_, why)) = printed.failed.as_ref().filter(|(when, _)| when.elapsed() < FAILED) {
+                    return Err(why.clone());
+                }
                 printed.runs += 1;
                 printed.runs
             };
-            let key = this.run().await?;
-            *this.state() = Printed { key: Some(key.clone()), runs };
-            Ok(Some(key))
+            match this.run().await {
+                Ok(key) => {
+                    *this.state() = Printed { key: Some(key.clone()), runs, failed: None };
+                    Ok(Some(key))
+                }
+                Err(why) => {
+                    this.state().failed = Some((Instant::now(), why.clone()));
+                    Err(why)
+                }
+            }
         });
         run.await.unwrap_or_else(|why| Err(self.failed(&format!("failed: {why}"))))
     }
@@ -94,19 +111,55 @@ impl KeyCommand {
         let failed = |what: String| self.failed(&what);
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.kill_on_drop(true).spawn().map_err(|why| failed(format!("cannot be run: {why}")))?;
-        let output = timeout(PATIENCE, child.wait_with_output())
+        let mut child = command.kill_on_drop(true).spawn().map_err(|why| failed(format!("cannot be run: {why}")))?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let said = tokio::spawn(async move {
+            let mut said = Vec::new();
+            if let Some(mut stderr) = stderr {
+                let _ = timeout(PATIENCE, (&mut stderr).take(2_000).read_to_end(&mut said)).await;
+                // It may go on to write.
+                let _ = timeout(PATIENCE, tokio::io::copy(&mut stderr, &mut tokio::io::sink())).await;
+            }
+            said
+        });
+        let run = async {
+            let (mut line, mut status) = (Vec::new(), None);
+            let mut printed = BufReader::new(stdout.ok_or(std::io::ErrorKind::BrokenPipe)?).take(LARGEST);
+            tokio::select! {
+                read = printed.read_until(b'\n', &mut line) => drop(read?),
+                ended = child.wait() => status = Some(ended?),
+            }
+            let status = match status {
+                Some(status) => {
+                    let _ = timeout(LAST_WORDS, printed.read_until(b'\n', &mut line)).await;
+                    status
+                }
+                None => {
+                    let rest = async {
+                        let _ = tokio::io::copy(&mut printed.into_inner(), &mut tokio::io::sink()).await;
+                        std::future::pending::<()>().await;
+                    };
+                    tokio::select! {
+                        ended = child.wait() => ended?,
+                        () = rest => return Err(std::io::ErrorKind::BrokenPipe.into()),
+                    }
+                }
+            };
+            Ok::<_, std::io::Error>((status, line))
+        };
+        let (status, line) = timeout(PATIENCE, run)
             .await
             .map_err(|_| failed(format!("took longer than {} s", PATIENCE.as_secs())))?
             .map_err(|why| failed(format!("failed: {why}")))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr[..output.stderr.len().min(2_000)]).into_owned();
+        if !status.success() {
+            let said = timeout(LAST_WORDS, said).await.ok().and_then(Result::ok).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said).into_owned();
             let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
-            let code = output.status.code().map_or("a signal".to_string(), |code| format!("exit code {code}"));
+            let code = status.code().map_or("a signal".to_string(), |code| format!("exit code {code}"));
             return Err(failed(format!("ended with {code}: {said}")));
         }
-        let text = String::from_utf8_lossy(&output.stdout[..output.stdout.len().min(LARGEST)]).into_owned();
-        let key = text.lines().next().unwrap_or_default().trim();
+        let text = String::from_utf8_lossy(&line).into_owned();
+        let key = text.trim();
         if key.is_empty() { Err(failed("printed no key".into())) } else { Ok(Secret::new(key)) }
     }
 }
@@ -146,6 +199,28 @@ mod tests {
             let next = command.key_after(refused).await.expect("no error").expect("a key");
             assert_eq!(next.reveal(), (n + 1).to_string());
             command.accepted(&next);
+        }
+    }
+
+    #[tokio::test]
+    async fn one_failure_counts_for_all_who_ask_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = format!("echo run >> {0}/runs; echo locked >&2; exit 3", folder.path().display());
+        let command = KeyCommand::new(&["sh".into(), "-c".into(), script]).expect("words");
+        for _ in 0..3 {
+            let why = command.key_after(None).await.expect_err("no key");
+            assert!(why.message.contains("exit code 3") && why.message.contains("locked"), "{}", why.message);
+        }
+        assert_eq!(std::fs::read_to_string(folder.path().join("runs")).expect("runs"), "run\n");
+    }
+
+    #[tokio::test]
+    async fn a_child_that_holds_the_output_open_is_not_waited_for() {
+        for script in ["sleep 3 & echo secret", "sleep 3 & printf secret"] {
+            let command = KeyCommand::new(&["sh", "-c", script].map(Into::into)).expect("words");
+            let begun = Instant::now();
+            assert!(command.key_after(None).await.expect("no error") == key("secret"));
+            assert!(begun.elapsed() < Duration::from_secs(3), "{script}");
         }
     }
 

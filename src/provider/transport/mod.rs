@@ -2,6 +2,7 @@
 
 mod async_stream;
 mod event_stream;
+mod halves;
 mod http;
 mod key_command;
 mod lines;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Words behind which the window stands, the surest first.
-const BEHIND: [&str; 13] = [
+const BEHIND: [&str; 14] = [
     "maximum context length",
     "maximum prompt length",
     "context length",
@@ -14,6 +14,7 @@ const BEHIND: [&str; 13] = [
     "n_ctx:",
     "maximum number of tokens allowed",
     "limit of",
+    "(tpm): limit",
     "up to",
     "<=",
     ">",

@@ -118,17 +118,17 @@ impl Server {
                 let message = say::redirects(&host, &to, &code);
                 never(ErrorKind::NotFound, message, say::set_base_url())
             }
-            413 => (self.too_long(model, body, quoted), Again::Never),
+            413 | 429 if code == 413 || body.is_too_large() => (self.too_long(model, body, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
                 let hint = say::rate_limited_hint();
                 (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
-            500 | 502..=504 | 529 => {
+            500 | 502..=504 | 529 if !body.is_about_roles() => {
                 let message = say::overloaded(&host, &code);
                 (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
-            408 | 425 | 500..=599 => {
+            408 | 425 | 500..=599 if !body.is_about_roles() => {
                 let message = say::server_failed(&host, &code);
                 (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
@@ -230,7 +230,9 @@ impl ErrorBody {
             _ => None,
         };
         let message = error.as_str().map(Into::into).or_else(|| text("message")).or_else(|| text("detail"));
-        let message = message.or_else(|| error.get("detail").map(listed).filter(|text| !text.is_empty()));
+        // Mistral puts the list of a checked form into an object `message`.
+        let detail = error.get("detail").or_else(|| error.get("message")?.get("detail"));
+        let message = message.or_else(|| detail.map(listed).filter(|text| !text.is_empty()));
         let code = text("code").or_else(|| text("type")).or_else(|| text("status"));
         let details = || error.get("details").and_then(Value::as_array).into_iter().flatten();
         let mut reasons: Vec<String> = ["code", "type", "status"].into_iter().filter_map(text).collect();
@@ -273,7 +275,8 @@ impl ErrorBody {
             return false;
         }
         let message = self.message.to_lowercase();
-        matches!(self.code.as_str(), "model_not_found" | "invalid_model" | "not_found_error")
+        matches!(self.code.as_str(), "model_not_found" | "invalid_model" | "not_found_error" | "model_decommissioned")
+            || ["not a valid model", "has been decommissioned", "model not exist"].iter().any(|part| message.contains(part))
             || (message.contains("model") && (message.contains(&model.to_lowercase()) || message.contains("load")))
                 && ["not found", "not exist", "unknown", "no model", "invalid model"]
                     .iter()
@@ -319,9 +322,24 @@ impl ErrorBody {
             || self.message.contains("credit balance is too low")
     }
 
+    /// Returns whether a limit of tokens a minute is one that this request alone exceeds: waiting does not help.
+    fn is_too_large(&self) -> bool {
+        let message = self.message.to_lowercase();
+        message.contains("request too large") && message.contains("token")
+    }
+
+    /// Returns whether it is about the roles of the messages: where a template refuses them, llama.cpp has failed.
+    fn is_about_roles(&self) -> bool {
+        let message = self.message.to_lowercase();
+        message.contains("roles must alternate") || message.contains("system role not supported")
+    }
+
     fn is_about_length(&self) -> bool {
-        const WORDS: [&str; 11] = [
+        const WORDS: [&str; 14] = [
             "context length",
+            "max_new_tokens` must be",
+            "prompt token count",
+            "prompt tokens exceed",
             "context window",
             "context size",
             "context limit",
@@ -336,6 +354,7 @@ impl ErrorBody {
         let message = self.message.to_lowercase();
         self.reasons.contains("context_length_exceeded")
             || self.reasons.contains("exceed_context_size")
+            || self.reasons.contains("model_max_prompt_tokens_exceeded")
             || WORDS.iter().any(|part| message.contains(part))
     }
 }
@@ -370,6 +389,22 @@ mod tests {
         assert_eq!(body.window, Some(8_192));
         let limit = "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000";
         assert!(ErrorBody::of(&json!({"error": {"message": limit}})).is_about_length());
+    }
+
+    #[test]
+    fn refusals_are_known_by_their_words() {
+        let body = |message: &str| ErrorBody::of(&json!({"error": {"message": message}}));
+        assert!(body("foo/bar is not a valid model ID").is_about_model("foo/bar"));
+        assert!(body("The model `x` has been decommissioned and is no longer supported.").is_about_model("y"));
+        assert!(body("Model Not Exist").is_about_model("m"));
+        assert!(body("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000").is_about_length());
+        assert!(body("prompt token count of 140000 exceeds the limit of 128000").is_about_length());
+        let large = body("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 41000.");
+        assert!(large.is_too_large() && named_window(&large.message) == Some(30_000));
+        assert!(!body("Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000").is_too_large());
+        let detail = json!({"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"});
+        let body = ErrorBody::of(&json!({"object": "error", "message": {"detail": [detail]}, "code": null}));
+        assert_eq!(body.message, "stream_options: Extra inputs are not permitted");
     }
 
     #[test]

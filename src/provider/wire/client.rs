@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use reqwest::{RequestBuilder, Response, Url};
 use tokio::time::timeout;
 use tokio_util::bytes::Bytes;
@@ -132,6 +132,8 @@ fn attempt<F: Format>(shared: Arc<Shared<F>>, request: Arc<Request>) -> Attempt 
 
 impl<F: Format> Shared<F> {
     async fn ask(&self, request: &Request, out: &Out) -> Result<(), Failure> {
+        let shaped = self.state().learnt.roles(&request.model).shaped(request);
+        let request = shaped.as_ref().unwrap_or(request);
         let place = self.server.place();
         let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
         let (address, body, lessons) = {
@@ -182,7 +184,15 @@ impl<F: Format> Shared<F> {
         }
         let sent = self.server.authorized(request).await?.send();
         let response = timeout(patience, sent).await.map_err(|_| self.server.silent())?;
-        response.map_err(|why| self.server.broken(&why))
+        let response = response.map_err(|why| self.server.broken(&why))?;
+        // Nobody asked for it; a proxy compresses so.
+        let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        match encoding.filter(|encoding| !matches!(*encoding, "" | "identity")) {
+            Some(encoding) if response.status().is_success() => {
+                Err(self.server.bad_answer(&format!("a compressed body (content-encoding: {encoding})")))
+            }
+            _ => Ok(response),
+        }
     }
 
     /// Learns from a refusal, so that one more request has a chance; `known`: how many lessons the refused one was

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::roles::Roles;
 use crate::messages::provider as say;
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::transport::numbers;
@@ -19,6 +20,8 @@ pub(in crate::provider) struct Learnt {
     pub most: HashMap<String, u32>,
     /// Answers whose seals were refused: their text and calls are sent without.
     unsealed: Vec<Arc<Message>>,
+    /// The roles that models take messages in.
+    roles: HashMap<String, Roles>,
 }
 
 /// A field of a request about how a model is to think.
@@ -105,8 +108,17 @@ impl Learnt {
         request.max_output.unwrap_or(learnt).min(learnt)
     }
 
+    /// Returns the roles in which a model takes messages.
+    pub(super) fn roles(&self, model: &str) -> Roles {
+        self.roles.get(model).copied().unwrap_or_default()
+    }
+
     /// Learns from a refusal. `None`: no other request has a chance.
     pub fn learn(&mut self, request: &Request, refusal: &Refusal) -> Option<Lesson> {
+        if let Some(roles) = self.roles(&request.model).after(&refusal.says.to_lowercase()) {
+            self.roles.insert(request.model.clone(), roles);
+            return Some(Lesson::Quiet);
+        }
         const LIMITS: [&str; 4] = ["max_tokens", "max_output_tokens", "maxoutputtokens", "max_completion_tokens"];
         let says = refusal.says.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| says.contains(word));

@@ -14,6 +14,7 @@ mod pairs;
 mod raw;
 mod reasoning_tags;
 mod responses;
+mod roles;
 mod written;
 
 pub(super) use anthropic::Anthropic;

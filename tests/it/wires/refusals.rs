@@ -338,6 +338,41 @@ async fn a_temperature_that_is_refused_is_left_out() {
     }
 }
 
+/// A template that wants the person and the model in turns, and then no system prompt, is followed; no session is stuck.
+#[tokio::test]
+async fn the_roles_that_a_template_takes_are_learnt() {
+    let turns = "Conversation roles must alternate user/assistant/user/assistant/...";
+    let failed = json!({"error": {"code": 500, "message": turns, "type": "server_error"}}).to_string();
+    let failed = answer("500 Internal Server Error", "content-type: application/json\r\n", &failed);
+    let server = MockServer::start(vec![failed, refusal("System role not supported"), chat_text(), chat_text()]).await;
+    let here = connected("chat", &server.url());
+    let messages = ["one", "two"].map(|text| Arc::new(Message::user(text)));
+    for _ in 0..2 {
+        let asked = Request { system: "be brief".into(), ..request("m", &messages) };
+        answer_of(&here, asked).await.expect("an answer");
+    }
+    let roles = |body: &Value| {
+        let messages = body["messages"].as_array().expect("messages").iter();
+        messages
+            .map(|m| format!("{}: {}", m["role"].as_str().unwrap(), m["content"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let sent: Vec<_> = bodies(&server).iter().map(roles).collect();
+    assert_eq!(sent[0], ["system: be brief", "user: one", "user: two"]);
+    assert_eq!(sent[1], ["system: be brief", "user: one\n\ntwo"]);
+    assert_eq!(sent[2..], [["user: be brief\n\none\n\ntwo"], ["user: be brief\n\none\n\ntwo"]]);
+}
+
+/// A body that a proxy has compressed without being asked is one clear error.
+#[tokio::test]
+async fn a_compressed_answer_is_told_as_such() {
+    let server = MockServer::start(vec![answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}...")]).await;
+    let why = answer_of(&connected("chat", &server.url()), request("m", &[Arc::new(Message::user("hi"))])).await;
+    let why = why.expect_err("no answer");
+    assert_eq!(why.kind, ErrorKind::BadAnswer);
+    assert!(why.message.contains("content-encoding: gzip"), "{}", why.message);
+}
+
 /// A server that knows the limit of tokens by its other name is asked with that one, and so from then on; one that knows
 /// neither is not asked for ever.
 #[tokio::test]

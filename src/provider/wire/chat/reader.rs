@@ -107,13 +107,30 @@ fn number(value: Any) -> Option<u64> {
 }
 
 /// Returns the arguments of a call: a string holds them, or they stand there as they are.
-fn arguments(value: Any) -> String {
-    let Some(raw) = value else { return String::new() };
+fn arguments(value: Any) -> Result<String, Trouble> {
+    let Some(raw) = value else { return Ok(String::new()) };
     match raw.get() {
-        "null" => String::new(),
-        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
-        other => other.to_string(),
+        "null" => Ok(String::new()),
+        text if text.starts_with('"') => serde_json::from_str(text).map_err(unreadable),
+        other => Ok(other.to_string()),
     }
+}
+
+fn unreadable(why: serde_json::Error) -> Trouble {
+    Trouble::Unreadable(why.to_string())
+}
+
+/// Returns why an answer ended, by the server's word for it; `None`: it broke off.
+fn ended(reason: &str) -> Option<EndReason> {
+    Some(match reason.to_ascii_lowercase().as_str() {
+        "stop" => EndReason::Stop,
+        "length" | "max_tokens" | "model_length" => EndReason::Length,
+        "tool_calls" | "function_call" => EndReason::Calls,
+        "safety" | "recitation" | "blocklist" | "prohibited_content" => EndReason::Filter,
+        filter if filter.starts_with("content_filter") => EndReason::Filter,
+        "error" | "abort" | "aborted" | "insufficient_system_resource" | "malformed_function_call" => return None,
+        _ => EndReason::Other,
+    })
 }
 
 fn usage(value: &RawValue) -> Option<Usage> {
@@ -222,7 +239,7 @@ impl ChatReader {
 
     /// Takes a chunk in and appends what it says to `out`.
     fn chunk(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
-        let chunk: ChatChunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        let chunk: ChatChunk = serde_json::from_str(json).map_err(unreadable)?;
         if let Some(error) = chunk.error {
             return Err(Trouble::Reported(value(Some(error)).unwrap_or_else(|| error.get().into())));
         }
@@ -233,31 +250,25 @@ impl ChatReader {
         let choices = chunk.choices.into_iter().flatten();
         for choice in choices.filter(|choice| number(choice.index).unwrap_or(0) == 0) {
             if let Some(said) = choice.delta {
-                self.said(said, false, out);
+                self.said(said, false, out)?;
             }
             if let Some(said) = choice.message {
-                self.said(said, true, out);
+                self.said(said, true, out)?;
             }
             if let Some(reason) = text(choice.finish_reason) {
                 // Gateways end so what broke off behind them.
-                if reason == "error" {
+                let Some(end) = ended(&reason) else {
                     let error = choice.error.and_then(|error| value(Some(error)));
-                    return Err(Trouble::Reported(error.unwrap_or_else(|| "finish_reason: error".into())));
-                }
-                self.end = Some(match reason.as_str() {
-                    "stop" => EndReason::Stop,
-                    "length" | "max_tokens" | "model_length" => EndReason::Length,
-                    "tool_calls" | "function_call" => EndReason::Calls,
-                    "content_filter" => EndReason::Filter,
-                    _ => EndReason::Other,
-                });
+                    return Err(Trouble::Reported(error.unwrap_or_else(|| format!("finish_reason: {reason}").into())));
+                };
+                self.end = Some(end);
             }
         }
         out.extend(chunk.usage.and_then(usage).map(Delta::Usage));
         Ok(())
     }
 
-    fn said(&mut self, said: Detail, whole: bool, out: &mut Vec<Delta>) {
+    fn said(&mut self, said: Detail, whole: bool, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let thinking =
             self.reasoning.push(value(said.reasoning_content), value(said.reasoning), value(said.reasoning_details));
         // What a server hides is told where it thinks, not where its seal comes: behind the answer.
@@ -266,7 +277,7 @@ impl ChatReader {
         self.begun |= said.content.is_some_and(|content| !matches!(content.get(), "null" | "\"\"" | "[]"));
         match said.content.map(RawValue::get) {
             Some(text) if text.starts_with('"') => {
-                let text: String = serde_json::from_str(text).unwrap_or_default();
+                let text: String = serde_json::from_str(text).map_err(unreadable)?;
                 self.thoughts.push(&text, out);
             }
             Some(parts) if parts.starts_with('[') => {
@@ -277,8 +288,9 @@ impl ChatReader {
         }
         out.extend(text(said.refusal).map(Delta::Text));
         for piece in said.tool_calls.into_iter().flatten() {
-            self.piece(piece, whole, out);
+            self.piece(piece, whole, out)?;
         }
+        Ok(())
     }
 
     /// Reads one entry of a content that is a list.
@@ -290,10 +302,10 @@ impl ChatReader {
         }
     }
 
-    fn piece(&mut self, piece: CallDelta, whole: bool, out: &mut Vec<Delta>) {
+    fn piece(&mut self, piece: CallDelta, whole: bool, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let function = piece.function.unwrap_or_default();
         let (index, id, name) = (number(piece.index), text(piece.id), text(function.name));
-        let arguments = arguments(function.arguments);
+        let arguments = arguments(function.arguments)?;
         let at = match self.slot(index, id.as_deref(), name.is_some()).filter(|_| !whole) {
             Some(at) => at,
             None => {
@@ -313,6 +325,7 @@ impl ChatReader {
         } else if let Some(name) = name {
             self.tell(at, &name, out);
         }
+        Ok(())
     }
 
     /// Returns the call that a piece goes on with; `None`: it begins one.
@@ -385,6 +398,20 @@ mod tests {
             pieces(json!([{"index": 1, "function": {"arguments": "}"}}])),
         ]);
         assert_eq!(got, [call("a", "list", "{\"x\":1}"), call("b", "read", "{}")]);
+    }
+
+    #[test]
+    fn the_words_for_an_end_are_told_apart() {
+        assert_eq!(ended("stop"), Some(EndReason::Stop));
+        assert_eq!(ended("content_filter: RECITATION"), Some(EndReason::Filter));
+        assert_eq!(ended("SAFETY"), Some(EndReason::Filter));
+        for reason in ["abort", "insufficient_system_resource", "MALFORMED_FUNCTION_CALL"] {
+            let chunk = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": reason}]}).to_string();
+            let taken = ChatReader::new(1).chunk(&chunk, &mut Vec::new());
+            assert_eq!(taken, Err(Trouble::Reported(format!("finish_reason: {reason}").into())));
+        }
+        let half = r#"{"choices":[{"delta":{"content":"a \ud83d"}}]}"#;
+        assert!(matches!(ChatReader::new(1).chunk(half, &mut Vec::new()), Err(Trouble::Unreadable(_))));
     }
 
     #[test]

@@ -1,0 +1,239 @@
+//! The contents of a fenced block near a path: the file's text, that of several files, or commands that are none.
+
+use crate::edit::format::Format;
+use crate::edit::op::{Edit, Op};
+use crate::edit::path::{is_prose, may_name};
+use crate::edit::stream::context::ReaderContext;
+use crate::edit::stream::paths;
+use crate::edit::stream::starts::Fence;
+
+/// The contents of a block.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Held<'t> {
+    /// The text of the file whose path stands near it.
+    Text,
+    /// The texts of files, each under its path.
+    Files(Vec<(String, &'t str)>),
+    /// Commands, which are no text of the file.
+    Commands,
+}
+
+/// Returns what a block holds. A script of a shell is text all the same.
+pub(super) fn held<'t>(path: &str, content: &'t str, fence: &Fence, ctx: &ReaderContext) -> Held<'t> {
+    let text = ctx.known.iter().find(|k| paths::same_path(path, &k.path)).map(|k| &*k.text);
+    let own = |line: &str| text.is_some_and(|text| text.lines().any(|own| own.trim() == line.trim()));
+    let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let of_shell = |line: &str| line.starts_with("#!") && line.contains("sh");
+    let is_script = is_script(path) || own(first) || text.and_then(|text| text.lines().next()).is_some_and(of_shell);
+    if !is_script && !is_prose(path) {
+        if let Some((named, body)) = handed_over(content) {
+            let is_it = paths::same_path(named, path) || may_name(named, path);
+            return Held::Files(vec![(if is_it { path } else { named }.to_string(), body)]);
+        }
+        let is_commands = is_shell(&fence.language()) && !keeps(content, text, path);
+        if is_commands || begins_handing(first) {
+            return Held::Commands;
+        }
+    }
+    let others = ctx.known.iter().any(|k| !paths::same_path(path, &k.path));
+    others.then(|| several(path, content, ctx)).flatten().map_or(Held::Text, Held::Files)
+}
+
+/// Returns the edit of the lines that the range behind a path names; `None` where the block holds the whole file all the
+/// same. The error says why there is neither.
+pub(super) fn lines(
+    path: &str,
+    (first, last): (usize, usize),
+    content: &str,
+    ctx: &ReaderContext,
+) -> Result<Option<Edit>, &'static str> {
+    let Some(file) = ctx.known.iter().find(|k| paths::same_path(path, &k.path)) else { return Ok(None) };
+    let old: Vec<&str> = file.text.lines().collect();
+    if first > old.len() {
+        return Err(NO_LINES);
+    }
+    let last = last.min(old.len());
+    let new: Vec<&str> = content.lines().map(str::trim).collect();
+    let outside =
+        || old[..first - 1].iter().chain(&old[last..]).map(|line| line.trim()).filter(|line| !line.is_empty());
+    let kept = outside().filter(|line| new.contains(line)).count();
+    if kept * 3 >= outside().count() * 2 {
+        return Ok(None);
+    }
+    let expect = old[first - 1..last].join("\n");
+    let op = Op::Lines { start: first, end: last, expect, replace: content.trim_end_matches(['\r', '\n']).to_string() };
+    let edit = Edit::new(&file.path, op, Format::WHOLE, Format::WHOLE.name());
+    Ok(Some(Edit { whole: false, ..edit }))
+}
+
+pub(super) const COMMANDS: &str = "the block holds commands, not the file's text, so nothing of it was used. Write the \
+                                   file's whole text under its path, or run the commands with a tool.";
+const NO_LINES: &str = "the file has no lines of the numbers behind its path, so nothing of the block was used. Write the \
+                        file's whole text under its path alone.";
+
+fn is_shell(language: &str) -> bool {
+    const SHELLS: [&str; 15] = [
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "fish",
+        "console",
+        "terminal",
+        "shell-session",
+        "shellsession",
+        "powershell",
+        "ps1",
+        "pwsh",
+        "cmd",
+        "bat",
+        "batch",
+    ];
+    SHELLS.contains(&language)
+}
+
+/// Returns whether a file is one of commands itself.
+fn is_script(path: &str) -> bool {
+    const SCRIPTS: [&str; 11] = ["sh", "bash", "zsh", "fish", "ksh", "ps1", "psm1", "bat", "cmd", "command", "bats"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.trim_start_matches('.').rsplit_once('.').map(|(_, extension)| extension);
+    // Without an extension it may be one: `configure`, `.bashrc`, `pre-commit`.
+    extension.is_none_or(|extension| SCRIPTS.contains(&extension))
+        && !matches!(name, "Makefile" | "makefile" | "Dockerfile" | "LICENSE")
+}
+
+/// Returns whether a block of commands by its language may be the file's text: it has lines of it. A file that is made
+/// may be one of settings, which are often marked so.
+fn keeps(content: &str, text: Option<&str>, path: &str) -> bool {
+    const SETTINGS: [&str; 9] = ["env", "conf", "cfg", "ini", "toml", "yaml", "yml", "properties", "service"];
+    let solid: Vec<&str> = content.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    match text.filter(|text| !text.trim().is_empty()) {
+        Some(text) => {
+            solid.iter().filter(|line| text.lines().any(|own| own.trim() == **line)).count() * 3 >= solid.len()
+        }
+        None => {
+            let settings = path.rsplit_once('.').is_none_or(|(_, extension)| SETTINGS.contains(&extension));
+            settings && !solid.first().is_some_and(|line| line.starts_with("$ "))
+        }
+    }
+}
+
+/// Returns whether a line begins to hand a text over to a file: `cat > a.py <<'EOF'`.
+fn begins_handing(line: &str) -> bool {
+    let line = line.trim().trim_start_matches("$ ").trim_start_matches("sudo ");
+    let named = ["cat ", "tee "].iter().any(|command| line.starts_with(command)) && line.contains("<<");
+    named || matches!(line, "@'" | "@\"")
+}
+
+/// Returns the path and the text that a lone command hands over to a file.
+fn handed_over(content: &str) -> Option<(&str, &str)> {
+    let said = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("# ");
+    let skipped: usize = content.split_inclusive('\n').take_while(|line| said(line)).map(str::len).sum();
+    let (line, rest) = content[skipped..].split_once('\n')?;
+    if !begins_handing(line) {
+        return None;
+    }
+    let is_here_string = line.trim().starts_with('@');
+    let end = if is_here_string { line.trim().chars().rev().collect() } else { delimiter(line)?.to_string() };
+    let mut at = 0;
+    for last in rest.split_inclusive('\n') {
+        let is_end = if is_here_string { last.starts_with(&end) } else { last.trim() == end };
+        if is_end {
+            let path = target(if is_here_string { last } else { line })?;
+            return rest[at + last.len()..].trim().is_empty().then_some((path, &rest[..at]));
+        }
+        at += last.len();
+    }
+    None
+}
+
+/// Returns the word that ends the text: `EOF` of `<<-'EOF'`.
+fn delimiter(line: &str) -> Option<&str> {
+    let word = line.split_once("<<")?.1.trim_start_matches('-').split_whitespace().next()?;
+    let word = word.split('>').next()?.trim_matches(['\'', '"', '\\']);
+    (!word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')).then_some(word)
+}
+
+/// Returns the file that a command writes to, unless it adds to it.
+fn target(line: &str) -> Option<&str> {
+    let rest = if let Some((_, rest)) = line.split_once('>') {
+        if rest.starts_with('>') {
+            return None;
+        }
+        rest.trim_start_matches('|')
+    } else {
+        ["tee ", "Set-Content ", "Out-File "].iter().find_map(|command| Some(line.split_once(command)?.1))?
+    };
+    let rest = ["-Path ", "-FilePath ", "-LiteralPath "]
+        .iter()
+        .fold(rest.trim_start(), |rest, flag| rest.strip_prefix(flag).unwrap_or(rest));
+    let path = rest.trim_start().split(|c: char| c.is_whitespace() || c == '<').next()?.trim_matches(['\'', '"']);
+    (!path.is_empty() && !path.starts_with('-')).then_some(path)
+}
+
+/// Returns the texts of several files in one block: the path of each but the first stands on a line of its own above its
+/// text, which is much like the file.
+fn several<'t>(path: &str, content: &'t str, ctx: &ReaderContext) -> Option<Vec<(String, &'t str)>> {
+    let mut files: Vec<(String, usize)> = vec![(path.to_string(), 0)];
+    let mut ends = Vec::new();
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        let title = line.trim().trim_matches(['#', '-', '=', '/', '*', '<', '>', '!', ' ']);
+        let titled = paths::path_line(title, &ctx.known)
+            .and_then(|title| ctx.known.iter().find(|k| paths::same_path(&title, &k.path)))
+            .filter(|k| !files.iter().any(|(path, _)| paths::same_path(path, &k.path)));
+        let known = ctx.known.iter().find(|k| paths::same_path(path, &k.path));
+        if let Some(file) = titled
+            && !known.is_some_and(|k| k.text.lines().any(|own| own.trim() == line.trim()))
+            && is_like(&content[at + line.len()..], &file.text)
+        {
+            ends.push(at);
+            files.push((file.path.clone(), at + line.len()));
+        }
+        at += line.len();
+    }
+    if ends.is_empty() {
+        return None;
+    }
+    ends.push(content.len());
+    let text = |from: usize, to: usize| content[from..to].trim_end_matches(['\n', '\r']);
+    let texts = files.into_iter().zip(ends).map(|((path, from), to)| (path, text(from, to)));
+    // What stands above the first of them may be nothing.
+    Some(texts.filter(|(_, text)| !text.trim().is_empty()).collect())
+}
+
+/// Returns whether a text has at least a third of a file's lines.
+fn is_like(text: &str, file: &str) -> bool {
+    let lines: std::collections::HashSet<&str> = text.lines().map(str::trim).collect();
+    let own = || file.lines().map(str::trim).filter(|line| !line.is_empty());
+    let kept = own().filter(|line| lines.contains(line)).count();
+    kept > 0 && kept * 3 >= own().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_handed_over_to_a_file_is_found() {
+        for block in [
+            "cat > conf.yaml <<'EOF'\na: 1\nEOF\n",
+            "# write it\n$ cat <<EOF > conf.yaml\na: 1\nEOF\n",
+            "cat <<EOF >conf.yaml\na: 1\nEOF",
+            "sudo tee conf.yaml <<-\"EOF\"\na: 1\nEOF\n",
+            "@'\na: 1\n'@ | Set-Content -Path conf.yaml\n",
+        ] {
+            assert_eq!(handed_over(block), Some(("conf.yaml", "a: 1\n")), "{block}");
+        }
+        for block in [
+            "cat a.py\n",
+            "cat >> a.py <<EOF\nx\nEOF\n",
+            "cat > a.py <<EOF\nx\nEOF\npython a.py\n",
+            "cat > a.py <<EOF\nx\n",
+        ] {
+            assert_eq!(handed_over(block), None, "{block}");
+        }
+        assert!(is_script("run.sh") && is_script(".bashrc") && is_script("configure"));
+        assert!(!is_script("a.py") && !is_script("Makefile"));
+    }
+}

@@ -1,0 +1,160 @@
+//! Additions of models around the lines of a whole text, which the file does not have: numbers, the fence's language, tabs as
+//! spaces.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::{numbers, passage};
+use crate::edit::locate::indent;
+use crate::edit::path::is_prose;
+
+/// Returns a whole text without a fence around it, the language on its first line and the numbers of its lines; and
+/// whether it had numbers.
+pub(super) fn undressed<'c>(content: &'c str, old: Option<&str>, path: &str) -> (Cow<'c, str>, bool) {
+    let first = |text: &str| text.lines().find(|l| !l.trim().is_empty()).map(|l| l.trim().to_string());
+    let own = old.and_then(first);
+    let is_own = |line: &str| own.as_deref() == Some(line.trim());
+    let mut text = content;
+    if !is_prose(path) {
+        if let Some(line) = first(text).filter(|line| line.starts_with("```") && !is_own(line)) {
+            let inner = passage::unfenced(text.trim_end());
+            let below = || text.split_once(&line).and_then(|(_, rest)| rest.split_once('\n')).map(|(_, rest)| rest);
+            text = inner.or_else(below).unwrap_or(text);
+        }
+        if let Some((line, rest)) = text.split_once('\n')
+            && is_language(line.trim(), path)
+            && !is_own(line)
+        {
+            text = rest;
+        }
+    }
+    match unnumbered(text, old, path) {
+        Some(bare) => (Cow::Owned(bare), true),
+        None => (Cow::Borrowed(text), false),
+    }
+}
+
+/// Returns the text without its lines' numbers, where the file has none and more than the numbers changes. In a file that
+/// is made they are part of it, unless some line shows that it is code.
+fn unnumbered(text: &str, old: Option<&str>, path: &str) -> Option<String> {
+    if text.lines().count() < 2 {
+        return None;
+    }
+    let mut bare = numbers::without(text)?;
+    if text.ends_with('\n') {
+        bare.push('\n');
+    }
+    match old.filter(|old| !old.trim().is_empty()) {
+        Some(old) => {
+            let counted = old.lines().filter(|line| numbers::of(line).is_some()).count();
+            (counted * 2 < old.lines().count() && bare.trim() != old.trim()).then_some(bare)
+        }
+        None => {
+            let data = ["csv", "tsv", "txt", "dat", "log"];
+            let is_data = path.rsplit_once('.').is_none_or(|(_, ext)| data.contains(&ext)) || is_prose(path);
+            let is_code =
+                bare.lines().any(|line| line.is_empty() || line.starts_with([' ', '\t']) || line.contains(": "));
+            (!is_data && is_code && numbers::of(text.lines().next()?)?.0 == 1).then_some(bare)
+        }
+    }
+}
+
+/// Returns whether a line is the name of the language that files of this path are written in.
+fn is_language(line: &str, path: &str) -> bool {
+    const NAMES: [(&str, &[&str]); 17] = [
+        ("python", &["py", "pyi"]),
+        ("py", &["py"]),
+        ("javascript", &["js", "jsx", "mjs", "cjs"]),
+        ("js", &["js", "jsx", "mjs"]),
+        ("typescript", &["ts", "tsx"]),
+        ("ts", &["ts"]),
+        ("tsx", &["tsx"]),
+        ("jsx", &["jsx"]),
+        ("rust", &["rs"]),
+        ("go", &["go"]),
+        ("java", &["java"]),
+        ("ruby", &["rb"]),
+        ("yaml", &["yaml", "yml"]),
+        ("json", &["json"]),
+        ("toml", &["toml"]),
+        ("html", &["html", "htm"]),
+        ("css", &["css"]),
+    ];
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    NAMES.iter().any(|(name, extensions)| line.eq_ignore_ascii_case(name) && extensions.contains(&extension))
+}
+
+/// Returns a new text with the tabs of a file that is indented with them, where the new one has spaces in their place and
+/// more than that changes.
+pub(super) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    let begins = |text: &str, with: char| text.lines().filter(|l| l.starts_with(with) && !l.trim().is_empty()).count();
+    let (tabs, spaces) = (begins(old, '\t'), begins(old, ' '));
+    if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
+        return Cow::Borrowed(new);
+    }
+    let mut own: HashMap<&str, &str> = HashMap::new();
+    old.lines().for_each(|line| _ = own.entry(line.trim()).or_insert(indent(line)));
+    let widths = || new.lines().filter(|l| !l.trim().is_empty()).map(|l| indent(l).len()).filter(|n| *n > 0);
+    let unit = widths().min().unwrap_or(1);
+    let tabbed = |line: &'n str| -> String {
+        let (lead, text) = line.split_at(indent(line).len());
+        match own.get(line.trim()).filter(|own| !lead.is_empty() && own.starts_with('\t')) {
+            Some(own) => format!("{own}{text}"),
+            None => format!("{}{}{text}", "\t".repeat(lead.len() / unit), " ".repeat(lead.len() % unit)),
+        }
+    };
+    let text: String = new.split_inclusive('\n').map(tabbed).collect();
+    if text.trim_end() == old.trim_end() { Cow::Borrowed(new) } else { Cow::Owned(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bare(content: &str, old: Option<&str>, path: &str) -> String {
+        undressed(content, old, path).0.into_owned()
+    }
+
+    #[test]
+    fn a_text_is_read_without_what_is_around_its_lines() {
+        let new = "name: demo\nport: 9\n\ndebug: no\n";
+        let old = Some("name: demo\nport: 8\n\ndebug: no\n");
+        for dressed in [
+            "1: name: demo\n2: port: 9\n3: \n4: debug: no\n",
+            "   1 | name: demo\n   2 | port: 9\n   3 |\n   4 | debug: no\n",
+            "1\tname: demo\n2\tport: 9\n3\t\n4\tdebug: no\n",
+            "```yaml\nname: demo\nport: 9\n\ndebug: no\n```\n",
+            "yaml\nname: demo\nport: 9\n\ndebug: no\n",
+        ] {
+            assert_eq!(bare(dressed, old, "conf.yaml").trim_end(), new.trim_end(), "{dressed}");
+            assert_eq!(bare(dressed, None, "conf.yaml").trim_end(), new.trim_end(), "{dressed}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_has_itself_stays() {
+        for (content, old, path) in [
+            ("1\tAnn\n2\tBob\n3\tCleo\n", Some("1\tAnn\n2\tBob\n"), "names.tsv"),
+            ("1\tAnn\n2\tBob\n", None, "names.tsv"),
+            ("1: Ann\n2: Bob\n", None, "names.txt"),
+            // To number the lines is the change.
+            ("1: a\n2: b\n", Some("a\nb\n"), "list.py"),
+            ("```sh\nls\n```\n", None, "README.md"),
+            ("python\n", None, "words.txt"),
+            ("1: a\n3: b\n", Some("a\nc\n"), "map.yaml"),
+        ] {
+            assert_eq!(bare(content, old, path), content, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_tabs_keeps_them() {
+        let old = "all: a b\n\na:\n\techo a\n\nb:\n\techo b\n";
+        let new = "all: a b\n\na:\n    echo a\n\nb:\n    echo bb\n    echo c\n";
+        assert_eq!(with_tabs(new, old), "all: a b\n\na:\n\techo a\n\nb:\n\techo bb\n\techo c\n");
+        // To put spaces in their place is the change; and a file of spaces has none.
+        let spaced = old.replace('\t', "    ");
+        assert_eq!(with_tabs(&spaced, old), spaced);
+        assert_eq!(with_tabs(new, &spaced), new);
+    }
+}

@@ -1,0 +1,227 @@
+//! Lines of a new text that stand for lines of the old one: `# ... existing code ...`, `[rest of the file unchanged]`.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::edit::locate::{commented, is_dots, only_dots};
+
+/// The kind of a line that may stand for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Omission {
+    /// Dots and words such as `existing code`: nobody writes them into a file.
+    Dotted,
+    /// Nothing but words such as `rest of the code unchanged`.
+    Said,
+    /// Dots in a comment, without words.
+    Dots,
+    /// Words such as `other settings`, or dots alone: a file may well have such a line.
+    Vague,
+}
+
+/// A line by which a new text leaves out lines of the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::edit) enum LeftOut<'n> {
+    Surely(&'n str),
+    /// The line may be a part of the text all the same.
+    Perhaps(&'n str),
+}
+
+/// Words that say by themselves that lines stay.
+const STAYS: [&str; 6] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted"];
+/// Words for what is not written out.
+const REST: [&str; 3] = ["rest", "remaining", "remainder"];
+/// Words that may say either.
+const MORE: [&str; 13] = [
+    "remains",
+    "remain",
+    "stay",
+    "stays",
+    "other",
+    "others",
+    "more",
+    "etc",
+    "previous",
+    "keep",
+    "continue",
+    "continues",
+    "everything",
+];
+/// Words for what a text consists of.
+const PARTS: [&str; 33] = [
+    "code",
+    "file",
+    "lines",
+    "line",
+    "content",
+    "contents",
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "class",
+    "classes",
+    "settings",
+    "imports",
+    "implementation",
+    "logic",
+    "definitions",
+    "config",
+    "configuration",
+    "options",
+    "values",
+    "entries",
+    "rules",
+    "items",
+    "tests",
+    "fields",
+    "properties",
+    "script",
+    "program",
+    "module",
+    "document",
+    "section",
+    "sections",
+];
+/// Words between those.
+const BETWEEN: [&str; 35] = [
+    "the", "of", "your", "my", "our", "this", "that", "here", "goes", "go", "as", "is", "it", "and", "so", "on", "all",
+    "with", "in", "from", "to", "be", "are", "no", "changes", "change", "for", "before", "above", "below", "todo",
+    "original", "else", "was", "were",
+];
+/// Words of other languages that say the same.
+const FOREIGN: [&str; 10] =
+    ["省略", "変更なし", "変更無し", "残りの", "残りは", "既存の", "其余", "不变", "剩余", "이하 동일"];
+
+/// Returns a line of a new text by which lines of the old one are left out. Where no line of the old text is missing at
+/// its place, the line is taken as it stands.
+pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'n>> {
+    let marked: Vec<(usize, &'n str, Omission)> = solid(new)
+        .enumerate()
+        .filter_map(|(at, line)| Some((at, line.trim(), mark(line)?)))
+        .filter(|(_, line, _)| !old.lines().any(|own| own.trim() == *line))
+        .collect();
+    if marked.is_empty() {
+        return None;
+    }
+    if let Some((_, line, _)) = marked.iter().find(|(.., mark)| *mark == Omission::Dotted) {
+        return Some(LeftOut::Surely(line));
+    }
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (solid(old).map(str::trim).collect(), solid(new).map(str::trim).collect());
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let found = marked.iter().filter_map(|&(at, line, mark)| {
+        let place = places.iter().find(|op| op.new_range().contains(&at))?;
+        let gone = if matches!(place, DiffOp::Equal { .. }) { 0 } else { place.old_range().len() };
+        let others = |n: usize| !marked.iter().any(|(marked, ..)| *marked == n);
+        let come = place.new_range().filter(|n| others(*n)).count();
+        // A body of dots alone, as Python has it, takes the place of one line.
+        let own = usize::from(mark == Omission::Vague && is_indented_dots(new, line));
+        match mark {
+            Omission::Dots | Omission::Dotted if gone > 0 => Some(LeftOut::Surely(line)),
+            Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(line)),
+            Omission::Said if gone > 0 => Some(LeftOut::Perhaps(line)),
+            Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(line)),
+            _ => None,
+        }
+    });
+    found.min_by_key(|found| matches!(found, LeftOut::Perhaps(_)))
+}
+
+/// Number of lines that, where they are gone, leave no doubt about words that a comment may well have.
+const MANY: usize = 3;
+
+fn solid(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty())
+}
+
+/// Returns whether a replacement has a line for lines that its search text does not leave out. Dots may be the body of a
+/// definition: where they take the place of one line, or come with lines that are all new.
+pub(super) fn is_left_out(search: &str, new: &str) -> bool {
+    let apart = |text: &str, other: &str| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !only_dots(line));
+        lines.filter(|line| !other.lines().any(|own| own.trim() == *line)).count()
+    };
+    let (gone, come) = (apart(search, new), apart(new, search));
+    let is_body = |line: &str| only_dots(line.trim()) && (gone == come + 1 || (gone == 0 && come > 0));
+    left_out(search, new).is_some() || new.lines().any(|line| is_dots(line) && !is_body(line))
+}
+
+/// Returns whether a line stands for others, or is dots at the margin.
+pub(super) fn is_mark(line: &str) -> bool {
+    match mark(line) {
+        Some(Omission::Dotted | Omission::Said | Omission::Dots) => true,
+        Some(Omission::Vague) => only_dots(line.trim_end()),
+        None => false,
+    }
+}
+
+fn is_indented_dots(text: &str, line: &str) -> bool {
+    only_dots(line) && text.lines().any(|own| own.trim() == line && own.starts_with([' ', '\t']))
+}
+
+/// Returns what a line says of lines that are left out.
+fn mark(line: &str) -> Option<Omission> {
+    let text = line.trim();
+    if text.len() > LONGEST || text.is_empty() {
+        return None;
+    }
+    if only_dots(text) {
+        return Some(Omission::Vague);
+    }
+    let comment = commented(text);
+    let inner = comment.or_else(|| bracketed(text)).unwrap_or(text).trim();
+    let is_quoted = comment.is_some() || bracketed(text).is_some();
+    if only_dots(inner) {
+        return Some(Omission::Dots);
+    }
+    let begins = inner.starts_with("...") || inner.starts_with('…');
+    let ends = inner.ends_with("...") || inner.ends_with('…');
+    if !is_quoted && !begins {
+        return None;
+    }
+    if comment.is_some() && is_dots(text) {
+        return Some(Omission::Dotted);
+    }
+    let lower = inner.to_lowercase();
+    if is_quoted && inner.chars().count() <= 30 && FOREIGN.iter().any(|word| lower.contains(word)) {
+        return Some(if begins || ends { Omission::Dotted } else { Omission::Vague });
+    }
+    said(&lower, begins || ends, is_quoted)
+}
+
+/// Returns what the words of a comment say; `dotted`: with dots before or behind them.
+fn said(lower: &str, dotted: bool, is_quoted: bool) -> Option<Omission> {
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let lists: [&[&str]; 5] = [&STAYS, &REST, &MORE, &PARTS, &BETWEEN];
+    let is_known =
+        |word: &&str| lists.iter().any(|list| list.contains(word)) || word.bytes().all(|b| b.is_ascii_digit());
+    let so_on = lower.contains("and so on") || lower.contains("as is") || lower.contains("as before");
+    if !(so_on || lists[..3].iter().any(|list| has(list))) {
+        return None;
+    }
+    let all_known = words.iter().all(is_known);
+    // `...rest` spreads a variable.
+    let is_apart = is_quoted || words.len() > 1 || !lower.trim_start_matches('.').starts_with(char::is_alphanumeric);
+    if dotted && all_known && is_apart {
+        return Some(Omission::Dotted);
+    }
+    let says = has(&STAYS) || (has(&REST) && (has(&["code", "file"]) || so_on));
+    match all_known {
+        _ if !is_quoted => None,
+        true if says => Some(Omission::Said),
+        true if words.len() > 1 || words == ["etc"] => Some(Omission::Vague),
+        false if words.len() <= 8 && (has(&REST) || has(&MORE)) && has(&STAYS) => Some(Omission::Vague),
+        _ => None,
+    }
+}
+
+/// A longer line is no such mark, in bytes.
+const LONGEST: usize = 120;
+
+/// Returns what stands in the brackets around a whole line.
+fn bracketed(text: &str) -> Option<&str> {
+    let pairs = [('[', ']'), ('<', '>'), ('(', ')')];
+    let inner = pairs.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close))?;
+    // A tag or a list of one name is code.
+    inner.contains(' ').then_some(inner)
+}
