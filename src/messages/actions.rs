@@ -14,7 +14,7 @@ messages! {
     palette: "commands", "コマンド";
     commands: "commands", "コマンド";
     choose_model: "another model", "モデルを変更";
-    cancel: "no turn: clear the input; twice: quit", "ターン外: 入力をクリア。2回で終了";
+    cancel: "no turn: clear the input; 2x:quit", "ターン外: 入力をクリア。2回で終了";
     escape: "stop the turn, or to the input", "ターンを停止、または入力欄へ";
     suspend: "suspend nebula", "nebulaを一時停止";
     redraw: "draw the screen again", "画面を再描画";
