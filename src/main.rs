@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             }
         }),
         Some(Cmd::Demo) => Context::new(global, None).and_then(|context| tour(&context)),
-        Some(command) => cli::run(command, global),
+        Some(command) => cli::run(command, global, tui::key_faults),
     };
     match ended {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),

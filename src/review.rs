@@ -3,11 +3,11 @@
 //! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
 //! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::archive::{self, Id, ModeChanges};
+use crate::archive::{self, Id, ModeChanges, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, ReviewDecision};
+use crate::memory::{self, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, REPOSITORY, is_in_repository};
 use crate::workspace;
 
@@ -60,13 +60,15 @@ pub struct ReviewQueue {
     pub unreadable: Vec<archive::Error>,
 }
 
-/// Returns the changes that wait. One whose files are all back to their states before waits no more.
+/// Returns the changes that wait. One whose files are all back to their states before waits no more, nor does one that was
+/// undone, whatever changed its files afterwards, until that undo is undone.
 ///
 /// # Errors
 /// When archive or memory cannot be read.
 pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
+    let restores = stores.memory.restored_states(&project)?;
     let mut queue = ReviewQueue::default();
     let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
     for id in ids.iter().copied() {
@@ -99,10 +101,13 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
             }
         }
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let restored = decision.map(|(_, at)| ids.iter().find(|other| restores(**other, (id, *at), &paths, stores)));
+        let restored = decision.map(|(_, at)| ids.iter().find(|other| restored_by(**other, (id, *at), &paths, stores)));
+        let by = restored.flatten();
+        let since = restored_since(&name, by.map(Id::to_string).as_deref(), &restores, stores)?;
         // Where the restore was undone, it waits again.
-        if restored.is_some_and(|by| !by.is_some_and(|by| is_undone(*by, &paths, (stores, &modes))))
-            || files.iter().all(|file| is_back(&file.path, id, (stores, &modes)))
+        let is_undone = |by: &Id| since.values().any(|back| !back) || is_undone(*by, &paths, (stores, &modes));
+        if restored.is_some_and(|by| !by.is_some_and(is_undone))
+            || paths.iter().all(|path| since.get(path) == Some(&true) || is_back(path, id, (stores, &modes)))
         {
             continue;
         }
@@ -125,8 +130,57 @@ fn is_back(path: &str, id: Id, (stores, modes): (Stores<'_>, &ModeChanges<'_>)) 
     modes.is_as_before(stores.workspace, id, path)
 }
 
+/// Returns the paths of an entry that a restore has brought back since, each with whether it stayed so: false where that
+/// restore was undone. `by`: the restore that was recorded for the entry; what it wrote counts as brought back.
+fn restored_since<'a>(
+    entry: &str,
+    by: Option<&str>,
+    restores: &'a [StatesAround],
+    stores: Stores<'_>,
+) -> Result<HashMap<&'a str, bool>, memory::Error> {
+    let mut since = HashMap::new();
+    let restores = restores.iter().filter(|restore| restore.changeset.as_str() > entry);
+    let mut restores = restores.peekable();
+    if restores.peek().is_none() {
+        return Ok(since);
+    }
+    let own = stores.memory.changed_states(&stores.project(), entry)?;
+    let own: HashMap<&str, &StatesAround> = own.iter().map(|state| (state.path.as_str(), state)).collect();
+    let mut met = HashMap::new();
+    for restore in restores {
+        let path = restore.path.as_str();
+        let Some(own) = own.get(path) else { continue };
+        // A change of the mode alone has the same bytes before and after it: its undo is not seen by them.
+        let is_back = restore.after.is_some() && restore.after == own.before && own.before != own.after;
+        match since.get(path) {
+            Some(true) if restore.after.is_some() && Some(&restore.after) == met.get(path) && !is_back => {
+                since.insert(path, false);
+            }
+            Some(true) => {}
+            _ if is_back || by == Some(restore.changeset.as_str()) => {
+                since.insert(path, true);
+                met.insert(path, restore.before.clone());
+            }
+            _ => {}
+        }
+    }
+    Ok(since)
+}
+
+/// Returns the changesets that a restore undoes as a whole; one of single files or versions undoes none.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn undone_by(target: &RestoreTarget, stores: Stores<'_>) -> Result<Vec<Id>, archive::Error> {
+    Ok(match target {
+        RestoreTarget::Changesets(ids) => ids.clone(),
+        RestoreTarget::Since(first) => stores.archive.list()?.into_iter().filter(|id| id >= first).collect(),
+        RestoreTarget::Undo { .. } | RestoreTarget::Version { .. } => Vec::new(),
+    })
+}
+
 /// Returns whether a changeset may be the one that restored these files of an entry, by the time when that was decided.
-fn restores(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: Stores<'_>) -> bool {
+fn restored_by(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: Stores<'_>) -> bool {
     let in_time = other > entry && other.at() <= decided;
     in_time && stores.archive.paths(other).is_ok_and(|own| own.iter().any(|path| paths.contains(&path.as_str())))
 }

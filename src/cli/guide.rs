@@ -42,7 +42,14 @@ pub fn run(topic: Option<&str>) -> Result<()> {
         return Ok(());
     };
     match PAGES.iter().find(|(name, _, _)| *name == topic) {
-        Some((_, _, text)) => Ok(out::say(text.trim_end())?),
+        Some((_, _, text)) => {
+            out::say(text.trim_end())?;
+            // The names of contexts and actions stand nowhere else.
+            if topic == "keys" {
+                out::say(format_args!("\n```toml\n{}```", include_str!("../../assets/keys.toml")))?;
+            }
+            Ok(())
+        }
         None => {
             let names: Vec<&str> = PAGES.iter().map(|(name, _, _)| *name).collect();
             Err(UsageError::new(format!("there is no topic {topic:?}: there are {}", names.join(", "))).into())

@@ -41,12 +41,13 @@ use crate::agent;
 use crate::memory;
 use crate::protocol::SessionChoice;
 use crate::provider::Recorder;
+use settings::KeyFaults;
 
-/// Runs a command that needs no screen. Returns the exit code.
+/// Runs a command that needs no screen. Returns the exit code. `key_faults`: the screen knows them.
 ///
 /// # Errors
 /// When the command fails, as one line for standard error.
-pub fn run(command: Cmd, global: Global) -> Result<i32> {
+pub fn run(command: Cmd, global: Global, key_faults: KeyFaults) -> Result<i32> {
     let approval = match &command {
         Cmd::Task(args) => args.approve.clone(),
         _ => None,
@@ -81,7 +82,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     if let Cmd::Task(_) | Cmd::Chat(_) | Cmd::Model(args::ModelArgs { name: None, .. }) | Cmd::Commit(_) = command {
         context.ask_for_key()?;
     }
-    let ended = run_command(&mut context, command);
+    let ended = run_command(&mut context, command, key_faults);
     if let Some(damage) = ended.as_ref().err().and_then(|e| e.downcast_ref::<memory::Error>())
         && damage.trouble() == Some(memory::Trouble::Corrupt)
     {
@@ -92,7 +93,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     ended
 }
 
-fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
+fn run_command(context: &mut Context, command: Cmd, key_faults: KeyFaults) -> Result<i32> {
     context.config.paths.sweep();
     match command {
         Cmd::Task(args) => run_task(context, args),
@@ -103,7 +104,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Rag { what } => rag::run(context, what),
         Cmd::Commit(args) => commit::run(context, &args),
         Cmd::Doctor(args) if args.last => settings::last_request(context, args.json),
-        Cmd::Doctor(args) => settings::doctor(context, args.json),
+        Cmd::Doctor(args) => settings::doctor(context, args.json, key_faults),
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Usage(args) => settings::usage(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),

@@ -1,5 +1,6 @@
 //! Keys: one, where it may go, and which variables a workspace may name.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use serde_json::{Map, Value};
@@ -84,6 +85,22 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
+/// Returns the address of a server with its scheme: where none was written `http` on this computer and in private
+/// networks, else `https`.
+pub fn with_scheme(address: &str) -> Cow<'_, str> {
+    if address.is_empty() || address.contains("://") {
+        return address.into();
+    }
+    let written = format!("http://{address}");
+    let host = host(&written).to_ascii_lowercase();
+    let is_near = match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => ip.is_private() || ip.is_link_local(),
+        Ok(IpAddr::V6(ip)) => ip.is_unique_local() || ip.is_unicast_link_local(),
+        Err(_) => !host.contains('.') || host.ends_with(".local"),
+    };
+    if is_near || is_loopback(&written) { written.into() } else { format!("https://{address}").into() }
+}
+
 /// Returns whether a workspace may name this variable: one that holds a key by its name, and not `HOME` or a password.
 fn is_key_variable(name: &str) -> bool {
     (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -132,6 +149,23 @@ mod tests {
             ["http://localhost.evil.example/v1", "http://127.0.0.1.evil.example", "http://localhost@evil.example"]
         {
             assert!(!is_loopback(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_the_scheme_that_its_place_has() {
+        for (typed, whole) in [
+            ("127.0.0.1:8931", "http://127.0.0.1:8931"),
+            ("localhost:1234/v1", "http://localhost:1234/v1"),
+            ("[::1]:9", "http://[::1]:9"),
+            ("192.168.1.4:8080", "http://192.168.1.4:8080"),
+            ("gpu.local/v1", "http://gpu.local/v1"),
+            ("api.example.com/v1", "https://api.example.com/v1"),
+            ("8.8.8.8", "https://8.8.8.8"),
+            ("https://127.0.0.1", "https://127.0.0.1"),
+            ("", ""),
+        ] {
+            assert_eq!(with_scheme(typed), whole);
         }
     }
 

@@ -24,6 +24,8 @@ const SHORT: usize = 300;
 const MAX_NAMED: usize = 3;
 /// Names listed of a folder.
 const MAX_NAMES: usize = 1_000;
+/// Files named that a path may mean where nothing is.
+const MAX_NEAR: usize = 3;
 
 /// The separator between the typed text and the attachments.
 pub(super) const HEAD: &str = "\n\n---\nReference\n";
@@ -162,8 +164,7 @@ impl Making<'_> {
             Err(e) => return Err(e.to_string()),
         };
         let Some(bytes) = read.state.bytes() else {
-            let missing = format!("there is no file {written}; fix the mention, or write \\@ for a plain at sign");
-            return if sure { Err(missing) } else { Ok(()) };
+            return if sure { Err(self.missing(written, &path)) } else { Ok(()) };
         };
         match media_type(&path, bytes) {
             Some(mime) => self.blob(&path, mime, bytes),
@@ -172,6 +173,15 @@ impl Making<'_> {
                 "{path} is binary ({}): only text, images and PDFs can be attached",
                 words(bytes.len() as u64)
             )),
+        }
+    }
+
+    /// Returns that there is no such file, with the files that may be meant: paths are written from the root.
+    fn missing(&self, written: &str, path: &str) -> String {
+        let near: Vec<String> = self.workspace.meant_by(path).into_iter().take(MAX_NEAR).collect();
+        match near.is_empty() {
+            true => format!("there is no file {written}; fix the mention, or write \\@ for a plain at sign"),
+            false => format!("there is no file {written}; @{}?", near.join(" or @")),
         }
     }
 
@@ -415,7 +425,9 @@ mod tests {
     #[test]
     fn what_cannot_be_attached_is_reported_before_sending() {
         for (typed, word) in [
-            ("@src/none.rs", "there is no file src/none.rs"),
+            ("@src/none.rs", "there is no file src/none.rs; fix the mention"),
+            // Paths are written from the root, wherever nebula was started.
+            ("@a.rs", "there is no file a.rs; @src/a.rs?"),
             ("@../outside", "outside the workspace"),
             ("@.git/config", "never touches"),
             ("@p.png", "takes no images"),

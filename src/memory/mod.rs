@@ -37,7 +37,7 @@ use std::time::Duration;
 
 pub use changesets::{
     ChangesetCause, ChangesetListing, ChangesetRecord, ChangesetState, LeftState, ListedFile, MAX_KEPT, PendingId,
-    Sha256, StoredFile, WriteIntent, Written,
+    Sha256, StatesAround, StoredFile, WriteIntent, Written,
 };
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;

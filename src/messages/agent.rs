@@ -71,6 +71,7 @@ messages! {
     part_tokens: "| part | tokens | of the window |\n|---|---:|---:|\n", "| 部分 | トークン | ウィンドウ比 |\n|---|---:|---:|\n";
     counted: "\nCounted from bytes, corrected by what the provider reported.\n", "\nバイト数から計算し、提供元の報告で補正しています。\n";
     chooses_another: "/model chooses another", "/modelで別のモデルを選択";
+    chooses_another_here: "--model NAME or nebula model NAME chooses another", "--model 名前かnebula model 名前で別のモデルを選択";
     message_not_there: "that message is not in memory", "そのメッセージはメモリーにありません";
     turn_changed_nothing: "no turn of this session changed anything", "このセッションのターンは何も変更していません";
     model_not_offered(place, model): "{place} offers no {model}, which this session used", "{place}にはこのセッションで使った{model}がありません";
@@ -207,7 +208,7 @@ messages! {
     no_sources: "no source file in Rust, Python, TypeScript or Go in this folder", "このフォルダーにRust・Python・TypeScript・Goのソースファイルがありません";
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
-    no_test: "no command to test it with: set shell.check, as in `nebula config set shell.check \"cargo test\"`", "テスト用のコマンドがありません: `nebula config set shell.check \"cargo test\"` で設定できます";
+    no_test: "`nebula config set shell.check COMMAND` says how", "`nebula config set shell.check コマンド` で設定できます";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";
     not_tested(why): "not tested: {why}", "未テスト: {why}";
     testing(command): "testing: {command}", "テスト中: {command}";
@@ -228,7 +229,7 @@ messages! {
     this_run_only(error): "For this run only: {error}", "今回の実行のみ: {error}";
     writes_as_text(format): "this model writes edits as text: format {format}", "このモデルは編集をテキストで書きます: 形式{format}";
     asked_for_text(format): "the first edit of this model by a tool call in this session failed: it is asked for edits as text now, format {format}", "このモデルのこのセッションで最初のツール呼び出しによる編集は失敗しました。今後は編集をテキストで求めます: 形式{format}";
-    first_offered(model, server): "{model} of {server} answers: no model is configured", "モデルが設定されていないため、{server}の{model}が回答します";
+    first_offered(model, server): "no model is configured: {model} of {server} answers", "モデルが設定されていないため、{server}の{model}が回答します";
     has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
     connected_at(provider, place): "connected to {provider} at {place}", "{place}の{provider}に接続しました";
     connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";

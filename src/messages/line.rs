@@ -5,6 +5,9 @@ messages! {
     agent: "agent", "エージェント";
     attached(path, range, size): "attached: {path}{range}, {size}", "添付: {path}{range}、{size}";
     no_model: "no model", "モデルなし";
+    no_model_yet: "no model yet", "モデル未選択";
+    no_command(word): "there is no command {word}; nothing was sent. help lists the words here; \\{word} sends it as a message", "{word}というコマンドはありません。何も送信していません。helpで使える語を表示、\\{word}でメッセージとして送信";
+    no_command_but(word, near): "there is no command {word}: {near}? Nothing was sent; \\{word} sends it as a message", "{word}というコマンドはありません。{near}ですか？何も送信していません。\\{word}でメッセージとして送信";
     opened(version, workspace, mode, model): "nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end.", "nebula {version}、{workspace}、{mode}、{model}。helpで使える語を表示、Ctrl-Dで終了。";
     help: "Type a message and Enter. Words: help, undo, redo, quit.\nCommands: /undo COUNT FILE, /undo turn, /plan, /agent, /new, /sessions, /resume ID, /model NAME, /effort NAME, /format NAME, /compact, /export FORMAT, /prompt NAME, /trust.\n@path in a message attaches a file. On a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.", "メッセージを入力してEnter。使える語: help, undo, redo, quit。\nコマンド: /undo 回数 ファイル, /undo turn, /plan, /agent, /new, /sessions, /resume ID, /model 名前, /effort 名前, /format 名前, /compact, /export 形式, /prompt 名前, /trust。\nメッセージ中の@pathでファイルを添付。提案に対して: y 1 3, n 2 because ..., all, none, show 2, undo。Ctrl-Cでターンを停止、Ctrl-Dで終了。";
     rule(path, reason): "rule: {path}, {reason}", "ルール: {path}、{reason}";

@@ -52,6 +52,8 @@ pub struct CommandCard {
     pub keeper: String,
     /// Effects that could not be undone.
     pub not_kept: String,
+    /// Its keeper and what is not kept are as for any command: nobody has to read them again.
+    pub has_usual_bounds: bool,
     /// The rule that makes it ask, or that there is none.
     pub rule: String,
     /// The words of a rule that would let it run, and how many of them are proposed; empty: there can be none.

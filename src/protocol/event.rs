@@ -138,6 +138,8 @@ pub struct Status {
     pub approval: Approval,
     /// Model, `None` while no provider is connected.
     pub model: Option<String>,
+    /// Nobody chose a model, and one that the server offers may still take the place of that one.
+    pub seeks_model: bool,
     /// Provider's name (`openai`, `replay`) or the local server's.
     pub provider: String,
     /// The model is a recording.

@@ -109,6 +109,8 @@ pub struct Call {
     pub answered: Option<i64>,
     /// The change that it led to.
     pub change: Option<CallChange>,
+    /// The lines of output of a command that the person typed, of which the preview is the end; none: it is the model's.
+    pub typed_lines: Option<usize>,
 }
 
 impl Call {
@@ -135,7 +137,13 @@ impl Call {
             decided: None,
             answered: None,
             change: None,
+            typed_lines: None,
         }
+    }
+
+    /// Returns whether it is a command that ran and did not succeed: for the model a result like any other.
+    pub fn is_unsuccessful(&self) -> bool {
+        self.state == CallState::Done && self.name == "runCommand" && self.reason.is_some()
     }
 
     /// Returns how much of what it changed is undone.

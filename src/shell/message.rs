@@ -238,7 +238,7 @@ impl Summary {
         gone.chain(changed.map(|(folder, count)| {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
             match holds_objects(folder) {
-                true => format!("derived: {folder} ({changes}; what was added stays)"),
+                true => format!("derived: {} ({changes}; what was added stays)", plain(folder)),
                 false => format!("derived: {folder} ({changes}, not archived)"),
             }
         }))
@@ -251,7 +251,7 @@ impl Summary {
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         // Without their number: a job is sealed several times, and each of its changesets names them.
         let changed = changed.map(|(folder, _)| match holds_objects(folder) {
-            true => NotUndone::new(folder, "what was added stays: no branch names it any more"),
+            true => NotUndone::new(plain(folder), "what was added stays: no branch names it any more"),
             false => NotUndone::new(folder, "changed; it can be rebuilt"),
         });
         let paths = self.not_archived.iter().chain(left_out);
@@ -312,6 +312,11 @@ impl Summary {
         let connections = plural(usize::try_from(self.connections).unwrap_or(usize::MAX), "connection");
         Some(format!("no network: {connections} refused, first {first}"))
     }
+}
+
+/// Returns a folder as a person writes it: `/./` marks the root of a repository of a linked worktree.
+fn plain(folder: &str) -> String {
+    folder.replace("/./", "/")
 }
 
 fn writes(count: u64) -> String {

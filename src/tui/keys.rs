@@ -419,6 +419,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_example_of_the_guide_is_read_whole() {
+        let guide = include_str!("../../assets/guide/keys.md");
+        let example = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+        let (keys, errors) = Keys::with(example);
+        assert_eq!(errors, []);
+        assert_eq!(keys.word_or("-", Context::Global, Action::Palette), "F12");
+    }
+
+    #[test]
     fn a_text_names_the_usual_key_while_it_works() {
         let (keys, _) =
             Keys::with("[global]\n\"f2\" = false\n\"f7\" = \"focus-diff\"\n[archive]\n\"left\" = \"redo\"\n");

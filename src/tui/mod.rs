@@ -36,5 +36,5 @@ pub mod theme;
 mod toml_place;
 pub mod view;
 
-pub use app::{Exit, Options, Start, key_words};
+pub use app::{Exit, Options, Start, key_faults, key_words};
 pub use run::{Error, Handle, Left, run};

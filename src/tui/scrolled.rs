@@ -17,16 +17,23 @@ pub struct Scrolled {
     pub top: usize,
     all: usize,
     room: usize,
-    /// The last row was in sight.
+    /// The rows up to the last that has to be seen.
+    needed: usize,
+    /// The last of those was in sight.
     read: bool,
 }
 
 impl Scrolled {
     /// Takes the number of rows, and of those that have room.
     pub fn measure(&mut self, all: usize, room: usize) {
-        (self.all, self.room) = (all, room);
+        self.measure_needed(all, all, room);
+    }
+
+    /// Does so where the rows behind `needed` have to be seen by nobody.
+    pub fn measure_needed(&mut self, all: usize, needed: usize, room: usize) {
+        (self.all, self.needed, self.room) = (all, needed, room);
         self.top = self.top.min(all.saturating_sub(room));
-        self.read |= self.below() == 0;
+        self.read = self.is_read();
     }
 
     /// Returns the number of rows in sight: one gives way to the count of those below, where two have room.
@@ -40,9 +47,9 @@ impl Scrolled {
         self.all - self.top - self.sight()
     }
 
-    /// Returns whether all rows were in sight once.
+    /// Returns whether all rows that have to be seen were in sight once.
     pub fn is_read(&self) -> bool {
-        self.read || self.below() == 0
+        self.read || self.top + self.sight() >= self.needed
     }
 
     /// Returns whether all rows have room.
@@ -70,7 +77,7 @@ impl Scrolled {
             _ => return,
         };
         self.top = top;
-        self.measure(self.all, self.room);
+        self.measure_needed(self.all, self.needed, self.room);
     }
 
     /// Draws the thumb in the last column of the rows, and `⋯ 9 more rows` with the key that shows them in the last row.
@@ -108,5 +115,10 @@ mod tests {
         assert!(rows.top == 0 && rows.is_read(), "what was read stays read");
         rows.measure(9, 1);
         assert_eq!((rows.sight(), rows.below()), (1, 8));
+        let mut rows = Scrolled::default();
+        rows.measure_needed(6, 3, 3);
+        assert_eq!((rows.sight(), rows.is_read()), (2, false));
+        rows.act(Action::Down);
+        assert!(rows.is_read() && rows.below() > 0, "the rest has to be seen by nobody");
     }
 }

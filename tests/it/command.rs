@@ -248,6 +248,11 @@ fn settings_are_listed_unset_and_doubted() {
     let checks: Value = serde_json::from_slice(&w.run(&["doctor", "--json"]).stdout).expect("JSON");
     let line = checks.as_array().expect("a list").iter().find(|c| c["check"] == "configuration").expect("a line");
     assert!(line["ok"] == false && line["says"].as_str().expect("text").contains("no theme is called nope"), "{line}");
+    // What the screen would say about the person's keys.
+    fs::write(w.path("home/.nebula/keys.toml"), "[review]\naccept = \"k\"\n").expect("written");
+    let checks: Value = serde_json::from_slice(&w.run(&["doctor", "--json"]).stdout).expect("JSON");
+    let line = checks.as_array().expect("a list").iter().find(|c| c["check"] == "configuration").expect("a line");
+    assert!(line["says"].as_str().expect("text").contains("keys.toml:2:"), "{line}");
 }
 
 #[test]

@@ -616,6 +616,7 @@ pub fn card(stage: &mut Stage) {
         grant: "writes: this workspace and temporary folders · network: none · limit 120 s".into(),
         keeper: "guard: each file is kept before it is changed; undo brings it back".into(),
         not_kept: "folders that can be built again, as target and node_modules, are not archived".into(),
+        has_usual_bounds: true,
         rule: "no rule meets this text".into(),
         prefix: (["rm", "-rf", "src/generated"].map(String::from).to_vec(), 2),
         may_network: true,

@@ -178,8 +178,14 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
     stage.keys("four<enter>");
     stage.tell(EventBody::TurnEnded(TurnId(2), TurnEnd::Interrupted));
     assert_eq!(texts(&stage), ["one", "two!"]);
+    for n in 0..60 {
+        stage.item(Item::Answer { text: format!("answer {n}") });
+    }
+    stage.keys("<pageup>");
+    assert!(!stage.text().contains("answer 59"));
     stage.keys("<enter>");
     assert_eq!(texts(&stage), ["one", "two!", "four"]);
+    assert!(stage.text().contains("answer 59"), "what is sent is answered in sight");
 }
 
 #[test]

@@ -38,7 +38,12 @@ pub fn begin(services: &Arc<Services>, mut news: UnboundedReceiver<News>) {
 async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
     let own = Arc::clone(services);
     // A panic there is reported by its thread.
-    let looked = tokio::task::spawn_blocking(move || (archived(&own, id), recounted(&own, id))).await;
+    let looked = tokio::task::spawn_blocking(move || {
+        let archived = archived(&own, id);
+        let restores = archived.as_ref().is_some_and(is_restore);
+        (archived, recounted(&own, id, restores))
+    })
+    .await;
     let (archived, recounted) = looked.unwrap_or_default();
     if recounted {
         events.refresh_status();
@@ -50,11 +55,15 @@ async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
 
 /// Tells of a changeset, and the sessions of a restore.
 pub(super) async fn tell_archived(services: &Services, events: &Events, changeset: Changeset) {
-    let restored = matches!(changeset.by.as_str(), UNDO | REDO).then(|| changeset.id.clone());
+    let restored = is_restore(&changeset).then(|| changeset.id.clone());
     events.send(EventBody::Archived(changeset)).await;
     if let Some(id) = restored {
         services.report(ServiceReport::Restored(id));
     }
+}
+
+fn is_restore(changeset: &Changeset) -> bool {
+    matches!(changeset.by.as_str(), UNDO | REDO)
 }
 
 /// Returns the new changeset, unless watching the archive has told it already.
@@ -64,9 +73,9 @@ fn archived(services: &Services, id: Id) -> Option<Changeset> {
 }
 
 /// Counts what waits to be reviewed where a changeset can have changed that. Returns whether it did.
-fn recounted(services: &Services, id: Id) -> bool {
-    // Only what nobody was asked about joins the queue, and only what is in it can leave it.
+fn recounted(services: &Services, id: Id, restores: bool) -> bool {
+    // Only what nobody was asked about joins the queue, or what was restored and is redone; only what is in it can leave it.
     let approved = services.record_error(services.archive.approved(id)).flatten();
     let unasked = approved.as_deref().is_some_and(Consent::is_unasked);
-    (unasked || services.counts.unreviewed.load(Ordering::Relaxed) > 0) && review::count(services)
+    (unasked || restores || services.counts.unreviewed.load(Ordering::Relaxed) > 0) && review::count(services)
 }

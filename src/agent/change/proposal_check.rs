@@ -37,6 +37,9 @@ const USUAL: &[(&str, &str)] = &[
     ("package.json", "npm test"),
     ("pyproject.toml", "python -m pytest -q"),
     ("setup.py", "python -m pytest -q"),
+    ("pytest.ini", "python -m pytest -q"),
+    ("tox.ini", "python -m pytest -q"),
+    ("setup.cfg", "python -m pytest -q"),
     ("pom.xml", "mvn -q test"),
     ("mix.exs", "mix test"),
 ];

@@ -272,7 +272,7 @@ impl Chat {
             TypedLine::Send(command) => command,
             TypedLine::Message => {
                 self.busy = true;
-                Command::Submit(Prompt { text: text.to_string() })
+                Command::Submit(Prompt { text: words::message(text).to_string() })
             }
         };
         self.restoring = matches!(command, Command::Restore(_));

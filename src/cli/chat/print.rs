@@ -105,7 +105,11 @@ impl Printer {
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
         self.session.clone_from(&info.id);
-        let model = info.status.model.clone().unwrap_or_else(|| say::no_model().into());
+        let model = match &info.status.model {
+            _ if info.status.seeks_model => say::no_model_yet().into(),
+            Some(model) => model.clone(),
+            None => say::no_model().to_string(),
+        };
         let (version, workspace) = (env!("CARGO_PKG_VERSION"), &info.status.workspace);
         let mode = match info.status.mode {
             Mode::Plan => say::plan(),

@@ -2,6 +2,7 @@
 
 use crate::messages::{commands, line as say};
 use crate::protocol::{Command, ExportFormat, Mode, Query, RestoreRequest, SessionChoice, Setting};
+use crate::text::distance::distance;
 
 /// A typed line, by the thing that it asks for.
 #[derive(Debug, PartialEq)]
@@ -82,8 +83,29 @@ pub fn read(text: &str) -> TypedLine {
                 shell.map_or_else(|| say::on_screen_only(&name), |(_, shell)| say::in_shell(&name, shell)),
             )
         }
+        (name, _) if is_mistyped(name) => TypedLine::Elsewhere(no_command(name)),
         _ => TypedLine::Message,
     }
+}
+
+/// Returns whether a word looks like a command of nebula's own: no path does, and what is meant as a word for the model
+/// can be written behind a backslash.
+fn is_mistyped(word: &str) -> bool {
+    let name = word.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+fn no_command(word: &str) -> String {
+    let near = commands::NAMES.iter().map(|name| (distance(word, name), *name)).min();
+    match near.filter(|(apart, name)| *apart <= 1 + usize::from(name.len() > 6)) {
+        Some((_, near)) => say::no_command_but(&word, &near),
+        None => say::no_command(&word),
+    }
+}
+
+/// Returns a message as it is sent: the backslash before the slash of its first word is not meant.
+pub fn message(text: &str) -> &str {
+    text.strip_prefix('\\').filter(|rest| rest.starts_with('/')).unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -114,6 +136,11 @@ mod tests {
         assert_eq!((read("help"), read("/help"), read("exit")), (TypedLine::Help, TypedLine::Help, TypedLine::Quit));
         assert_eq!(read("/model"), TypedLine::List(Query::Models));
         assert_eq!(read("/resume 01a2"), TypedLine::Send(Command::Open(SessionChoice::Resume("01a2".into()))));
+        for (word, near) in [("/foo", None), ("/modl gpt", Some("/model")), ("/helpp", None)] {
+            let TypedLine::Elsewhere(words) = read(word) else { panic!("{word}") };
+            assert!(words.contains("there is no command") && near.is_none_or(|near| words.contains(near)), "{words}");
+        }
+        assert_eq!((read("\\/foo"), message("\\/foo bar"), message("\\x")), (TypedLine::Message, "/foo bar", "\\x"));
         for sentence in ["undo the second hunk", "help me", "quit smoking", "/etc/hosts is wrong", "redo it"] {
             assert_eq!(read(sentence), TypedLine::Message, "{sentence}");
         }

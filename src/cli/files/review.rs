@@ -43,15 +43,7 @@ impl ArchiveCommands<'_> {
             self.out.flush()?;
             return Ok(DONE);
         }
-        let (code, written) = self.restore_files(&RestoreScope::Changesets(ids), &args.ask)?;
-        // Those of which no file was written wait on, and all of them where something could not be restored: what is back
-        // as it was leaves the list by itself.
-        let restored = chosen
-            .iter()
-            .filter(|entry| code == DONE && entry.files.iter().any(|file| written.contains_key(&file.path)));
-        let restored: Vec<String> = restored.map(|entry| entry.id.to_string()).collect();
-        self.memory.review(&self.project(), &restored, ReviewDecision::Restore, None)?;
-        Ok(code)
+        self.restore_reviewed(&RestoreScope::Changesets(ids), &args.ask, true)
     }
 
     /// Lists what waits; the code says whether anything does.

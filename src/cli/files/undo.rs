@@ -11,12 +11,14 @@ use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
 use crate::execute::Applied;
 use crate::execute::store::StoreRevert;
+use crate::memory::ReviewDecision;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
+use crate::review;
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
 use crate::text::time;
@@ -68,11 +70,11 @@ impl ArchiveCommands<'_> {
     }
 
     pub(super) fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
-        self.restore_files(wanted, ask).map(|(code, _)| code)
+        self.restore_reviewed(wanted, ask, !ask.hunk)
     }
 
-    /// Restores as [`ArchiveCommands::restore`] does. Returns the paths of the files that were written, too.
-    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
+    /// Restores as [`ArchiveCommands::restore`] does. `reviewed`: changes that are undone by it wait no more to be reviewed.
+    pub(super) fn restore_reviewed(&mut self, wanted: &RestoreScope, ask: &AskArgs, reviewed: bool) -> Result<u8> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -80,7 +82,18 @@ impl ArchiveCommands<'_> {
         })?;
         // Named files say that their state now is known.
         let named = matches!(wanted, RestoreScope::Undo { files, .. } if !files.is_empty());
-        self.run_plan(&plan, named, ask)
+        let undone = if reviewed { review::undone_by(&plan.request, self.stores())? } else { Vec::new() };
+        let (code, written) = self.run_plan(&plan, named, ask)?;
+        // Those of which no file was written wait on, and all of them where something could not be restored: what is back
+        // as it was leaves the list by itself.
+        let mut restored = Vec::new();
+        for id in undone.into_iter().filter(|_| code == DONE) {
+            if self.archive.paths(id)?.iter().any(|path| written.contains_key(path)) {
+                restored.push(id.to_string());
+            }
+        }
+        self.memory.review(&self.project(), &restored, ReviewDecision::Restore, None)?;
+        Ok(code)
     }
 
     fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {

@@ -16,6 +16,7 @@ use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
 use crate::agent::{check_rules, learnt_windows, list_or_stored};
+use crate::config::screen_files::ScreenFiles;
 use crate::config::{self, ValueSource, last_request, size, workspace_config};
 use crate::disk;
 use crate::execute::{UNGUARDED, can_exchange};
@@ -181,13 +182,16 @@ struct DoctorCheck {
     says: String,
 }
 
+/// Tells what is wrong with the person's `keys.toml`; the screen knows.
+pub type KeyFaults = fn(&ScreenFiles) -> Vec<String>;
+
 /// Runs `nebula doctor`: 0 when nothing is wrong, 1 otherwise.
-pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
+pub fn doctor(context: &mut Context, as_json: bool, key_faults: KeyFaults) -> Result<i32> {
     // Opened once and quietly: what is wrong with it is a line of the list.
     let (memory, notices) = Memory::open(context.memory_options());
     let mut checks = vec![
         terminal(),
-        configuration(context),
+        configuration(context, key_faults),
         remembered(context, &memory, &notices),
         archive(context, &memory),
         file_system(context),
@@ -268,11 +272,12 @@ fn terminal() -> DoctorCheck {
     DoctorCheck { name: "terminal", ok: !term.is_empty(), says }
 }
 
-fn configuration(context: &Context) -> DoctorCheck {
+fn configuration(context: &Context, key_faults: KeyFaults) -> DoctorCheck {
     let config = &context.config;
     let path = config.paths.config().map_or_else(|| "no home folder".into(), |p| config.paths.short(&p));
     let doubts = config.doubts().into_iter().map(|(_, why)| why);
-    let warnings: Vec<String> = config.warnings.iter().cloned().chain(doubts).collect();
+    let keys = config.paths.folder().map(|folder| key_faults(&ScreenFiles::read(folder))).unwrap_or_default();
+    let warnings: Vec<String> = config.warnings.iter().cloned().chain(doubts).chain(keys).collect();
     let says = match warnings.as_slice() {
         [] if config.untrusted.is_empty() => path,
         [] => format!(

@@ -24,6 +24,7 @@ use super::print;
 use super::shell::event_line;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
+use crate::messages;
 use crate::protocol::{
     CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
     ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
@@ -383,6 +384,9 @@ impl EventPrinter {
             Level::Error => "error",
             Level::Broken => "broken",
         };
+        // No command of the screen can be typed here.
+        let is_other = detail == messages::agent::chooses_another();
+        let detail = if is_other { messages::agent::chooses_another_here() } else { detail };
         let text = if detail.is_empty() { title.clone() } else { format!("{title}. {detail}") };
         // Trouble at the start comes again with the session, or as the end of the turn; that of another request is news.
         let id = cause.request_id.as_ref();

@@ -6,7 +6,7 @@ pub(super) mod proxy;
 use std::path::{Path, PathBuf};
 
 use self::providers::{PROVIDERS, built_in, makers, own_model, row};
-use super::key_use::{KeyUse, Secret, is_loopback};
+use super::key_use::{KeyUse, Secret, is_loopback, with_scheme};
 use super::paths::Variables;
 use super::values::Config;
 
@@ -264,7 +264,7 @@ impl Config {
 /// Returns the variable other clients know, for the providers whose address it names.
 pub(super) fn from_env(provider: &str, env: &Variables) -> Option<String> {
     let address = row(provider)?.url_variable.and_then(|variable| env.get(variable))?;
-    if provider == "ollama" { ollama_url(address) } else { Some(address.into()) }
+    if provider == "ollama" { ollama_url(address) } else { Some(with_scheme(address).into()) }
 }
 
 #[cfg(test)]

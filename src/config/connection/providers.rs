@@ -1,6 +1,7 @@
 //! The built-in providers: one table of their addresses, variables and models.
 
 use crate::config::key_use::host;
+pub use crate::config::key_use::with_scheme;
 use crate::config::keys::DEFAULT_MODEL;
 use crate::config::paths::Variables;
 

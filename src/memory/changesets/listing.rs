@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::{COLUMNS, ChangesetRecord, Sha256, StoredFile, file_of_row, of_row};
 use crate::memory::{Error, Memory, count};
@@ -85,7 +85,44 @@ pub struct LeftState {
     pub sha256: Option<Option<Sha256>>,
 }
 
+/// The states around a changeset at a path: SHA-256, empty where nothing was there; none: it is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatesAround {
+    /// The archive's id of the changeset.
+    pub changeset: String,
+    /// Normalised path.
+    pub path: String,
+    /// The state that it met.
+    pub before: Option<Vec<u8>>,
+    /// The state that it left.
+    pub after: Option<Vec<u8>>,
+}
+
 impl Memory {
+    /// Returns the states around what was undone or redone in a project, oldest first.
+    pub fn restored_states(&self, project: &str) -> Result<Vec<StatesAround>, Error> {
+        self.states_around("c.kind IN ('undo', 'redo')", params![project])
+    }
+
+    /// Returns the states around one changeset.
+    pub fn changed_states(&self, project: &str, id: &str) -> Result<Vec<StatesAround>, Error> {
+        self.states_around("c.id = ?2", params![project, id])
+    }
+
+    fn states_around(&self, which: &str, values: &[&dyn ToSql]) -> Result<Vec<StatesAround>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(&format!(
+            "SELECT c.id, f.path, CASE f.absent WHEN 1 THEN x'' ELSE f.sha256 END, f.after_sha256
+             FROM changesets c CROSS JOIN changeset_files f ON f.n = c.n
+             WHERE c.project_path = ?1 AND c.id IS NOT NULL AND c.state = 'applied' AND {which} ORDER BY c.id"
+        ))?;
+        let rows = statement.query_map(values, |row| {
+            let (changeset, path) = (row.get(0)?, row.get(1)?);
+            Ok(StatesAround { changeset, path, before: row.get(2)?, after: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Returns what is known of all changesets of a project.
     pub fn listing(&self, project: &str) -> Result<ChangesetListing, Error> {
         let records = self.changesets(project)?;

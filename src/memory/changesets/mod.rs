@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use super::store::Safety;
 use super::{Error, Memory, count, int, now_ms};
 
-pub use listing::{ChangesetListing, LeftState, ListedFile};
+pub use listing::{ChangesetListing, LeftState, ListedFile, StatesAround};
 pub use written::{MAX_KEPT, Sha256, WriteIntent, Written};
 
 /// Names the intent of a write.

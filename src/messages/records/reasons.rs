@@ -7,6 +7,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "the files mentioned come to {size}; mention fewer, or lines of them",
         "メンションしたファイルは合計{size}です。数を減らすか、行を指定してください",
     ),
+    ("there is no file {path}; {near}?", "ファイル{path}はありません。{near}ですか？"),
     (
         "there is no file {path}; fix the mention, or write \\@ for a plain at sign",
         "ファイル{path}がありません。メンションを直すか、ただの@なら\\@と書いてください",

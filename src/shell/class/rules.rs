@@ -10,12 +10,12 @@ use crate::text::quote;
 /// Programs that run whatever they are given: a rule for one alone would allow everything.
 const ANYTHING: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "find", "sudo", "doas", "su", "ssh", "docker",
-    "podman", "eval", "exec", "command", "npx", "bunx", "uvx", "nice", "nohup", "time", "timeout", "watch", "flock",
+    "podman", "eval", "exec", "command", "nice", "nohup", "time", "timeout", "watch", "flock",
 ];
 /// More of them: shells, what starts a program in other surroundings, and what fetches one first.
 const MORE_ANYTHING: &str = "\
     rbash mksh ash tcsh csh nu pwsh powershell elvish xonsh yash osh setpriv capsh chpst runuser pkexec hyperfine \
-    setarch linux32 linux64 nix-shell pnpx pipx nsenter unshare mosh ld";
+    setarch linux32 linux64 nix-shell pipx nsenter unshare mosh ld";
 /// Interpreters and runners beside [`RUNNERS`]: without a script or a target of their own they run anything.
 const INTERPRETERS: &str = "\
     pypy luajit julia Rscript R elixir iex erl groovy scala ocaml guile racket sbcl clisp tsx ts-node esno swipl ghci \
@@ -43,8 +43,26 @@ deno: run eval repl
 nix: run shell develop
 cmake: -P -E
 composer: exec";
-/// Interpreters that read no option behind `-c` and its text.
+/// Programs that run the package which is named behind them, and their options that take no value.
+const PACKAGE_RUNNERS: &str = "npx bunx pnpx uvx";
+const PACKAGE_OPTIONS: &[&str] = &["-y", "--yes", "--no", "--no-install", "--bun"];
+/// Interpreters that read no option behind `-c` and its text, nor behind `-m` and a module.
 const EVALUATORS: &str = "python pypy";
+/// Modules of Python that run what is given to them.
+const OPEN_MODULES: &str = "asyncio bdb cProfile code IPython idlelib pdb profile runpy timeit trace";
+/// Examples of what a rule for an interpreter may name.
+const SCRIPTS: &str = "\
+python: tools/gen.py
+pypy: tools/gen.py
+node: tools/gen.js
+tsx: tools/gen.ts
+ruby: tools/gen.rb
+perl: tools/gen.pl
+npx: vitest
+bunx: vitest
+pnpx: vitest
+uvx: ruff
+make: test";
 /// Interpreters whose next word may be a text to run.
 const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
 
@@ -109,7 +127,8 @@ impl Rule {
         let rest = &self.prefix[1..];
         // Behind options only, or behind one that takes a text, stands what is run.
         let is_open = rest.first().is_none_or(sets) || leaves_open(rest);
-        let runs_text = is_runner && is_open && !gives_text(family, rest);
+        let is_closed = gives_text(family, rest) || gives_module(family, rest);
+        let runs_text = is_runner && is_open && !is_closed || named(PACKAGE_RUNNERS, name) && !gives_package(rest);
         let anything = [name, family].iter().any(|name| ANYTHING.contains(name) || named(MORE_ANYTHING, name));
         if self.decision != RuleDecision::Allow {
             return Ok(());
@@ -125,10 +144,18 @@ impl Rule {
             }
         }
         if anything || runs_text {
-            let example = if anything { "the program itself" } else { "a script" };
-            return Err(format!(
-                "{name} runs anything: a rule would allow everything; give {example}, as [\"python\", \"tools/gen.py\"]"
-            ));
+            let mut scripts = SCRIPTS.lines().filter_map(|line| line.split_once(": "));
+            let script = scripts.find(|(program, _)| [name, family].contains(program));
+            let give = match script {
+                Some(("npx" | "bunx" | "pnpx" | "uvx", package)) => {
+                    format!("a package, as [\"{name}\", \"{package}\"]")
+                }
+                Some(("make", target)) => format!("a target, as [\"{name}\", \"{target}\"]"),
+                Some((_, script)) => format!("a script, as [\"{name}\", \"{script}\"]"),
+                None if anything => "the program itself".into(),
+                None => "a script or a target too".into(),
+            };
+            return Err(format!("{name} runs anything: a rule would allow everything; give {give}"));
         }
         Ok(())
     }
@@ -238,6 +265,27 @@ fn gives_text(family: &str, words: &[String]) -> bool {
         && option == "-c"
         && options.iter().all(|word| PLAIN_OPTIONS.contains(&word.as_str()))
         && !text.starts_with('-')
+}
+
+/// Returns whether the words behind an interpreter are options and a module that runs nothing but itself: what follows is
+/// the module's.
+fn gives_module(family: &str, words: &[String]) -> bool {
+    let options = words.iter().take_while(|word| PLAIN_OPTIONS.contains(&word.as_str())).count();
+    let [option, module, ..] = &words[options..] else { return false };
+    let is_module = !module.starts_with('-') && !module.trim().is_empty();
+    let package = module.split('.').next().unwrap_or_default();
+    named(EVALUATORS, family) && option == "-m" && is_module && !named(OPEN_MODULES, package)
+}
+
+/// Returns whether the words behind a runner of packages name one that does not run anything itself.
+fn gives_package(words: &[String]) -> bool {
+    let options = words.iter().take_while(|word| PACKAGE_OPTIONS.contains(&word.as_str())).count();
+    let [package, rest @ ..] = &words[options..] else { return false };
+    // Without its version: `node@20` is node.
+    let end = package.char_indices().skip(1).find(|(_, c)| *c == '@').map_or(package.len(), |(at, _)| at);
+    let prefix = std::iter::once(package[..end].to_string()).chain(rest.iter().cloned()).collect();
+    let inner = Rule { prefix, decision: RuleDecision::Allow, network: false, why: None };
+    !package.starts_with('-') && inner.check().is_ok()
 }
 
 /// Returns the words of the program that a part of another one runs.
@@ -565,6 +613,17 @@ mod tests {
             &["node", "-e", "x"],
             &["perl", "-w", "-e", "print 1"],
             &["strace", "-o", "out"],
+            &["python3", "-m"],
+            &["python3", "-m", "timeit"],
+            &["python3", "-m", "pdb", "x.py"],
+            &["python3", "-W", "-m", "unittest"],
+            &["npx"],
+            &["npx", "--yes"],
+            &["npx", "-c"],
+            &["npx", "--package", "x"],
+            &["npx", "node@20"],
+            &["npx", "tsx"],
+            &["npx", "npx"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");
         }
@@ -584,6 +643,12 @@ mod tests {
             &["uv", "tool", "run", "ruff"],
             &["rustup", "run", "nightly", "cargo"],
             &["python", "-u", "-c", "print(1)"],
+            &["python3", "-m", "pytest"],
+            &["python3", "-B", "-m", "unittest", "-q"],
+            &["npx", "vitest"],
+            &["npx", "--yes", "@scope/tool@1"],
+            &["npx", "tsx", "tools/gen.ts"],
+            &["uvx", "ruff"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
         }
@@ -628,6 +693,8 @@ mod tests {
         assert_eq!(of("$x"), None);
         assert_eq!(of("python -u -c x").as_deref(), Some("python -u -c x"));
         assert_eq!(of("npm exec -- tsc").as_deref(), Some("npm exec -- tsc"));
+        assert_eq!(of("python3 -m unittest -q").as_deref(), Some("python3 -m unittest"));
+        assert_eq!(of("npx vitest run").as_deref(), Some("npx vitest"));
         assert_eq!(of("go run ./cmd/gen").as_deref(), Some("go run ./cmd/gen"));
     }
 }

@@ -321,9 +321,11 @@ impl App {
             return vec![Effect::Send(Command::SkipBackoff)];
         }
         if matches!(self.session.ended, Some(TurnEnd::Asking(_))) {
+            self.panes.chat.follow_end();
             return self.send(Command::Continue(Continuation::Resume));
         }
         if self.composer.queue.is_held() && !self.is_busy() {
+            self.panes.chat.follow_end();
             return self.send_queued();
         }
         if self.panes.chat.notice() && !self.is_busy() {

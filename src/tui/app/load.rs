@@ -20,6 +20,16 @@ pub fn key_words(files: &ScreenFiles) -> impl Fn(&str, &str) -> String + use<> {
     }
 }
 
+/// Returns what is wrong with the person's `keys.toml`, each with file, line and column.
+pub fn key_faults(files: &ScreenFiles) -> Vec<String> {
+    let Some(file) = &files.keys else { return Vec::new() };
+    let path = file.path.display();
+    match &file.text {
+        Ok(text) => Keys::with(text).1.iter().map(|error| format!("{path}:{error}")).collect(),
+        Err(why) => vec![say::cannot_read(&path, why)],
+    }
+}
+
 /// Keys and themes as they are in force, and what was wrong with their files.
 pub(super) struct Loaded {
     pub keys: Keys,
@@ -33,16 +43,10 @@ pub(super) fn read(files: &ScreenFiles, name: Option<&str>, depth: Depth) -> Loa
     let mut notices = Vec::new();
     let (themes, errors) = Themes::with(&files.themes);
     notices.extend(errors.iter().map(|e| notice(e.to_string(), say::unused_theme())));
-    let (keys, errors) = Keys::with(files.keys_text());
-    if let Some(file) = &files.keys {
-        let path = file.path.display();
-        let wrong = |e| notice(format!("{path}:{e}"), say::left_out());
-        notices.extend(errors.iter().map(wrong));
-        if let Err(why) = &file.text {
-            let title = say::cannot_read(&path, &why);
-            notices.push(notice(title, say::own_keys()));
-        }
-    }
+    let keys = Keys::with(files.keys_text()).0;
+    let unread = files.keys.as_ref().is_some_and(|file| file.text.is_err());
+    let wrong = |fault| notice(fault, if unread { say::own_keys() } else { say::left_out() });
+    notices.extend(key_faults(files).into_iter().map(wrong));
     let dark = || themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"));
     let theme = match name.map(|name| (name, themes.get(name, depth))) {
         Some((_, Ok(theme))) => theme,

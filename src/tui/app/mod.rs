@@ -19,7 +19,7 @@ mod state;
 use std::path::PathBuf;
 
 use load::Loaded;
-pub use load::key_words;
+pub use load::{key_faults, key_words};
 pub use state::Focus;
 pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
 use state::{Guard, Queries, Turn, Work};

@@ -58,9 +58,17 @@ pub struct CardRows {
     pub all: Vec<CardRow>,
     /// The rows of the class, and of the grant: where not all have room they stay in sight.
     pub core: [Range<usize>; 2],
+    /// The number of the last rows that are the same for nearly every command.
+    pub usual: usize,
 }
 
 impl CardRows {
+    /// Returns the number of rows, of those that scroll, up to the last that has to be seen.
+    pub fn needed(&self, scrolling: &[CardRow]) -> usize {
+        let needed = &scrolling[..scrolling.len().saturating_sub(self.usual)];
+        needed.iter().rposition(|row| *row != CardRow::Gap).map_or(0, |last| last + 1)
+    }
+
     /// Returns the rows that scroll and those that stay, where `height` rows have room. Where all have room all scroll, and
     /// where there are few none stay.
     pub fn split(&self, height: usize) -> (Vec<CardRow>, Vec<CardRow>) {
@@ -136,7 +144,8 @@ pub fn rows(card: &CommandCard, width: usize) -> CardRows {
     if let Some(why) = &card.no_preview {
         words(say::preview(), &say::no_preview(why), &mut rows);
     }
-    CardRows { all: rows, core: [class, grant] }
+    let usual = if card.has_usual_bounds { rows.len() - grant.end } else { 0 };
+    CardRows { all: rows, core: [class, grant], usual }
 }
 
 /// Adds the class and why; returns the number of rows.

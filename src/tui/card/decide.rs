@@ -54,7 +54,11 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
     if let Some((count, keep)) = state.rule {
         return draw_rule(card, count, keep, inside, buf, ctx);
     }
-    let all = choices(card);
+    let mut all = choices(card);
+    if !state.is_read() {
+        let unread = |choice: &mut CardChoice| (choice.1, choice.2) = (say::next_rows(), say::next_rows_do());
+        all.iter_mut().filter(|choice| choice.0 == Action::Accept).for_each(unread);
+    }
     if area.height < rows(card, area.width) {
         return draw_close(&all, Rect { height: area.height.saturating_sub(1), ..inside }, buf, ctx);
     }

@@ -45,13 +45,19 @@ impl CardState {
             self.laid = (width, body::rows(card, width));
         }
         self.split = self.laid.1.split(height);
-        self.scrolled.measure(self.split.0.len(), height - self.split.1.len());
+        let (all, needed) = (self.split.0.len(), self.laid.1.needed(&self.split.0));
+        self.scrolled.measure_needed(all, needed, height - self.split.1.len());
         self.cut = self.rule.is_some_and(|(count, _)| !rule::fits(card, count, choices));
     }
 
     /// Returns the card's rows, and how far they are scrolled.
     pub fn rows(&self) -> SplitRows<'_> {
         (&self.split.0, &self.split.1, self.scrolled)
+    }
+
+    /// Returns whether all that has to be seen was in sight: only then a key runs the command.
+    pub fn is_read(&self) -> bool {
+        self.scrolled.is_read()
     }
 
     /// Returns whether an action does something now.
@@ -84,7 +90,7 @@ impl CardState {
             Action::Up | Action::Down | Action::PageUp | Action::PageDown => self.scrolled.act(action),
             // Nobody agrees to what is not all seen: the next rows come first.
             Action::Accept | Action::RunInView | Action::WithNetwork | Action::AcceptSession | Action::AlwaysRun
-                if !self.scrolled.is_read() =>
+                if !self.is_read() =>
             {
                 self.scrolled.act(Action::PageDown);
             }
@@ -160,6 +166,22 @@ mod tests {
         assert!(state.rows().1.is_empty(), "too few rows for any to stay");
         assert!(matches!(state.act(&card, Action::Answer), CardOutcome::Decide(CommandDecision::Refuse(_))));
         assert_eq!(state.act(&card, Action::Reject), CardOutcome::Reason);
+    }
+
+    #[test]
+    fn what_stands_below_every_command_needs_no_page() {
+        let (mut state, mut card) = (CardState::default(), card());
+        card.text = (0..5).map(|n| format!("echo {n}\n")).collect();
+        (card.class_why, card.grant) = ("the worst part decides".into(), "the workspace".into());
+        (card.keeper, card.not_kept, card.has_usual_bounds) = ("guard".into(), "what is built again".into(), true);
+        state.measure(&card, (80, 9), Rect::new(0, 0, 80, 5));
+        assert!(state.rows().2.below() > 0 && state.is_read());
+        let run = CardOutcome::Decide(CommandDecision::Run { network: false });
+        assert_eq!(state.act(&card, Action::Accept), run);
+        let mut state = CardState::default();
+        card.has_usual_bounds = false;
+        state.measure(&card, (80, 9), Rect::new(0, 0, 80, 5));
+        assert_eq!((state.is_read(), state.act(&card, Action::Accept)), (false, CardOutcome::Stay));
     }
 
     #[test]

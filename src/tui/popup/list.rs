@@ -281,7 +281,7 @@ impl List {
     /// Returns the border's area and the rows' area.
     fn parts(&self, screen: Rect, body: Rect) -> (Rect, Rect) {
         let foot = self.foot();
-        let usual = if foot > 0 { (screen.height / 4).saturating_sub(3).clamp(3, 14) } else { screen.height / 2 };
+        let usual = if foot > 0 { (screen.height / 3).clamp(3, 14) } else { screen.height / 2 };
         let rows = usual.min(u16::try_from(self.entries.len()).unwrap_or(u16::MAX).max(3));
         // Border, blank, line, rule above the rows; a blank below them unless the foot has one.
         let frame = |foot: u16| if foot > 0 { 5 } else { 6 };

@@ -183,13 +183,8 @@ impl Review {
         match action {
             Action::Close | Action::Escape if self.in_diff => self.in_diff = false,
             Action::Close | Action::Escape => return ReviewOutcome::Leave(Vec::new()),
-            Action::AcceptAll => {
-                return stay(vec![PaneEffect::send(Command::KeepReviewed(self.ids()))]);
-            }
-            Action::RejectAll => {
-                self.whole = true;
-                return stay(vec![reason_line()]);
-            }
+            Action::AcceptAll => return self.decide_rest(Choice::Accept),
+            Action::RejectAll => return self.decide_rest(Choice::Reject),
             Action::NetOrSingle => {
                 self.scope = match self.scope {
                     ReviewScope::Net => ReviewScope::Single,
@@ -225,6 +220,24 @@ impl Review {
             opened.page.judge(choice);
         }
         Vec::new()
+    }
+
+    /// Decides all that is left, and goes on as Enter does where a hunk was decided otherwise before; else the whole is
+    /// kept or restored, with what has no hunks.
+    fn decide_rest(&mut self, choice: Choice) -> ReviewOutcome {
+        if let Some(opened) = &mut self.opened {
+            let count = opened.page.choices.count().0;
+            let otherwise = if choice == Choice::Accept { count.rejected } else { count.accepted };
+            if otherwise > 0 {
+                opened.page.judge_rest(choice);
+                return self.finish();
+            }
+        }
+        if choice == Choice::Accept {
+            return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(self.ids()))]);
+        }
+        self.whole = true;
+        ReviewOutcome::Stay(vec![reason_line()])
     }
 
     /// Moves in the list.

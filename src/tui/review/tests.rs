@@ -72,6 +72,20 @@ fn a_whole_entry_is_restored_with_a_reason() {
 }
 
 #[test]
+fn what_is_said_of_the_rest_leaves_what_was_decided() {
+    for (first, rest, kept) in [(Action::Reject, Action::AcceptAll, false), (Action::Accept, Action::RejectAll, true)] {
+        let mut review = review();
+        review.act(first);
+        let ReviewOutcome::Stay(effects) = review.act(rest) else { panic!("it stays") };
+        assert!(matches!(effects.as_slice(), [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
+        let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken("")) else { panic!("sent") };
+        let Some(Command::Review(verdict)) = sent.iter().find_map(command) else { panic!("{sent:?}") };
+        let then = verdict.restored[0].then.text().expect("text");
+        assert_eq!((then.starts_with("A\n"), then.ends_with("Z\n")), (kept, !kept), "{then}");
+    }
+}
+
+#[test]
 fn an_answer_that_is_late_is_not_shown() {
     let mut review = review();
     review.act(Action::First);

@@ -9,7 +9,7 @@ use super::super::popup::Popup;
 use super::super::text::wrap::cells;
 use super::super::text::{cut, paint};
 use super::super::theme::Role;
-use crate::messages::{actions, hints as say};
+use crate::messages::{actions, card, hints as say};
 
 /// Keys that give way first where there is no room for all.
 const MINOR: [Action; 6] =
@@ -154,6 +154,9 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Graph, [Action::Open]) if matches!(&app.screen, Screen::Graph(graph) if graph.is_confirming()) => {
             say::yes().into()
         }
+        (Context::Card, [Action::Accept]) if app.card().is_some_and(|(_, state)| !state.is_read()) => {
+            card::next_rows().into()
+        }
         (Context::Input, [Action::Send]) if app.is_answering() => say::answer().into(),
         (Context::Input, [Action::Send]) if app.is_busy() => say::queue().into(),
         (Context::Pane, [Action::Zoom]) if app.layout.zoom => say::unzoom().into(),
@@ -167,6 +170,7 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => say::cancel().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => say::preview().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => say::list().into(),
+        (Context::Diff, [Action::Accept]) if app.panes.diff.writes_at_once() => say::writes().into(),
         (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),
         _ => group.hint().into(),
     }

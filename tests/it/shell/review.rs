@@ -455,3 +455,32 @@ async fn every_entry_waits_again_once_its_restore_is_undone() {
     assert_eq!(world.read("a.txt"), "one\na\nb\n");
     assert_eq!(open(&world).0.len(), 2);
 }
+
+#[tokio::test]
+async fn what_was_undone_waits_no_more_whatever_changes_its_files_afterwards() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("all");
+    ran(&world, &["echo hello > new.txt; echo a >> a.txt"]).await;
+    assert_eq!(open(&world).0.len(), 1);
+    assert!(nebula(&world, &["undo", "--yes"]).status.success());
+    assert_eq!(open(&world).0.len(), 0);
+    // By hand, or by git.
+    std::fs::write(world.root().join("a.txt"), "one\nmine\n").expect("written");
+    assert_eq!(open(&world).0.len(), 0);
+    std::fs::write(world.root().join("a.txt"), "one\n").expect("written");
+    assert!(nebula(&world, &["redo", "--yes"]).status.success());
+    assert_eq!(open(&world).0.len(), 1, "its undo was undone");
+    ran(&world, &["echo b >> b.txt"]).await;
+    std::fs::write(world.root().join("a.txt"), "one\na\nmine\n").expect("written");
+    assert_eq!(open(&world).0.len(), 2, "a later change hides none");
+    // All of a turn, with the second command's end as no state of the first one.
+    ran(&world, &["echo c >> b.txt", "echo d >> b.txt"]).await;
+    assert_eq!(open(&world).0.len(), 4);
+    assert!(nebula(&world, &["undo", "--turn", "--yes"]).status.success());
+    assert_eq!((world.read("b.txt").as_str(), open(&world).0.len()), ("two\nb\n", 2));
+    std::fs::write(world.root().join("b.txt"), "two\nb\nmine\n").expect("written");
+    assert_eq!(open(&world).0.len(), 2);
+}

@@ -32,6 +32,7 @@ use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
 use restoring::RestoreCourse;
 pub use restoring::Restoring;
+use reviewed::is_whole;
 pub use reviewed::keep_reviewed;
 use tell::{tell, tell_own, tell_written};
 
@@ -66,7 +67,7 @@ impl Restores {
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
         let (context, kind) = (Arc::clone(context), kind.to_string());
         let events = context.events.clone();
-        self.begin(&events, move |own, _| async move { put(&context, proposal, &kind, &own).await });
+        self.begin(&events, move |own, _| async move { drop(put(&context, proposal, &kind, &own).await) });
     }
 
     /// Carries out what was decided about changes that wait to be reviewed.
@@ -112,22 +113,26 @@ impl Restores {
             if let RestoreRequest::State { .. } | RestoreRequest::Origin { .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), stop)).await {
                     None => return,
-                    Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &own).await,
+                    Some(Ok(Some((proposal, undone)))) => {
+                        let result = put(&context, proposal, UNDO, &own).await;
+                        return reviewed::record(&context, undone, &result).await;
+                    }
                     Some(Ok(None)) => {}
                     Some(Err(why)) => return context.say(Level::Warning, why, "").await,
                 }
             }
             let reason = match &request {
-                RestoreRequest::Review { reason, .. } => Some(reason.clone()),
-                _ => None,
+                RestoreRequest::Review { reason, .. } => reason.clone(),
+                _ => String::new(),
             };
+            let is_review = matches!(request, RestoreRequest::Review { .. });
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, None, chosen, &own).await {
                         tell(&context, &result, &plan.title).await;
                         own.tell_replaced(&context, &result, &plan.title).await;
-                        if let Some(reason) = reason.filter(|_| result.changeset.is_some()) {
+                        if result.changeset.is_some() && (is_review || is_whole(&result)) {
                             reviewed::reviewed(&context, &plan, &result, &reason).await;
                         }
                     }
@@ -168,7 +173,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 }
 
 /// Puts a ready proposal to the person and tells how it ended.
-async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, own: &Restoring) {
+async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, own: &Restoring) -> ProposalResult {
     own.replace().await;
     let title = proposal.title.clone();
     let cause = ChangesetCause::of_session(context.id(), kind, &title);
@@ -181,25 +186,29 @@ async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, own:
         _ => tell_written(context, &result).await,
     }
     own.tell_replaced(context, &result, &title).await;
+    result
 }
 
-/// Plans to undo a part of what the session changed, on a thread that may block.
+/// Plans to undo a part of what the session changed, on a thread that may block. The second: the changesets that it undoes
+/// as a whole.
 async fn part_of(
     context: &Arc<SessionContext>,
     request: RestoreRequest,
     stop: &CancellationToken,
-) -> Result<Option<Proposal>, String> {
+) -> Result<Option<(Proposal, Vec<String>)>, String> {
     let (context, stop) = (Arc::clone(context), stop.clone());
     let planned = tokio::task::spawn_blocking(move || {
         let mut planned = match request {
-            RestoreRequest::State { path, now, then } => Some(part::to_state(&context, &path, *now, *then)),
+            RestoreRequest::State { path, now, then } => {
+                Some((part::to_state(&context, &path, *now, *then), Vec::new()))
+            }
             RestoreRequest::Origin { path, lines, turn } => {
                 let scope = part::origin(&context, &path, lines, turn)?;
                 part::without(&context, &scope, &path, &stop)?
             }
             _ => None,
         };
-        planned.iter_mut().for_each(|proposal| labels::label(&mut proposal.files));
+        planned.iter_mut().for_each(|(proposal, _)| labels::label(&mut proposal.files));
         Ok(planned)
     });
     planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))

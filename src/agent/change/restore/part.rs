@@ -62,13 +62,13 @@ pub(super) fn origin(
 
 /// Takes out of the files as they are what the calls did that changed a file in a changeset, or all that a turn did, and
 /// leaves what came after it. None: what came after it changed the same lines, or it is no text; whole versions are
-/// restored then.
+/// restored then. The second: the changesets of which nothing is left then.
 pub(super) fn without(
     context: &SessionContext,
     scope: &RestoreScope,
     path: &str,
     stop: &CancellationToken,
-) -> Result<Option<Proposal>, String> {
+) -> Result<Option<(Proposal, Vec<String>)>, String> {
     let session = context.id().unwrap_or_default();
     let mut only = None;
     let records = match scope {
@@ -105,7 +105,9 @@ pub(super) fn without(
         (Some(title), _) => format!("undo of {title}"),
         (None, _) => "undo".to_string(),
     };
-    Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
+    let whole = records.iter().filter(|record| record.files.iter().all(|file| is_meant(&file.path)));
+    let undone = whole.filter_map(|record| record.id.clone()).collect();
+    Ok((!files.is_empty()).then(|| (Proposal { id: context.events.proposal(), title, files }, undone)))
 }
 
 /// Returns the files of the calls that changed a file in a changeset, which holds all that one step changed; `None` where

@@ -10,17 +10,17 @@ use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
-use crate::archive::{Id, RestoreTarget};
+use crate::archive::Id;
 use crate::memory::{ChangesetCause, ReviewDecision};
 use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal};
 use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
 use crate::restore_plan::RestorePlan;
+use crate::review::undone_by;
 
 /// Records that whole changes were restored. Those of which no file was written wait on.
 pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult, reason: &str) {
-    let RestoreTarget::Changesets(ids) = &plan.request else { return };
-    let (ids, services) = (ids.clone(), Arc::clone(&context.services));
+    let (target, services) = (plan.request.clone(), Arc::clone(&context.services));
     let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
     let why = reason.to_string();
     let recorded = tokio::task::spawn_blocking(move || {
@@ -28,7 +28,8 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
             let paths = services.record_error(services.archive.paths(**id)).unwrap_or_default();
             paths.iter().any(|path| written.contains(path))
         };
-        let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
+        let undone = services.record_error(undone_by(&target, services.stores())).unwrap_or_default();
+        let ids: Vec<String> = undone.iter().filter(touched).map(|id| id.to_string()).collect();
         review::decide(&services, &ids, ReviewDecision::Restore, &why)
     });
     if let Ok(Err(why)) = recorded.await {
@@ -36,6 +37,19 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
     }
     give_reason(context, reason);
     context.events.refresh_status();
+}
+
+/// Returns whether all that was proposed was written.
+pub(super) fn is_whole(result: &ProposalResult) -> bool {
+    matches!(&result.outcome, Outcome::Applied { hunks, .. } if hunks.rejected == 0)
+}
+
+/// Records changesets of which nothing is left as restored, where the proposal that undoes them was written whole.
+pub(super) async fn record(context: &Arc<SessionContext>, undone: Vec<String>, result: &ProposalResult) {
+    if is_whole(result) {
+        decide(context, undone, "").await;
+        context.events.refresh_status();
+    }
 }
 
 /// Leaves the reason of a restore for the model.
@@ -88,11 +102,11 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     let result =
         execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause, own.stop())
             .await;
-    if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&result.outcome, &result.decision) {
+    if let (Outcome::Applied { .. }, Some(decision)) = (&result.outcome, &result.decision) {
         let decided = proposal.files.iter().zip(decision.files());
         let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
         // Where a part of the restore was refused, the entries wait on.
-        let whole = hunks.rejected == 0;
+        let whole = is_whole(&result);
         let rest = if whole { " The rest was kept." } else { "" };
         lock(&context.notes).push(format!("Restored to what it was before: {}.{rest}", places.join("; ")));
         give_reason(context, &reason);

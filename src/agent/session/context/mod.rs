@@ -140,11 +140,13 @@ impl SessionContext {
         let settings = self.settings();
         let connection = self.connection();
         let provider = connection.provider.as_ref();
+        let chosen = self.services.config.read().model_is_chosen();
         let mut status = Status {
             workspace: self.services.workspace.name(),
             mode: settings.mode,
             approval: settings.approval,
             model: provider.map(|_| settings.model.unwrap_or(connection.model)),
+            seeks_model: !chosen && *self.services.models.looking.borrow(),
             provider: provider.map(|p| p.place()).unwrap_or_default(),
             recording: provider.is_some_and(|p| p.recorded()),
             format: settings.format.name().into(),

@@ -170,7 +170,9 @@ pub(super) fn run_of_calls(
         // What went wrong is never folded away.
         let alone = all.len() == 1;
         let wrong = |c: &&CallSummary| {
-            c.is_partial || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
+            c.is_partial
+                || c.is_unsuccessful && !alone
+                || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
         };
         let wrong: Vec<&CallSummary> = all.iter().filter(wrong).collect();
         let earlier = wrong.len().saturating_sub(WRONG);
@@ -181,23 +183,14 @@ pub(super) fn run_of_calls(
         for call in &wrong[earlier..] {
             out.extend(went_wrong(call, width, look));
         }
+        out.extend(all.iter().flat_map(|call| output(call, width, look)));
         return out;
     }
     let (theme, glyphs) = (look.theme, look.glyphs);
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
     let names = all.iter().map(|d| cells(verbs::localized(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
     for did in &all {
-        let undone = did.undone();
-        let (mark, role) = match did.state {
-            CallState::Done if undone.is_all() => (glyphs.undo, Role::Dim),
-            CallState::Done => (glyphs.done, Role::Added),
-            CallState::Failed => (glyphs.failed, Role::Removed),
-            CallState::Refused => (glyphs.refused, Role::Removed),
-            CallState::Interrupted => (glyphs.broken, Role::Dim),
-            CallState::Asking => (glyphs.asking, Role::Attention),
-            CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
-            CallState::Waiting => (glyphs.queued, Role::Dim),
-        };
+        let (mark, role) = mark(did, look);
         let name = cut::end(verbs::localized(&did.verb.short), names, glyphs.cut);
         let summary = did.result();
         let room = width.saturating_sub(names + cells(summary) + 7);
@@ -212,23 +205,55 @@ pub(super) fn run_of_calls(
         if let Some(reason) = &did.reason {
             out.extend(below(reason, width, dim, "    "));
         }
+        out.extend(output(did, width, look));
     }
     out
+}
+
+/// Returns the mark of a call in an open fold.
+fn mark(did: &CallSummary, look: &Look<'_>) -> (&'static str, Role) {
+    let glyphs = look.glyphs;
+    match did.state {
+        CallState::Done if did.undone().is_all() => (glyphs.undo, Role::Dim),
+        CallState::Done if did.is_unsuccessful => (glyphs.failed, Role::Attention),
+        CallState::Done => (glyphs.done, Role::Added),
+        CallState::Failed => (glyphs.failed, Role::Removed),
+        CallState::Refused => (glyphs.refused, Role::Removed),
+        CallState::Interrupted => (glyphs.broken, Role::Dim),
+        CallState::Asking => (glyphs.asking, Role::Attention),
+        CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
+        CallState::Waiting => (glyphs.queued, Role::Dim),
+    }
 }
 
 /// Calls that went wrong which a closed fold shows, the newest ones.
 const WRONG: usize = 3;
 
+/// Returns the end of what a command of the person printed.
+fn output(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Some((lines, before)) = &call.output else { return Vec::new() };
+    let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
+    let more =
+        (*before > 0).then(|| Span::styled(format!("  {} {}", look.glyphs.more, count::more(before)), dim).into());
+    let line = |line: &String| {
+        let line = Span::styled(format!("  {}", show::plain(line)), text);
+        cut::line(line.into(), width, look.glyphs.cut, dim)
+    };
+    more.into_iter().chain(lines.iter().map(line)).collect()
+}
+
 /// Returns a call that went wrong, below its closed fold: what it was and why.
 fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let (mark, role) = match call.state {
         CallState::Failed => (look.glyphs.failed, Role::Removed),
+        CallState::Done if call.is_unsuccessful => (look.glyphs.failed, Role::Attention),
         CallState::Done => (look.glyphs.done, Role::Attention),
         _ => (look.glyphs.refused, Role::Removed),
     };
     let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
     // What follows the first sentence is meant for the model; the opened call has it.
-    let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
+    let reason = call.reason.as_deref().filter(|_| !call.is_unsuccessful);
+    let reason = reason.unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
     let verb = verbs::localized(&call.verb.short);
     // A reason that begins with the path names it.

@@ -369,10 +369,14 @@ impl Chat {
     }
 
     fn toggle(&mut self, unit: Option<usize>) {
-        if let Some(unit) = unit.and_then(|n| self.window.units.get_mut(n)) {
+        if let Some((number, unit)) = unit.and_then(|n| Some((n, self.window.units.get_mut(n)?))) {
             unit.open = !unit.open;
+            let is_open = unit.open;
             self.search.opened = None;
             self.window.hold();
+            if is_open {
+                self.moves.push(Move::Show(number));
+            }
         }
     }
 

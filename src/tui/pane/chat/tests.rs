@@ -256,6 +256,44 @@ fn a_call_that_changes_stays_in_its_run() {
     assert!(s.text().ends_with("▸ 1 step: read src/a.rs again, failed"));
 }
 
+#[test]
+fn a_fold_that_opens_below_the_screen_comes_into_sight() {
+    let mut s = Screen::new(83, 8);
+    for n in 0..9 {
+        s.nebula(&format!("answer {n}"));
+        s.you("go on");
+    }
+    for name in ["a.rs", "b.rs", "c.rs"] {
+        s.call("readFile", name, CallState::Done);
+    }
+    s.act(Action::Fold);
+    let text = s.text();
+    assert!(text.contains("▾ 3 steps") && text.trim_end().contains("c.rs"), "{text}");
+}
+
+#[test]
+fn what_the_person_ran_stands_by_itself_with_the_end_of_its_output() {
+    let mut s = Screen::new(83, 20);
+    s.call("readFile", "src/a.rs", CallState::Done);
+    let verb = crate::protocol::Verb { short: "run".into(), done: "ran".into(), ..Default::default() };
+    let lines = ["29", "30"].map(|text| crate::protocol::PreviewLine { sign: ' ', text: text.into() });
+    let ran = Call {
+        main: "seq 30; false".into(),
+        verb,
+        summary: "exit 1".into(),
+        reason: Some("exit 1 · c1".into()),
+        preview: lines.to_vec(),
+        typed_lines: Some(30),
+        ..call("runCommand", "", CallState::Done)
+    };
+    s.tell(EventBody::Added(crate::protocol::ItemId(900), Item::Call(ran)));
+    s.call("readFile", "src/b.rs", CallState::Done);
+    let text = s.text();
+    let expected = "▸ 1 step: ran seq 30; false: exit 1\n           ⋯ 28 more\n           29\n           30\n";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("▸ 1 step: read src/a.rs\n") && text.ends_with("▸ 1 step: read src/b.rs"), "{text}");
+}
+
 fn long(s: &mut Screen) {
     for n in 0..50 {
         s.you(&format!("message {n}"));

@@ -14,7 +14,9 @@ impl Chat {
         if let Item::Call(call) = item {
             let did = self.did(call);
             let exchanges = exchanges_of(&did, None);
-            let block = self.block_of(did.step).and_then(|number| Some((number, self.window.units.get_mut(number)?)));
+            // What the person ran is none of the model's steps.
+            let joined = self.block_of(did.step).filter(|_| did.output.is_none());
+            let block = joined.and_then(|number| Some((number, self.window.units.get_mut(number)?)));
             let at = match block {
                 Some((number, ChatBlock { said: BlockContent::Calls(calls), .. })) => {
                     calls.push((id, did));
@@ -43,6 +45,9 @@ impl Chat {
         let number = self.window.units.len().checked_sub(between + 1)?;
         match &self.window.units.get(number)?.said {
             BlockContent::Calls(calls) => {
+                if calls.iter().any(|(_, call)| call.output.is_some()) {
+                    return None;
+                }
                 let same = calls.last().is_some_and(|(_, last)| last.step == step && step > 0);
                 (between == 0 || same).then_some(number)
             }

@@ -40,6 +40,11 @@ pub(super) struct CallSummary {
     pub(super) again: bool,
     /// The change that it led to, with the part of it that is undone.
     pub(super) change: Option<CallChange>,
+    /// It is a command that ran and did not succeed.
+    pub(super) is_unsuccessful: bool,
+    /// The last lines of output of a command that the person typed, and how many stand before them; none: it is the
+    /// model's.
+    pub(super) output: Option<(Vec<String>, usize)>,
 }
 
 impl CallSummary {
@@ -81,6 +86,12 @@ impl CallSummary {
             answered: call.answered,
             again,
             change: call.change.clone(),
+            is_unsuccessful: call.is_unsuccessful(),
+            output: call.typed_lines.map(|all| {
+                let lines: Vec<String> = call.preview.iter().map(|line| line.text.clone()).collect();
+                let before = all.saturating_sub(lines.len());
+                (lines, before)
+            }),
         }
     }
 
@@ -116,7 +127,11 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
         let again = if one.again { say::again() } else { "" };
-        parts.push(format!("{} {}{again}", verbs::localized(one.form()), one.main).trim_end().to_string());
+        let mut words = format!("{} {}{again}", verbs::localized(one.form()), one.main).trim_end().to_string();
+        if one.is_unsuccessful || one.output.is_some() && one.state == CallState::Done {
+            words.push_str(&format!(": {}", one.summary));
+        }
+        parts.push(words);
     } else {
         for over in [true, false] {
             let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
@@ -151,7 +166,9 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
         (CallState::Asking, say::waiting_for_you()),
         (CallState::Waiting, say::waiting()),
     ] {
-        match calls.iter().filter(|c| c.state == state).count() {
+        // One alone says how it ended.
+        let unsuccessful = calls.iter().filter(|c| c.is_unsuccessful && state == CallState::Failed && calls.len() > 1);
+        match calls.iter().filter(|c| c.state == state).count() + unsuccessful.count() {
             0 => {}
             // Its verb says so.
             _ if calls.len() == 1 && state == CallState::Waiting => {}
@@ -289,6 +306,26 @@ mod tests {
         assert_eq!(said(&[did("writeFile", "a.rs", Refused)]), "1 step: write a.rs, rejected");
         let timed = CallSummary { took: Some(Duration::from_millis(4200)), ..did("readFile", "a.rs", Done) };
         assert_eq!(said(&[timed]), "1 step: read a.rs · 4.2 s");
+    }
+
+    #[test]
+    fn a_command_that_ended_with_an_error_says_so() {
+        let verb = Verb { short: "run".into(), doing: "running".into(), done: "ran".into(), one: String::new() };
+        let ran = |text: &str, code: u8| {
+            let call = Call {
+                main: text.into(),
+                verb: verb.clone(),
+                summary: format!("exit {code}"),
+                reason: (code > 0).then(|| format!("exit {code} · 0.4 s")),
+                ..testing::call("runCommand", CallState::Done)
+            };
+            CallSummary::new(&call, false)
+        };
+        assert_eq!(steps(&[ran("make test", 1)], "·"), "1 step: ran make test: exit 1");
+        assert_eq!(steps(&[ran("make test", 0)], "·"), "1 step: ran make test");
+        assert_eq!(steps(&[ran("make a", 1), ran("make b", 0)], "·"), "2 steps: ran make 2, 1 failed");
+        let typed = CallSummary { output: Some((vec!["3".into()], 2)), ..ran("seq 3", 0) };
+        assert_eq!(steps(&[typed], "·"), "1 step: ran seq 3: exit 0");
     }
 
     #[test]

@@ -420,6 +420,11 @@ impl Diff {
         self.page.is_none()
     }
 
+    /// Returns whether accepting its only hunk writes the proposal.
+    pub fn writes_at_once(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.is_open() && page.choices.total() == 1)
+    }
+
     /// Returns whether it shows all that the session changed.
     pub fn is_session(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.stage == Stage::Session)

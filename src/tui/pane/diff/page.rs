@@ -141,6 +141,14 @@ impl DiffPage {
         self.decide(choice);
     }
 
+    /// Says of all hunks that are undecided whether what was done is kept.
+    pub fn judge_rest(&mut self, choice: Choice) {
+        self.remember();
+        while let Some((f, h)) = self.choices.next_undecided(0, 0) {
+            self.set(f, h, choice);
+        }
+    }
+
     /// Returns each file of which something is not kept: its path, its state as it is shown, and the one that is wanted.
     pub fn wanted(&self) -> Vec<(String, State, State)> {
         let files = self.proposal.files.iter().enumerate();

@@ -78,6 +78,7 @@ impl RowPainter<'_, '_, '_> {
         let look = paint::look(self.ctx);
         let (glyph, style) = match call.undone().is_all() {
             true => (look.glyphs.undo, self.style(Role::Dim)),
+            false if call.is_unsuccessful() => (look.glyphs.failed, bold(look.theme, Role::Attention)),
             false => mark(call.state, self.ctx),
         };
         self.pen.put(1, y, glyph, 1, style);
@@ -390,6 +391,7 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
             }
             spans
         }
+        _ if call.is_unsuccessful() => vec![span(call.summary.as_str(), ctx.theme.style(Role::Attention))],
         _ => vec![span(call.summary.as_str(), dim)],
     }
 }

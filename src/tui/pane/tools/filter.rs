@@ -17,9 +17,9 @@ use crate::tui::theme::Role;
 const SEARCH_FROM: u16 = 12;
 
 impl CallEntry {
-    /// Returns whether it failed. What was rejected did not fail.
+    /// Returns whether it failed, or is a command that ended with an error. What was rejected did not fail.
     fn failed(&self) -> bool {
-        self.call.state == CallState::Failed
+        self.call.state == CallState::Failed || self.call.is_unsuccessful()
     }
 
     fn holds(&self, words: &str) -> bool {

@@ -429,15 +429,17 @@ impl Tools {
             self.calls.iter().filter(|e| wanted.contains(&e.call.state) && !is_undone(e)).count()
         };
         let undone = self.calls.iter().filter(is_undone).count();
+        let is_unsuccessful = |e: &&CallEntry| e.call.is_unsuccessful() && !is_undone(e);
+        let unsuccessful = self.calls.iter().filter(is_unsuccessful).count();
         let asking = count(&[CallState::Asking]);
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
         // In a long session the steps say more than the calls.
         let long = self.earlier.count > 0;
         let kinds = [
-            (if long { 0 } else { count(&[CallState::Done]) }, say::done()),
+            (if long { 0 } else { count(&[CallState::Done]) - unsuccessful }, say::done()),
             (undone, say::undone()),
             (count(&[CallState::Refused]), say::rejected()),
-            (count(&[CallState::Failed]), say::failed()),
+            (count(&[CallState::Failed]) + unsuccessful, say::failed()),
             (count(&[CallState::Interrupted]), say::interrupted()),
             (count(&[CallState::Running]), say::running()),
             (asking, say::waiting_for_you()),

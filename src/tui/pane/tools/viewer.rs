@@ -79,7 +79,8 @@ impl Viewer {
         if let Some(rung) = call.rung.filter(|rung| *rung != Rung::Exact) {
             self.block(say::found(), found_word(rung));
         }
-        if let Some(reason) = &call.reason {
+        // The result of a command begins with how it ended.
+        if let Some(reason) = call.reason.as_ref().filter(|_| !call.is_unsuccessful() || call.result.is_none()) {
             self.block(say::why_not(), reason);
         }
         if let Some(result) = &call.result {

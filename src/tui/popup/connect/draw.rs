@@ -95,7 +95,12 @@ impl Connect {
                 false if self.field == FormField::Address => (visible_part(&self.address, room).0, Role::Text),
                 false => (self.address.expanded(), Role::Text),
             };
-            rows.extend([row(say::address(), Some(FormField::Address), words, role), gap()]);
+            rows.push(row(say::address(), Some(FormField::Address), words, role));
+            // What is wrong with it stands below it.
+            rows.push(match &self.stage {
+                FormStage::Failed(why) if self.field == FormField::Address => row("", None, why.clone(), Role::Removed),
+                _ => gap(),
+            });
         }
         let (key, role) = match self.key.expanded().chars().count() {
             0 => (say::paste_it().to_string(), Role::Dim),
@@ -157,16 +162,16 @@ impl Connect {
     fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
         match &self.stage {
             FormStage::Checking => (say::checking().into(), Role::Accent),
-            FormStage::Failed(why) => (why.clone(), Role::Removed),
+            FormStage::Failed(why) if self.field != FormField::Address => (why.clone(), Role::Removed),
             FormStage::Accepted(models) => {
                 let gap = format!(" {} ", ctx.glyphs.dot);
                 let parts = [say::accepted_by(&self.host()), count::models(models.len()), duration(self.took)];
                 (format!("{} {}", ctx.glyphs.done, parts.join(&gap)), Role::Added)
             }
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
-            FormStage::Filling if self.place() == ProviderPlace::Here => (say::no_key_for_file().into(), Role::Dim),
-            FormStage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
-            FormStage::Filling => (say::one_request(&variable), Role::Dim),
+            _ if self.place() == ProviderPlace::Here => (say::no_key_for_file().into(), Role::Dim),
+            _ if variable.is_empty() => (say::loopback().into(), Role::Dim),
+            _ => (say::one_request(&variable), Role::Dim),
         }
     }
 }

@@ -235,6 +235,9 @@ impl Connect {
     }
 
     fn go(&mut self, by: isize) {
+        if self.field == FormField::Address {
+            self.complete_address();
+        }
         if self.field == FormField::Address && by > 0 && !self.has_address() {
             self.fail(say::address_begins(), FormField::Address);
             return;
@@ -314,12 +317,22 @@ impl Connect {
         }
     }
 
+    /// Adds the scheme that was left out.
+    fn complete_address(&mut self) {
+        let typed = self.address.expanded().trim().to_string();
+        let whole = providers::with_scheme(&typed);
+        if whole != typed {
+            self.address.set(&whole);
+        }
+    }
+
     fn has_address(&self) -> bool {
         let address = self.address.expanded();
         ["http://", "https://"].iter().any(|scheme| address.trim().starts_with(scheme))
     }
 
     fn check(&mut self) -> ConnectOutcome {
+        self.complete_address();
         if self.place() == ProviderPlace::Typed && !self.has_address() {
             self.fail(say::address_begins(), FormField::Address);
             return ConnectOutcome::Stay;
@@ -518,12 +531,15 @@ mod tests {
         let mut form = Connect::default();
         form.act(Action::Up);
         form.act(Action::Choose);
-        form.paste("127.0.0.1:9/v1");
+        form.paste("ftp://127.0.0.1:9/v1");
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         assert_eq!(form.field, FormField::Address, "it is not left");
-        assert!(text(&mut form, (100, 30)).contains(say::address_begins()));
+        let drawn = text(&mut form, (100, 30));
+        let row = |words: &str| drawn.lines().position(|line| line.contains(words)).expect("a row");
+        assert_eq!(row(say::address_begins()), row("ftp://") + 1, "{drawn}");
+        assert!(row(say::loopback()) > row(say::paste_it()), "{drawn}");
         form.act(Action::DeleteToStart);
-        form.paste("http://127.0.0.1:9/v1");
+        form.paste("127.0.0.1:9/v1");
         for _ in 0..2 {
             form.act(Action::Choose);
         }

@@ -108,6 +108,7 @@ fn card(
         grant: grant_words(judged, call),
         keeper: keeper_words(judged),
         not_kept: cannot_be_undone(judged),
+        has_usual_bounds: judged.keeper == Keeper::Guard && !judged.is_own_unprotected && found.class < Class::Reach,
         rule: match asking {
             Some(rule) => words::rule_asks(&rule.words()),
             None => words::no_rule().into(),
