@@ -185,6 +185,9 @@ pub struct AnswerRecord {
     /// Its cost is by the built-in table of prices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub estimated: bool,
+    /// The person stopped it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stopped: bool,
     /// It was given in plan mode and calls nothing: a plan.
     #[serde(default, skip_serializing_if = "is_false")]
     pub plan: bool,
@@ -244,6 +247,16 @@ pub struct KnownFileRecord {
 }
 
 impl ResultRecord {
+    /// Returns whether its call was to change files.
+    pub fn requests_changes(&self) -> bool {
+        !self.edits.is_empty()
+    }
+
+    /// Returns whether its call changed something.
+    pub fn has_changed(&self) -> bool {
+        self.changeset.is_some() || self.edits.iter().any(|edit| edit.rung.is_some() && edit.ok == Some(true))
+    }
+
     /// Creates a call that did not do what was asked.
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }

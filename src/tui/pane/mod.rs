@@ -126,6 +126,13 @@ impl Panes {
         self.diff.waiting().map(|w| w.id).or(self.archive.waiting())
     }
 
+    /// Returns the number of proposals and restores that wait for the person's decision.
+    pub fn waiting_count(&self) -> usize {
+        let proposals = self.diff.waiting().map_or(0, |w| 1 + w.behind);
+        // The files of a restore are listed first, and its diff waits meanwhile: it is one thing.
+        proposals + usize::from(self.archive.waiting().is_some_and(|id| !self.diff.holds(id)))
+    }
+
     /// Tells every pane; what each wants done comes with its name.
     pub fn apply(&mut self, event: &EventBody, now: i64) -> Vec<(PaneId, PaneEffect)> {
         let mut all = Vec::new();

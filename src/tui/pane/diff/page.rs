@@ -6,7 +6,7 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
-use crate::proposal::{Choice, FileChange, HunkCount, MergeRung, Proposal, State};
+use crate::proposal::{Choice, FileChange, HunkCount, MergeRung, Proposal, ProposalId, State};
 use crate::protocol::{Command, ProposalTest, RestoreRequest, TestState, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
@@ -81,6 +81,14 @@ impl Settled {
             }
             Settled::Merged(n, rung) => say::merged(&Settled::Part(n).words(), &records::localized(rung.said())),
         }
+    }
+}
+
+impl super::Diff {
+    /// Returns whether a proposal or a restore waits here, be it behind others.
+    pub fn holds(&self, id: ProposalId) -> bool {
+        let open = self.page.iter().filter(|page| page.is_open());
+        open.chain(&self.later).any(|page| page.proposal.id == id)
     }
 }
 
@@ -208,7 +216,10 @@ impl DiffPage {
     }
 
     /// Takes a file as the person edited it.
-    pub fn take_edit(&mut self, f: usize, change: FileChange) {
+    pub fn take_edit(&mut self, f: usize, mut change: FileChange) {
+        // The heads of its hunks read as those of the file that was proposed.
+        #[cfg(feature = "code")]
+        crate::definitions::label(std::slice::from_mut(&mut change));
         self.remember();
         self.choices.edit(f, &self.edited.files[f].clone(), change.clone());
         self.edited.files[f] = change;
