@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, ResultRecord, arguments, read_attached, read_calls, read_results, spans,
+    AnswerRecord, EditRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_results, spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -140,37 +140,14 @@ struct Transcript {
     turn: TurnSoFar,
 }
 
-/// The turn that is read, as far as its end tells of it.
-#[derive(Default)]
-struct TurnSoFar {
-    changes_requested: bool,
-    changed: bool,
-    /// Its last message is a whole answer that asks for nothing more.
-    ended: bool,
-}
-
 impl Transcript {
-    /// Adds what was said at the end of a turn that was to change files and changed none.
+    /// Adds what was said at the end of a turn that changed no file.
     fn end_turn(&mut self) {
-        if !self.turn.ended {
-            return;
-        }
-        let turn = std::mem::take(&mut self.turn);
-        if turn.changes_requested && !turn.changed {
+        if self.turn.has_failed() {
             let nothing = Notice::new(Level::Warning, say::no_file_changed(), say::no_edit_applied());
             self.items.push(Item::Notice(nothing));
+            self.turn = TurnSoFar::default();
         }
-    }
-
-    /// Takes in what a message tells of its turn.
-    fn note(&mut self, m: &NewMessage) {
-        let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
-        self.turn.changes_requested |= results.iter().any(ResultRecord::requests_changes);
-        self.turn.changed |= results.iter().any(ResultRecord::has_changed);
-        let is_answer = m.role == StoredRole::Assistant && m.meta.state == MessageState::Complete;
-        let asks = || !results.is_empty() || read_calls(m.tool_calls.as_deref()).is_none_or(|calls| !calls.is_empty());
-        let is_plan = || AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default().plan;
-        self.turn.ended = is_answer && !asks() && !is_plan();
     }
 
     /// Adds the entries of a message.
@@ -179,7 +156,7 @@ impl Transcript {
             self.end_turn();
             self.turn = TurnSoFar::default();
         }
-        self.note(&row.message);
+        self.turn.note(&row.message);
         let Transcript { items, open, step, .. } = self;
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
@@ -528,7 +505,7 @@ mod tests {
         let answer = message(StoredRole::Assistant, Some("Done."), None);
         let said = |messages: &[NewMessage]| {
             let mut transcript = Transcript::default();
-            messages.iter().for_each(|message| transcript.note(message));
+            messages.iter().for_each(|message| transcript.turn.note(message));
             transcript.end_turn();
             transcript.items
         };
