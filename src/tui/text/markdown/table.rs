@@ -61,11 +61,10 @@ fn widths(columns: usize, rows: &[TableRow], room: usize) -> Vec<usize> {
     let room = room.saturating_sub(BETWEEN * columns.saturating_sub(1));
     // Where not even the words have room, the longest are broken.
     let least = (NARROWEST.min(room / columns.max(1))).max(1);
-    // A path is a word: it may not take the room that another column needs more of than it has.
-    let share = room / 3;
-    let others_lack = |n: usize| needs.iter().enumerate().any(|(other, need)| other != n && *need > share.max(least));
-    let floor = |(n, word): (usize, usize)| if others_lack(n) { word.min(share.max(least)) } else { word };
-    let words: Vec<usize> = words.into_iter().enumerate().map(floor).collect();
+    // A path is one word: it does not take the room of a column whose text breaks anywhere.
+    let share = (room / 3).max(least);
+    let squeezed = |n: usize| (0..columns).any(|other| other != n && words[other] * 2 < needs[other].min(share));
+    let words: Vec<usize> = (0..columns).map(|n| if squeezed(n) { words[n].min(share) } else { words[n] }).collect();
     let words = limited(&words, &vec![1; columns], least, room);
     let mut widths = limited(&needs, &words, least, room);
     let mut spare = room.saturating_sub(widths.iter().sum());
