@@ -128,9 +128,11 @@ impl Panes {
 
     /// Returns the number of proposals and restores that wait for the person's decision.
     pub fn waiting_count(&self) -> usize {
-        let proposals = self.diff.waiting().map_or(0, |w| 1 + w.behind);
         // The files of a restore are listed first, and its diff waits meanwhile: it is one thing.
-        proposals + usize::from(self.archive.waiting().is_some_and(|id| !self.diff.holds(id)))
+        match self.diff.waiting() {
+            Some(waiting) => 1 + waiting.behind,
+            None => usize::from(self.archive.waiting().is_some()),
+        }
     }
 
     /// Tells every pane; what each wants done comes with its name.

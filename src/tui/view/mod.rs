@@ -375,12 +375,8 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         spans.push(Span::styled(words, style));
     }
     // That letters decide is said whatever else has room.
-    let decides = decides(app).map(|words| {
-        [
-            Span::styled(format!(" {} ", g.dot), dim),
-            Span::styled(words, t.style(Role::Accent).add_modifier(Modifier::BOLD)),
-        ]
-    });
+    let bold = t.style(Role::Accent).add_modifier(Modifier::BOLD);
+    let decides = decides(app).map(|words| [Span::styled(format!(" {} ", g.dot), dim), Span::styled(words, bold)]);
     let own: usize = decides.iter().flatten().map(Span::width).sum();
     let mut left = cut::line(Line::from(spans), room.saturating_sub(own), g.cut, dim);
     left.spans.extend(decides.into_iter().flatten());
