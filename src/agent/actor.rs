@@ -225,6 +225,7 @@ impl Actor {
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
             Command::DecideConflict(row, choice) => drop(tokio::spawn(graph::decide(Arc::clone(context), row, choice))),
             Command::RunOn => command::run_on(&context.commands, &context.events).await,
+            Command::StopCommand(id) => command::stop(&context.commands, &id),
             Command::ClearEnvironment => command::clear_left(&context.commands, &context.events).await,
             Command::Review(verdict) => self.restores.review(context, verdict),
             Command::Interrupt => self.interrupt(),
@@ -358,7 +359,8 @@ impl Actor {
     }
 
     fn interrupt(&mut self) {
-        if let Some(command) = self.command.take() {
+        // A turn is stopped alone: a server that the person started runs on.
+        if let Some(command) = self.command.take_if(|_| self.turn.is_none()) {
             command.cancel();
         }
         match (&self.turn, &self.draft) {

@@ -12,7 +12,7 @@ use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::query::listings;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
-use crate::agent::session::open;
+use crate::agent::session::{open, prompt_parts};
 use crate::messages::agent as say;
 use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Query, SessionChange, SessionChoice, SessionId};
 
@@ -33,6 +33,7 @@ impl Supervisor {
     /// Creates the supervisor without a session; the first one begins with these settings.
     pub fn new(services: Arc<Services>, settings: Settings, archive_size: ArchiveSize) -> Self {
         let idle = ActorHandle::idle(SessionContext::new(&services, None, settings));
+        tokio::spawn(prompt_parts::look_at_first_rules(Arc::clone(&idle.context)));
         Supervisor { services, idle, sessions: HashMap::new(), current: None, standing: Vec::new(), archive_size }
     }
 
@@ -142,6 +143,9 @@ impl Supervisor {
         }
         // A session that is opened later is taken up as it was left.
         self.idle.context.change_settings(|idle| (idle.mode_flagged, idle.format_flagged) = (false, false));
+        if opened.items.is_empty() {
+            opened.context.status_data.show_rules(self.idle.context.status().rules);
+        }
         let standing = opened.why_other.take().into_iter().chain(std::mem::take(&mut self.standing)).collect();
         let actor = ActorHandle::open(opened, standing);
         self.sessions.insert(id.clone(), actor);

@@ -17,6 +17,7 @@ use crate::memory::{self, DatabaseNotice, Memory};
 use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{self, ErrorKind, Provider, Replay};
+use crate::text::clean;
 use crate::tools::of_store;
 use crate::workspace::Workspace;
 
@@ -131,7 +132,11 @@ impl Context {
     /// Sets the language of what the screen and `nebula chat` say; all else is English.
     pub fn choose_language(&self) {
         let set = self.config.language.as_deref();
-        messages::set(Language::choose(set, |name| std::env::var(name).ok()));
+        let variable = |name: &str| std::env::var(name).ok();
+        messages::set(Language::choose(set, variable));
+        if !messages::is_utf8(variable) {
+            clean::use_ascii();
+        }
     }
 
     /// Runs a future to its end.

@@ -39,6 +39,7 @@ messages! {
     fold_all: "open or close all folds", "すべての折りたたみを開閉";
     copy: "copy what is selected", "選択した項目をコピー";
     run_on: "run the command on as a job", "コマンドをジョブとして続行";
+    stop_command: "stop the command", "コマンドを停止";
     failed_only: "show failed calls only, or all", "失敗した呼び出しのみ／すべて";
     search: "search", "検索";
     next_match: "next match", "次の一致";

@@ -159,6 +159,8 @@ messages! {
     next_previous_entry: "next, previous entry", "次、前の項目";
     open_or_close_the_call: "open or close the call", "呼び出しを開閉";
     run_on: "run on as a job", "ジョブとして続行";
+    stop: "stop", "停止";
+    in_editor: "in $EDITOR", "$EDITORで編集";
     failed_only: "failed only", "失敗のみ";
     the_archive_below_lower_higher: "the archive below: lower, higher", "下のアーカイブを低く、高く";
     line_down_up: "line down, up", "下、上の行";

@@ -19,6 +19,7 @@ messages! {
     deciding: "deciding", "判断中";
     reviewing: "reviewing", "レビュー中";
     not_saved: "not saved", "未保存";
+    free(window): "{window} free", "空き{window}";
     context(used, window): "{used} of {window}", "{used} / {window}";
 
     // The input line.
@@ -41,6 +42,7 @@ messages! {
     interrupted: "interrupted", "中断";
     failed: "failed", "失敗";
     ready: "ready", "待機中";
+    running: "running", "実行中";
     working(seconds): "working {seconds}", "作業中 {seconds}";
     step(step): "step {step}", "ステップ{step}";
     waiting_for_model: "waiting for the model", "モデルの応答待ち";

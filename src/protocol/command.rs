@@ -76,6 +76,8 @@ pub enum Command {
     LeaveOut(usize),
     /// Let the commands that run go on as jobs: the turn does not wait for them any more.
     RunOn,
+    /// Stop the command of this id, as in `c7`, the person's own or a job; the turn goes on.
+    StopCommand(String),
     /// Begin the next command in the workspace's root, without the variables that commands before it left.
     ClearEnvironment,
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.

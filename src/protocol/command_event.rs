@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::ItemId;
+
 /// A command as it goes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommandEvent {
@@ -37,6 +39,8 @@ pub struct CommandBegan {
     pub decision: &'static str,
     /// It is the person's own: no call of the model waits for it.
     pub by_person: bool,
+    /// The entry of its call in the conversation; none: it has none, or was not started.
+    pub entry: Option<ItemId>,
 }
 
 /// A call of a command that waited for the person.

@@ -6,6 +6,7 @@
 //! shown by their number (`⟨U+202E⟩`).
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::name;
 
@@ -47,8 +48,26 @@ pub fn mark(c: char) -> String {
     match u8::try_from(c) {
         // The caret names the key that types it.
         Ok(byte @ (..0x20 | 0x7f)) => format!("^{}", char::from(byte ^ 0x40)),
-        _ => format!("⟨U+{:04X}⟩", u32::from(c)),
+        _ => numbered(c),
     }
+}
+
+/// True where a terminal is given ASCII alone.
+static ASCII: AtomicBool = AtomicBool::new(false);
+
+/// Writes the numbers of characters in ASCII from now on.
+pub fn use_ascii() {
+    ASCII.store(true, Ordering::Relaxed);
+}
+
+/// Returns the number of a character, as it is shown in its place.
+pub fn numbered(c: char) -> String {
+    numbered_in(c, ASCII.load(Ordering::Relaxed))
+}
+
+fn numbered_in(c: char, ascii: bool) -> String {
+    let (open, close) = if ascii { ('<', '>') } else { ('⟨', '⟩') };
+    format!("{open}U+{:04X}{close}", u32::from(c))
 }
 
 fn escape(c: char) -> String {
@@ -93,6 +112,11 @@ fn cleaned(text: &str, stays: impl Fn(char) -> bool, mark: impl Fn(char) -> Stri
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_number_of_a_character_is_ascii_where_the_terminal_is() {
+        assert_eq!([true, false].map(|ascii| numbered_in('\u{202e}', ascii)), ["<U+202E>", "⟨U+202E⟩"]);
+    }
 
     #[test]
     fn a_byte_of_a_name_is_shown_by_its_number() {

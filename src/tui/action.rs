@@ -153,6 +153,7 @@ each_pane! { actions
     Copy "copy" copy
     FailedOnly "failed-only" failed_only
     RunOn "run-on" run_on
+    StopCommand "stop-command" stop_command
     Search "search" search
     NextMatch "next-match" next_match
     PreviousMatch "previous-match" previous_match

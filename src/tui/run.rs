@@ -16,7 +16,7 @@ use super::msg::{EditFor, Effect, Exit, Msg};
 use super::terminal::{Abilities, Late, Sorted, TerminalScreen, Typed, editor, restore_on_panic};
 use super::text::highlight::{Highlighter, QUIET};
 use crate::protocol::{Addressed, Command, CommandEvent, Event, EventBody};
-use crate::text::time;
+use crate::text::{clean, time};
 
 /// The time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
@@ -58,6 +58,9 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     let screen = TerminalScreen::enter(abilities, options.mouse)?;
     // The terminal answers while the rest is made ready.
     options.ascii |= !abilities.unicode;
+    if options.ascii {
+        clean::use_ascii();
+    }
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
     let rest = options.rest;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use nebula::proposal::{Proposal, ProposalId};
+use nebula::proposal::{Proposal, ProposalId, RestorePreview, RestoreStatus};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Focus, Msg, Start};
 use proptest::prelude::*;
@@ -621,6 +621,7 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
         keeper: "guard",
         decision: "allowed",
         by_person: false,
+        entry: None,
     };
     stage.tell(EventBody::Command(CommandEvent::Began(began("c7"))));
     stage.keys("x");
@@ -642,6 +643,66 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
     stage.keys("x");
     arrive(&mut stage, Arrival::Hold, 1);
     assert!(stage.app.wake().is_some(), "the turn goes on");
+}
+
+/// A command of the person's own is no turn: it is stopped by its id, and the draft is safe.
+#[test]
+fn esc_at_an_empty_input_stops_the_persons_own_command() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("!sleep 1000<enter>");
+    stage.tell(EventBody::Command(CommandEvent::Began(CommandBegan {
+        id: Some("c7".into()),
+        text: "sleep 1000".into(),
+        class: "work",
+        grant: "workspace",
+        keeper: "guard",
+        decision: "allowed",
+        by_person: true,
+        entry: None,
+    })));
+    let text = stage.text();
+    assert!(text.contains("running sleep 1000") && text.contains("Esc stop") && !text.contains("ready"), "{text}");
+    assert!(stage.app.title().ends_with(" shop") && stage.app.wake().is_some(), "{}", stage.app.title());
+    let stops = |stage: &Stage| stage.sent().into_iter().filter(|c| matches!(c, Command::StopCommand(_))).count();
+    stage.keys("x<esc>");
+    assert_eq!(stops(&stage), 0, "a draft");
+    stage.keys("<backspace><esc>");
+    assert_eq!(stage.sent().last(), Some(&&Command::StopCommand("c7".into())));
+    stage.keys("<f4>x");
+    assert_eq!(stops(&stage), 2);
+    let end = CommandEnd { id: "c7".into(), ..CommandEnd::default() };
+    stage.tell(EventBody::Command(CommandEvent::Ended(end)));
+    stage.keys("x<esc><esc>");
+    assert_eq!((stops(&stage), stage.app.title()), (2, "shop".into()), "{}", stage.text());
+}
+
+#[test]
+fn what_waits_is_counted_once() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    assert!(stage.text().contains("waiting 1"), "{}", stage.text());
+    let restore = Arc::new(Proposal { id: ProposalId(900), ..proposal() });
+    let previews = ["src/cart.rs", "src/catalog.rs"];
+    let previews = previews.map(|path| RestorePreview { path: path.into(), status: RestoreStatus::Equal }).into();
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(restore, previews)));
+    assert!(stage.text().contains("waiting 2"), "{}", stage.text());
+}
+
+#[test]
+fn a_key_is_hinted_only_where_it_does_something() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    let hints = stage.text();
+    assert!(hints.contains("/ command   ! run"), "{hints}");
+    stage.keys("a draft");
+    let text = stage.text();
+    assert!(!text.contains("/ command") && !text.contains("! run") && text.contains("Ctrl-G in $EDITOR"), "{text}");
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(EventBody::Status(Status { context: Some((0, 128_000)), cost: None, ..status() }));
+    let text = stage.text();
+    assert!(text.contains("128k free · 2 rules") && text.contains("! run") && !text.contains("F2"), "{text}");
 }
 
 #[test]

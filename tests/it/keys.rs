@@ -64,6 +64,10 @@ fn running(stage: &mut Stage) {
     let mut call = call("runCommand", "cargo test", CallState::Running);
     call.preview = vec![PreviewLine { sign: '$', text: "cargo test".into() }];
     stage.item(Item::Call(call));
+    let (id, text) = (Some("c7".to_string()), "cargo test".to_string());
+    let (class, grant, keeper, decision) = ("project", "workspace", "guard", "allowed");
+    let began = CommandBegan { id, text, class, grant, keeper, decision, by_person: false, entry: None };
+    stage.tell(EventBody::Command(CommandEvent::Began(began)));
 }
 
 fn changed(stage: &mut Stage) {

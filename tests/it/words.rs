@@ -170,7 +170,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 
     let (mut s, _folder) = new(main());
     working(&mut s);
-    says("main", &s, &["F9 interrupts", "F12 mode", "F6 pane", "F7 diff", "F8 archive"]);
+    says("main", &s, &["F9 interrupts", "F12 mode", "F6 pane", "F8 archive"]);
     s.keys("x<alt-s>");
     says("queue", &s, &["Alt-U edits   Alt-X drops"]);
     // The rule between the columns ends in the first line below them.

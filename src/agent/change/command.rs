@@ -167,6 +167,14 @@ pub async fn run_on(commands: &Commands, events: &Events) {
     }
 }
 
+/// Stops a command that runs, at the person's word.
+pub fn stop(commands: &Commands, id: &str) {
+    if let Some(command) = commands.find(id).filter(|command| !command.running.progress().is_over()) {
+        command.note_stopped(Some(Stopped::Person));
+        command.running.stop();
+    }
+}
+
 /// Lets the next command begin again, and tells so.
 pub async fn clear_left(commands: &Commands, events: &Events) {
     commands.clear_left();

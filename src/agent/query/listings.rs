@@ -18,7 +18,7 @@ use crate::archive::Id;
 use crate::archive::restore::state_sha;
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
-use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_tables};
+use crate::memory::{self, MessageState, SessionUse, UsageBy, UsageRow, UsageWords, usage_tables};
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
@@ -227,6 +227,11 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         }
     }
     let mut items = transcript::items(&rows, &restores, &services.tools(), None);
+    let is_arriving = rows.last().is_some_and(|row| row.message.meta.state == MessageState::Streaming);
+    if is_arriving && matches!(session.state, SessionUse::InUse { .. }) {
+        // Another nebula writes this answer right now: it did not break off.
+        items.pop_if(|item| matches!(item, Item::Notice(_)));
+    }
     if !restores.is_empty() {
         own.extend(undone::changesets_of(&items));
         let undone = undone::undone(services, &own);

@@ -112,6 +112,8 @@ impl Conversation {
             memory::StoredRole::Assistant => {
                 let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
                 self.sent.size = answer.context.or(self.sent.size);
+                let input = m.meta.input_tokens.filter(|tokens| *tokens > 0);
+                self.sent.counted = input.map(|tokens| tokens + m.meta.output_tokens.unwrap_or(0));
                 if let Some(basis) = answer.prefix {
                     self.sent.prefix = Some(RequestPrefix { basis, ..RequestPrefix::default() });
                 }

@@ -68,7 +68,8 @@ pub fn open(
     keep_choice(&context, &record);
     lock(&context.notes).extend(notes);
     context.status_data.show_totals(&record.totals);
-    if let Some((used, window)) = session.sent.size {
+    if let Some((estimate, window)) = session.sent.size {
+        let used = session.sent.counted.unwrap_or(estimate);
         let parts =
             [(say::system_prompt(), 0), (say::rules_part(), 0), (say::tools_part(), 0), (say::last_request(), used)];
         context.status_data.show_context(parts.to_vec(), window);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::Services;
 use crate::agent::services::config_files::ConfigFiles;
+use crate::agent::services::{ServiceReport, Services};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::{Look, PromptFacts, PromptState};
@@ -121,6 +121,21 @@ pub async fn parts_in_force(services: &Arc<Services>, settings: &Settings, sessi
 
 /// Reads the rules again for a session that was opened again, for the status line and for the rules view.
 pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
+    if let Some(view) = rules_on_disk(&context, in_play).await {
+        context.set_rules(view);
+    }
+}
+
+/// Reads the rules before a session is open, for the status line of the first screen.
+pub async fn look_at_first_rules(context: Arc<SessionContext>) {
+    if let Some(view) = rules_on_disk(&context, Vec::new()).await
+        && context.status_data.show_rules(view.active)
+    {
+        context.services.report(ServiceReport::Status);
+    }
+}
+
+async fn rules_on_disk(context: &SessionContext, in_play: Vec<String>) -> Option<RulesView> {
     let workspace = Arc::clone(&context.services.workspace);
     let looked = tokio::task::spawn_blocking(move || {
         let rules = Rules::load(&workspace);
@@ -128,9 +143,7 @@ pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
         // A problem with a rule is reported with the next message.
         RulesView { complaints: Vec::new(), ..rules_view(&rules, &active, &in_play) }
     });
-    if let Ok(view) = looked.await {
-        context.set_rules(view);
-    }
+    looked.await.ok()
 }
 
 fn templates_of(services: &Services) -> templates::Templates {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::context::attach::Attachment;
 use crate::context::prefix::PrefixBasis;
 use crate::edit::{Format, json};
-use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
+use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, StoredRole};
 use crate::proposal::{Counts, HunkCount};
 use crate::protocol::{Attached, Call, CallChange, CallState, DecidedHold, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
@@ -185,6 +185,9 @@ pub struct AnswerRecord {
     /// Its cost is by the built-in table of prices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub estimated: bool,
+    /// The person stopped it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stopped: bool,
     /// It was given in plan mode and calls nothing: a plan.
     #[serde(default, skip_serializing_if = "is_false")]
     pub plan: bool,
@@ -243,7 +246,44 @@ pub struct KnownFileRecord {
     pub sha256: String,
 }
 
+/// A turn as far as it is read, and what its end tells of it.
+#[derive(Debug, Default)]
+pub struct TurnSoFar {
+    changes_requested: bool,
+    changed: bool,
+    /// Its last message is a whole answer that asks for nothing more.
+    ended: bool,
+}
+
+impl TurnSoFar {
+    /// Takes in a message of the turn.
+    pub fn note(&mut self, m: &NewMessage) {
+        let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
+        self.changes_requested |= results.iter().any(ResultRecord::requests_changes);
+        self.changed |= results.iter().any(ResultRecord::has_changed);
+        let is_answer = m.role == StoredRole::Assistant && m.meta.state == MessageState::Complete;
+        let asks = || !results.is_empty() || read_calls(m.tool_calls.as_deref()).is_none_or(|calls| !calls.is_empty());
+        let is_plan = || AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default().plan;
+        self.ended = is_answer && !asks() && !is_plan();
+    }
+
+    /// Returns whether it has ended, was to change files, and changed none.
+    pub fn has_failed(&self) -> bool {
+        self.ended && self.changes_requested && !self.changed
+    }
+}
+
 impl ResultRecord {
+    /// Returns whether its call was to change files.
+    pub fn requests_changes(&self) -> bool {
+        !self.edits.is_empty()
+    }
+
+    /// Returns whether its call changed something.
+    pub fn has_changed(&self) -> bool {
+        self.changeset.is_some() || self.edits.iter().any(|edit| edit.rung.is_some() && edit.ok == Some(true))
+    }
+
     /// Creates a call that did not do what was asked.
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, ResultRecord, arguments, read_attached, read_calls, read_results, spans,
+    AnswerRecord, EditRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_results, spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -34,17 +34,20 @@ pub fn items(
         let row = match part {
             SessionPart::Message(row) => row,
             SessionPart::Restored(restore) => {
+                transcript.end_turn();
                 transcript.items.push(Item::Notice(PersonRestore::of(restore).notice()));
                 continue;
             }
         };
         transcript.add(row, tools);
         if let Some(summary) = summary.filter(|summary| summary.upto == row.id) {
+            transcript.end_turn();
             transcript.items.push(Item::Commentary { text: say::summary_of_conversation(&summary.text) });
             let stands = Notice::new(Level::Info, say::summary_stands(), say::compact_undo());
             transcript.items.push(Item::Notice(stands));
         }
     }
+    transcript.end_turn();
     transcript.items
 }
 
@@ -134,12 +137,27 @@ struct Transcript {
     /// Calls without their result, each with its entry.
     open: HashMap<String, usize>,
     step: u32,
+    turn: TurnSoFar,
 }
 
 impl Transcript {
+    /// Adds what was said at the end of a turn that changed no file.
+    fn end_turn(&mut self) {
+        if self.turn.has_failed() {
+            let nothing = Notice::new(Level::Warning, say::no_file_changed(), say::no_edit_applied());
+            self.items.push(Item::Notice(nothing));
+            self.turn = TurnSoFar::default();
+        }
+    }
+
     /// Adds the entries of a message.
     fn add(&mut self, row: &memory::StoredMessage, tools: &ToolSet) {
-        let Transcript { items, open, step } = self;
+        if typed(row).is_some() {
+            self.end_turn();
+            self.turn = TurnSoFar::default();
+        }
+        self.turn.note(&row.message);
+        let Transcript { items, open, step, .. } = self;
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
@@ -212,22 +230,20 @@ fn assistant(
         items.push(Item::Call(call_item));
     }
     items.extend(behind.iter().filter_map(Said::item));
-    let times = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default().thought_ms;
+    let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
     let thoughts = items[first..].iter_mut().filter_map(|item| match item {
         Item::Thinking { took, .. } => Some(took),
         _ => None,
     });
-    for (took, ms) in thoughts.zip(times) {
+    for (took, ms) in thoughts.zip(answer.thought_ms) {
         *took = ms.map(Duration::from_millis);
     }
     if m.meta.state != MessageState::Complete {
-        items.push(Item::Notice(Notice {
-            level: Level::Broken,
-            title: say::broke_off_here().into(),
-            detail: say::arrived_above().into(),
-            actions: Vec::new(),
-            cause: Default::default(),
-        }));
+        let (title, detail) = match answer.stopped {
+            true => (say::interrupted(), say::arrived_kept()),
+            false => (say::broke_off_here(), say::arrived_above()),
+        };
+        items.push(Item::Notice(Notice::new(Level::Broken, title, detail)));
     }
 }
 
@@ -467,6 +483,38 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::session::records::results_json;
+
+    #[test]
+    fn a_turn_that_changed_nothing_says_so_when_it_is_read_again() {
+        let edit =
+            |ok| EditRecord { path: "a.txt".into(), rung: Some("exact".into()), ok: Some(ok), ..EditRecord::default() };
+        let message = |role, content: Option<&str>, tool_results| NewMessage {
+            role,
+            content: content.map(str::to_string),
+            tool_calls: None,
+            tool_results,
+            meta: memory::MessageMeta::default(),
+            blobs: Vec::new(),
+            parts: Vec::new(),
+        };
+        let result = |ok| {
+            let record = ResultRecord { edits: vec![edit(ok)], ..ResultRecord::failed("1", "edit") };
+            message(StoredRole::Tool, None, Some(results_json(&[record])))
+        };
+        let answer = message(StoredRole::Assistant, Some("Done."), None);
+        let said = |messages: &[NewMessage]| {
+            let mut transcript = Transcript::default();
+            messages.iter().for_each(|message| transcript.turn.note(message));
+            transcript.end_turn();
+            transcript.items
+        };
+        let nothing = Notice::new(Level::Warning, say::no_file_changed(), say::no_edit_applied());
+        assert_eq!(said(&[result(false), answer.clone()]), [Item::Notice(nothing)]);
+        assert!(said(&[result(false)]).is_empty(), "it goes on");
+        assert!(said(&[result(false), result(true), answer.clone()]).is_empty(), "something was written");
+        assert!(said(&[answer]).is_empty());
+    }
 
     #[test]
     fn of_many_restored_files_the_first_are_named() {

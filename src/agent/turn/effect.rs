@@ -59,9 +59,8 @@ pub enum RefusalKind {
 impl StepNotes {
     /// Adds the result of a call or an edit; `what` names it as it was asked for.
     pub fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
-        self.changes_requested |= !record.edits.is_empty();
-        self.changed |= record.changeset.is_some();
-        self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
+        self.changes_requested |= record.requests_changes();
+        self.changed |= record.has_changed();
         self.went_back |= record.went_back;
         if !record.ok && !record.went_back {
             let is_unplaced = record.edits.iter().any(|edit| edit.rung.is_none() && edit.ok != Some(true));

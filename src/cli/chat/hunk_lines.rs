@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, display_text, lines};
+use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, display_text, hidden, lines};
+use crate::text::clean::numbered;
 
 /// Unchanged lines around a hunk.
 pub const AROUND: usize = 2;
@@ -19,7 +20,8 @@ pub fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
     }
     fn rows(out: &mut Vec<String>, sign: char, all: &[String], range: Range<usize>) {
         let numbered = (range.start + 1..).zip(all.get(range).unwrap_or_default());
-        out.extend(numbered.map(|(n, text)| format!("{sign} {n:>4}   {text}")));
+        let shown = |text: &str| if sign == '+' { marked(text) } else { text.to_string() };
+        out.extend(numbered.map(|(n, text)| format!("{sign} {n:>4}   {}", shown(text))));
     }
     let (old, new) = (bytes(&file.before), bytes(&file.after));
     let (before, after) = (text(&file.before), text(&file.after));
@@ -41,9 +43,27 @@ pub fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
     out
 }
 
+/// Returns an added line with the letters that make it read differently by their numbers, as they are counted in the head
+/// of its hunk.
+fn marked(line: &str) -> String {
+    let hiding = hidden(line);
+    let one = |(at, c): (usize, char)| match hiding.binary_search(&(at, c)) {
+        Ok(_) => numbered(c),
+        Err(_) => c.to_string(),
+    };
+    line.char_indices().map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hides_in_an_added_line_is_shown_by_its_number() {
+        let after = State::file("p\u{430}y\u{202e} день\n".as_bytes().to_vec());
+        let file = FileChange::new("a.txt", State::file("p\u{430}x\n".as_bytes().to_vec()), after, "edit", &[]);
+        assert_eq!(lines_of(&file, &file.hunks[0]), ["-    1   pаx", "+    1   p⟨U+0430⟩y⟨U+202E⟩ день"]);
+    }
 
     #[test]
     fn lines_that_stay_have_the_numbers_they_will_have() {

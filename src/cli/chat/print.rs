@@ -261,9 +261,14 @@ impl Printer {
             return self.say(&hold_help(hold));
         }
         if question.permission {
-            let text = match question.text.contains('\n') {
-                true => format!("{}\n{}", question.text.trim_end(), say::yes_or_no_help()),
-                false => say::yes_or_no(&question.text),
+            // A screen reader reads a dot aloud.
+            let asked = match question.card.as_ref().filter(|card| !card.grant.is_empty()) {
+                Some(card) => question.text.replace(&card.grant, &card.grant.replace(" · ", "; ")),
+                None => question.text.clone(),
+            };
+            let text = match asked.contains('\n') {
+                true => format!("{}\n{}", asked.trim_end(), say::yes_or_no_help()),
+                false => say::yes_or_no(&asked),
             };
             return self.say(&format!("? {text}"));
         }
@@ -383,7 +388,7 @@ impl Printer {
             Some(changed) => say::changed(&count::files(changed.files.len()), &lines(changed.counts())),
         };
         line.push_str(&say::waiting_and_failed(&waiting, &self.failed));
-        if let Some((used, window)) = self.status.context.filter(|(_, window)| *window > 0) {
+        if let Some((used, window)) = self.status.context.filter(|(used, window)| *used > 0 && *window > 0) {
             line.push_str(&say::tokens(&number::tokens(used), &number::tokens(window), &(used * 100 / window)));
         }
         if let Some(cost) = self.status.cost {

@@ -17,7 +17,7 @@ pub fn line(event: &CommandEvent) -> Value {
 }
 
 fn of_began(began: &CommandBegan) -> Value {
-    let CommandBegan { id, text, class, grant, keeper, decision, by_person: _ } = began;
+    let CommandBegan { id, text, class, grant, keeper, decision, by_person: _, entry: _ } = began;
     json!({
         "type": "command", "id": id, "text": text, "class": class, "grant": grant, "keeper": keeper,
         "decision": decision,

@@ -182,6 +182,7 @@ fn began(class: &'static str, command: &ShellCommand, request: &CommandRequest) 
         keeper: command.keeper.word(),
         decision: "allowed",
         by_person: true,
+        entry: None,
     }
 }
 

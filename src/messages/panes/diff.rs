@@ -37,7 +37,7 @@ messages! {
     sent_with_decision: "sent with the decision", "決定と一緒に送信";
     answer_under(n): "the answer stands under hunk {n}", "ハンク{n}の下に回答があります";
     not_in_diff(words): "{words} is not in this diff", "{words}はこの差分にありません";
-    nothing_proposed: "nothing is proposed; a change is shown here before it happens", "提案はありません。変更は実行前にここに表示されます";
+    nothing_proposed: "nothing is proposed, and this session has changed nothing", "提案も、このセッションでの変更もありません";
     before: "before", "変更前";
     after: "after", "変更後";
     you: "you", "あなた";

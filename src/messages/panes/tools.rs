@@ -10,6 +10,7 @@ messages! {
     writing(verb): "writing {verb}", "{verb}を作成中";
     writing_of(verb, main): "writing {verb} {main}", "{verb}を作成中 {main}";
     running: "running", "実行中";
+    stopping(id): "stopping {id}", "{id}を停止しています";
     job_since(id, time): "job {id} since {time}", "{time}からのジョブ{id}";
     rejected: "rejected", "却下";
     failed: "failed", "失敗";

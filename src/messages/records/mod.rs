@@ -30,7 +30,7 @@ pub fn localized(text: &str) -> Cow<'_, str> {
     }
     let of_line = match language() {
         Language::English => line_for_person,
-        Language::Japanese => line,
+        Language::Japanese => line_in_japanese,
     };
     let lines: Vec<Cow<'_, str>> = text.lines().map(of_line).collect();
     match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
@@ -42,14 +42,23 @@ pub fn localized(text: &str) -> Cow<'_, str> {
 /// Returns what a result that was written for the model says to the person; none: both read the same.
 fn for_person(text: &str) -> Option<String> {
     let whole = |text: &str| {
-        calls::FOR_PERSON.iter().find_map(|(english, words)| {
-            let values = values(english, text)?;
-            Some(fill(words, &values, 0))
-        })
+        let matching = calls::FOR_PERSON.iter().filter_map(|record| Some((record, values(record.0, text)?)));
+        most_exact(matching).map(|((_, words), values)| fill(words, &values, 0))
     };
     let bare = text.trim_end_matches('.');
     // The reason of one edit comes after its file.
     whole(bare).or_else(|| bare.split_once(": ").and_then(|(place, why)| Some(format!("{place}: {}", whole(why)?))))
+}
+
+/// A record, and the values with which it is a text.
+type Matching<'t> = (&'static Record, Vec<(&'static str, &'t str)>);
+
+/// Returns the record with the most text of its own: one that says little is a part of many a text.
+fn most_exact<'t>(matching: impl Iterator<Item = Matching<'t>>) -> Option<Matching<'t>> {
+    let own = |template: &str| -> usize {
+        template.split('{').map(|part| part.split_once('}').map_or(part, |(_, text)| text).len()).sum()
+    };
+    matching.min_by_key(|(record, _)| std::cmp::Reverse(own(record.0)))
 }
 
 fn line_for_person(text: &str) -> Cow<'_, str> {
@@ -71,6 +80,11 @@ pub fn show(text: &mut String) {
     }
 }
 
+/// Returns a line in Japanese: in the words for the person where it was written for the model.
+fn line_in_japanese(text: &str) -> Cow<'_, str> {
+    for_person(text).and_then(|words| translate(&words, DEPTH)).map_or_else(|| line(text), Cow::Owned)
+}
+
 /// Returns one line as the person reads it; it may end in a full stop.
 fn line(text: &str) -> Cow<'_, str> {
     let bare = text.trim_end_matches('.');
@@ -83,11 +97,15 @@ fn line(text: &str) -> Cow<'_, str> {
 
 fn translate(text: &str, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
-    let found = TABLES.iter().flat_map(|table| table.iter()).find_map(|(english, japanese)| {
-        let values = values(english, text)?;
-        values.iter().all(|value| fits(*value, depth)).then(|| fill(japanese, &values, depth))
-    });
+    let found = matching(text, depth).map(|((_, japanese), values)| fill(japanese, &values, depth));
     found.or_else(|| parts(text, depth))
+}
+
+/// Returns the record that is this text, and its values.
+fn matching(text: &str, depth: usize) -> Option<Matching<'_>> {
+    let all = TABLES.iter().flat_map(|table| table.iter());
+    let found = all.filter_map(|record| Some((record, values(record.0, text)?)));
+    most_exact(found.filter(|(_, values)| values.iter().all(|value| fits(*value, depth))))
 }
 
 /// Returns an error after the place it is about, or with what to do about it: the parts are records of their own.
@@ -175,6 +193,73 @@ mod tests {
             let value = |name: &'static str| (name, if name.ends_with('!') { "a text" } else { "7" });
             let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
             assert!(with(Language::Japanese, || line(&text).into_owned()) != text, "{english} does not find itself");
+        }
+    }
+
+    #[test]
+    fn no_record_is_taken_for_another_one() {
+        let value = |name: &'static str| match name {
+            name if name.ends_with('!') => (name, "a folder"),
+            name if NUMBERS.contains(&name) => (name, "7"),
+            name => (name, "v.rs"),
+        };
+        let text = |template| fill(template, &names(template).into_iter().map(value).collect::<Vec<_>>(), 0);
+        for (english, _) in TABLES.iter().flat_map(|table| table.iter()) {
+            let text = text(english);
+            assert_eq!(matching(&text, DEPTH).map(|((found, _), _)| *found), Some(*english), "{text}");
+        }
+        for (english, words) in calls::FOR_PERSON {
+            let said = for_person(&text(english)).expect("it is written for the model");
+            assert_eq!(said, text(words).replace("{}", ""), "{english}");
+        }
+    }
+
+    #[test]
+    fn nothing_for_the_model_reaches_the_person_in_any_language() {
+        for (message, english, japanese) in [
+            (
+                "../x.txt lies outside the workspace (/a/x.txt): use a path inside it",
+                "../x.txt lies outside the workspace",
+                "../x.txtはワークスペースの外にあります",
+            ),
+            (
+                ".git/config points into .git, which nebula never touches: use another path",
+                ".git/config points into .git, which nebula never touches",
+                ".git/configは.gitの中を指しています。nebulaは変更しません",
+            ),
+            (
+                "`needs` must be a list of \"network\"",
+                "the model's call has a wrong `needs`",
+                "モデルの呼び出しの`needs`が正しくありません",
+            ),
+            (
+                "`choices` must be a list of strings, but holds an object",
+                "the model's call has a wrong `choices`",
+                "モデルの呼び出しの`choices`が正しくありません",
+            ),
+            (
+                "the arguments must be one JSON object, but are a list",
+                "the model's call cannot be read",
+                "モデルの呼び出しを読めませんでした",
+            ),
+            (
+                "the arguments could not be read: a name is missing at line 1",
+                "the model's call cannot be read",
+                "モデルの呼び出しを読めませんでした",
+            ),
+            (
+                "there is no tool named nosuchTool; there are: list, readFile, askUser",
+                "the model named a tool that does not exist: nosuchTool",
+                "モデルが存在しないツールを指定しました: nosuchTool",
+            ),
+            (
+                "src/cart.rs has 35 lines; line 900 does not exist",
+                "src/cart.rs has 35 lines; line 900 does not exist",
+                "src/cart.rsは35行で、900行目はありません",
+            ),
+        ] {
+            assert_eq!(localized(message), english);
+            assert_eq!(with(Language::Japanese, || localized(message).into_owned()), japanese);
         }
     }
 

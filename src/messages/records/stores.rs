@@ -168,18 +168,12 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("it is not UTF-8 text", "UTF-8のテキストではありません"),
     ("cannot read {path}: {why}", "{path}を読めません: {why}"),
     ("invalid regex: {why}", "正規表現が正しくありません: {why}"),
-    (
-        "{path} lies outside the workspace ({real}): use a path inside it",
-        "{path}はワークスペースの外にあります（{real}）。中のパスを指定してください",
-    ),
+    ("{path} lies outside the workspace", "{path}はワークスペースの外にあります"),
     (
         "it lies outside the workspace, in no folder of shell.write that is there: add its folder to shell.write in your configuration, then restore it",
         "ワークスペースの外で、shell.writeのどのフォルダーにも含まれていません。設定のshell.writeにフォルダーを追加してから復元してください",
     ),
-    (
-        "{path} points into {what}, which nebula never touches: use another path",
-        "{path}は{what}の中を指しています。nebulaは変更しません。別のパスを指定してください",
-    ),
+    ("{path} points into {what}, which nebula never touches", "{path}は{what}の中を指しています。nebulaは変更しません"),
     ("{path} is no folder", "{path}はフォルダーではありません"),
     ("{path} lies below something that is no folder", "{path}の親がフォルダーではありません"),
     ("there is no folder {path}", "フォルダー{path}がありません"),

@@ -130,6 +130,11 @@ impl App {
         self.session.turn.is_some() || self.session.starting
     }
 
+    /// Returns whether a turn or a command of the person's own runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.is_busy() || self.panes.tools.own_command().is_some()
+    }
+
     /// Returns whether an action takes its key where the keys go: one that decides leaves it to what is around while
     /// nothing waits.
     pub(in crate::tui) fn takes_key(&self, action: Action) -> bool {
@@ -137,6 +142,12 @@ impl App {
             Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
             _ => true,
         }
+    }
+
+    /// Returns whether the key of the diff opens anything: what waits, what the session changed, or the last diff.
+    pub(in crate::tui) fn opens_diff(&self) -> bool {
+        let changed = self.panes.diff.session_size().is_some_and(|(files, _)| files > 0);
+        changed || !self.panes.diff.is_empty() || self.panes.waiting().is_some()
     }
 
     /// Returns whether an action would do something in the present state, for the hints.
@@ -157,7 +168,8 @@ impl App {
                 Action::Sessions => matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0),
                 Action::History => matches!(self.screen, Screen::Start(_)),
                 Action::Send => !self.composer.input.is_empty(),
-                Action::Commands => self.composer.input.is_empty() || self.is_busy(),
+                Action::Commands => self.composer.input.is_empty(),
+                Action::Editor => !self.composer.input.is_empty(),
                 _ => true,
             },
             (Focus::Review, Context::Review) => {
@@ -185,6 +197,9 @@ impl App {
                 self.question().is_some_and(|asking| asking.text.offers(action))
             }
             (Focus::Question, Context::Global) => action == Action::Help,
+            (Focus::Input | Focus::Pane(_), Context::Global) if action == Action::FocusDiff && !self.opens_diff() => {
+                false
+            }
             (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
                 action == Action::Help
             }

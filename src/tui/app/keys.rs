@@ -430,6 +430,7 @@ impl App {
             At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.layout.at = At::Question,
             At::Answer | At::Question => self.layout.at = At::Input,
             At::Input if self.is_working() => return self.interrupt(),
+            At::Input if self.composer.input.is_empty() => return self.stop_own(),
             At::Input => {}
         }
         Vec::new()
@@ -437,6 +438,12 @@ impl App {
 }
 
 impl App {
+    /// Stops the person's own command, if one runs.
+    fn stop_own(&self) -> Vec<Effect> {
+        let own = self.panes.tools.own_command().map(|own| Command::StopCommand(own.id.to_string()));
+        own.map(Effect::Send).into_iter().collect()
+    }
+
     /// Interrupts the turn. A proposal that waits goes with it, which the person is told first.
     fn interrupt(&mut self) -> Vec<Effect> {
         let waits = self.panes.diff.waiting().map(|waiting| waiting.id).filter(|_| self.is_busy());

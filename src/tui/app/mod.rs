@@ -350,7 +350,7 @@ impl App {
         let glyphs = &self.appearance.glyphs;
         match self.attention() {
             Some(_) => format!("{} {name}", glyphs.asking),
-            None if self.is_busy() => format!("{} {name}", glyphs.spin(1)),
+            None if self.is_running() => format!("{} {name}", glyphs.spin(1)),
             None => name.to_string(),
         }
     }
@@ -377,7 +377,7 @@ impl App {
             return Some((self.now / 1000 + 1) * 1000);
         }
         let step = if self.focused { 125 } else { 1000 };
-        let next = (self.is_busy() && !self.is_held_up()).then(|| (self.now / step + 1) * step);
+        let next = (self.is_running() && !self.is_held_up()).then(|| (self.now / step + 1) * step);
         next.into_iter().chain(self.takes_keys_at()).min()
     }
 

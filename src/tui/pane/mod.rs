@@ -126,6 +126,15 @@ impl Panes {
         self.diff.waiting().map(|w| w.id).or(self.archive.waiting())
     }
 
+    /// Returns the number of proposals and restores that wait for the person's decision.
+    pub fn waiting_count(&self) -> usize {
+        // The files of a restore are listed first, and its diff waits meanwhile: it is one thing.
+        match self.diff.waiting() {
+            Some(waiting) => 1 + waiting.behind,
+            None => usize::from(self.archive.waiting().is_some()),
+        }
+    }
+
     /// Tells every pane; what each wants done comes with its name.
     pub fn apply(&mut self, event: &EventBody, now: i64) -> Vec<(PaneId, PaneEffect)> {
         let mut all = Vec::new();

@@ -13,8 +13,9 @@ use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
 use super::super::pane::id::PaneId;
 use super::super::pane::line::{SHORTEST_TITLE, line, note_room};
+use super::super::pane::tools::OwnCommand;
 use super::super::popup::Popup;
-use super::super::text::{cut, paint, wrap};
+use super::super::text::{cut, paint, show, wrap};
 use super::super::theme::Role;
 use crate::messages::{card as card_say, count, times, verbs, view as say};
 use crate::protocol::TurnEnd;
@@ -208,6 +209,9 @@ fn doing(app: &App) -> Doing {
     if let Some(commit) = commit(app) {
         return commit;
     }
+    if let Some(own) = app.panes.tools.own_command() {
+        return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, own_command(app, own));
+    }
     match &app.session.ended {
         Some(TurnEnd::Asking(why)) => Doing::marked(app.appearance.glyphs.asking, Role::Attention, why.as_str()),
         Some(TurnEnd::Interrupted) => Doing::marked(app.appearance.glyphs.broken, Role::Dim, say::interrupted()),
@@ -256,6 +260,15 @@ fn now(app: &App) -> String {
     [step, doing, seconds].join(&dot)
 }
 
+/// Returns `running npm run dev · 12 s`: the person's own command.
+fn own_command(app: &App, own: OwnCommand<'_>) -> String {
+    let seconds = times::seconds(&((app.now - own.began).max(0) / 1000));
+    let (text, words) = (show::plain(own.text), format!("{} ", say::running()));
+    let room = usize::from(app.rects.bar.width).saturating_sub(wrap::cells(&words) + wrap::cells(&seconds) + 6 + 24);
+    let text = cut::end(&text, room.max(8), app.appearance.glyphs.cut);
+    format!("{words}{text} {} {seconds}", app.appearance.glyphs.dot)
+}
+
 /// Draws `changed 3 files +42 −7 · waiting 0 · failed 2 · F2 diff`.
 fn ledger(app: &App, buf: &mut Buffer) {
     let Some(area) = app.rects.ledger else { return };
@@ -276,8 +289,7 @@ fn ledger(app: &App, buf: &mut Buffer) {
             }
         }
     }
-    let proposals = app.panes.diff.waiting().map_or(0, |w| 1 + w.behind);
-    let waiting = proposals + usize::from(app.panes.archive.waiting().is_some()) + app.questions.len();
+    let waiting = app.panes.waiting_count() + app.questions.len();
     let failed = app.panes.tools.failed();
     let counted = |word: &str, n: usize, role: Role| {
         Span::styled(format!("{word} {}", thousands(n)), ctx.theme.style(if n > 0 { role } else { Role::Dim }))
@@ -285,7 +297,8 @@ fn ledger(app: &App, buf: &mut Buffer) {
     spans.extend(Some(dot.clone()).filter(|_| !spans.is_empty()));
     spans.push(counted(say::waiting(), waiting, Role::Text));
     spans.extend([dot.clone(), counted(say::failed(), failed, Role::Removed)]);
-    if let Some(key) = app.keyboard.keys.word(app.context_below(), Action::FocusDiff) {
+    let key = app.keyboard.keys.word(app.context_below(), Action::FocusDiff);
+    if let Some(key) = key.filter(|_| app.opens_diff()) {
         let does = if app.panes.diff.waiting().is_some() { say::does_review() } else { say::does_diff() };
         spans.extend([dot, Span::styled(key, text), Span::styled(does, dim)]);
     }
@@ -424,6 +437,9 @@ fn offers(app: &App) -> Vec<KeyOffer> {
     }
     if app.is_busy() || app.session.commit.is_writing {
         return vec![(STOP, say::interrupts().into())];
+    }
+    if app.panes.tools.own_command().is_some() && app.composer.input.is_empty() {
+        return vec![(STOP, say::stop().into())];
     }
     if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {
         return vec![(empty, say::continues().into())];

@@ -112,6 +112,10 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 _ => 4 + minor,
             };
             hints.push(Hint { key, word, rank });
+            // What a message begins with is no action.
+            if group.actions == [Action::Commands] && *around == Context::Input && !app.is_answering() {
+                hints.push(Hint { key: "!".into(), word: say::run().into(), rank: 3 });
+            }
         }
     }
     // Help, and after it the way out, come last.

@@ -375,8 +375,8 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         spans.push(Span::styled(words, style));
     }
     // That letters decide is said whatever else has room.
-    let decides = decides(app)
-        .map(|words| [Span::styled(format!(" {} ", g.dot), dim), Span::styled(words, t.style(Role::Accent))]);
+    let bold = t.style(Role::Accent).add_modifier(Modifier::BOLD);
+    let decides = decides(app).map(|words| [Span::styled(format!(" {} ", g.dot), dim), Span::styled(words, bold)]);
     let own: usize = decides.iter().flatten().map(Span::width).sum();
     let mut left = cut::line(Line::from(spans), room.saturating_sub(own), g.cut, dim);
     left.spans.extend(decides.into_iter().flatten());
@@ -408,9 +408,13 @@ fn joined(parts: Vec<(String, Style)>, between: Span<'static>) -> Vec<Span<'stat
 const NEARLY_FULL: u64 = 80;
 
 /// Returns `18k of 128k · 14%`: how full the model's context window is; where there is little room the percentage
-/// alone.
+/// alone. Before the first request `128k free`.
 fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let (used, window) = app.session.status.context.filter(|(_, window)| *window > 0)?;
+    if used == 0 {
+        let words = say::free(&tokens(window));
+        return (width >= MEDIUM).then(|| (words, app.appearance.theme.style(Role::Dim)));
+    }
     let percent = used.saturating_mul(100) / window;
     let role = if percent >= NEARLY_FULL { Role::Attention } else { Role::Dim };
     let words = match app.rects.ledger {

@@ -375,7 +375,7 @@ fn looping(stage: &mut Stage) {
     stage.tell(EventBody::Recalled(items.collect()));
     let (id, text) = (Some("c3".to_string()), "cargo watch -x check".to_string());
     let (class, grant, keeper, decision) = ("project", "workspace", "guard", "allowed");
-    let began = CommandBegan { id, text, class, grant, keeper, decision, by_person: false };
+    let began = CommandBegan { id, text, class, grant, keeper, decision, by_person: false, entry: None };
     stage.tell(EventBody::Command(CommandEvent::Began(began)));
     let end = CommandEnd { id: "c3".into(), running: true, ..CommandEnd::default() };
     stage.tell(EventBody::Command(CommandEvent::Ended(end)));

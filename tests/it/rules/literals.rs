@@ -285,7 +285,6 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "tools/read.rs",
         &[
-            "`endLine` (7) is before `startLine` (7)",
             "7: look into it with searchInDirectory",
             "a PNG image",
             "a JPEG image",

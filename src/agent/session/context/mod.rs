@@ -163,6 +163,12 @@ impl SessionContext {
             unreviewed: self.services.counts.unreviewed.load(Ordering::Relaxed),
         };
         self.status_data.fill(&mut status);
+        if status.context.is_none() && !status.recording {
+            // Nothing was sent yet: all of the window is free.
+            let target = self.target();
+            let window = target.connected().and_then(|_| target.facts().window);
+            status.context = window.map(|window| (0, u64::from(window)));
+        }
         status
     }
 

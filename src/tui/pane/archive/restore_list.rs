@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::messages::{archive as say, count, records, times};
-use crate::proposal::{ForeignChoice, Proposal, RestoreFate, RestorePreview, RestoreStatus};
+use crate::proposal::{Counts, ForeignChoice, Proposal, RestoreFate, RestorePreview, RestoreStatus};
 use crate::protocol::{Command, RestoreRequest};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -36,7 +36,6 @@ fn is_foreign(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { .. })
 }
 
-/// Returns whether nothing was said of a file that someone else changed.
 /// Returns what becomes of a path, in words.
 fn fate_words(fate: &RestoreFate) -> &'static str {
     match fate {
@@ -60,6 +59,63 @@ fn fate_detail(fate: &RestoreFate) -> String {
     }
 }
 
+/// The words of a preview in its row.
+struct Said {
+    glyph: &'static str,
+    mark: Role,
+    words: String,
+    role: Role,
+    counts: Option<Counts>,
+    why: String,
+}
+
+impl Said {
+    /// Returns those of a file that is to be restored, or not.
+    fn of(status: &RestoreStatus, ctx: &Ctx<'_>) -> Said {
+        let look = paint::look(ctx);
+        let (glyph, mark, words, role, counts, why) = match status {
+            RestoreStatus::Restore(fate, counts) => {
+                let counts = matches!(
+                    fate,
+                    RestoreFate::Content | RestoreFate::ContentAndMode(..) | RestoreFate::Made | RestoreFate::Deleted
+                )
+                .then_some(*counts);
+                (look.glyphs.done, Role::Added, fate_words(fate).to_string(), Role::Text, counts, fate_detail(fate))
+            }
+            RestoreStatus::Equal => {
+                (look.glyphs.equal, Role::Dim, say::already_equal().into(), Role::Dim, None, String::new())
+            }
+            RestoreStatus::NotArchived(why) => {
+                (look.glyphs.refused, Role::Dim, say::not_archived().into(), Role::Dim, None, why.clone())
+            }
+            RestoreStatus::Refused(why) => {
+                (look.glyphs.refused, Role::Attention, say::not_restored().into(), Role::Text, None, why.clone())
+            }
+            RestoreStatus::NotUndone(why) => {
+                (look.glyphs.dot, Role::Attention, say::not_undone().into(), Role::Text, None, why.clone())
+            }
+            RestoreStatus::Foreign { at, counts, choice, .. } => {
+                let words = match choice {
+                    None => say::foreign(),
+                    Some(ForeignChoice::Keep) => say::kept(),
+                    Some(ForeignChoice::Merge) => say::will_merge(),
+                    Some(ForeignChoice::RestoreVersion) => say::will_restore_version(),
+                };
+                let why = at.map(|at| say::at(&times::exact(&ctx.clock(), at))).unwrap_or_default();
+                (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
+            }
+        };
+        Said { glyph, mark, words, role, counts, why }
+    }
+
+    /// Returns the cells of the words and of the reason behind them.
+    fn cells(&self) -> usize {
+        let why = cells(&records::localized(&self.why));
+        cells(&self.words) + if why > 0 { why + 2 } else { 0 }
+    }
+}
+
+/// Returns whether nothing was said of a file that someone else changed.
 fn undecided(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { choice: None, .. })
 }
@@ -209,7 +265,7 @@ impl RestoreList {
         // The name is shown whole as long as a word for its preview has room.
         let name = |f: &RestorePreview| cells(&f.path[cut::name_start(&f.path)..]);
         let names = self.previews.iter().map(name).max().unwrap_or(0).min(usize::from(width).saturating_sub(20));
-        let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(names).max(14) + 4;
+        let path_room = longest.clamp(12, self.path_room(width, longest, ctx)).max(names).max(14) + 4;
         let current_file = self.current_file();
         for (i, preview) in self.previews.iter().enumerate().skip(top).take(rows) {
             self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, current_file == Some(i));
@@ -220,42 +276,21 @@ impl RestoreList {
         self.question(pen, ctx, rows as u16 + 2);
     }
 
+    /// Returns the cells for paths of at most `longest` cells. The counts give way to them, the reasons do not.
+    fn path_room(&self, width: u16, longest: usize, ctx: &Ctx<'_>) -> usize {
+        const WITH_COUNTS: usize = 52;
+        let room = |reserved| usize::from(width).saturating_sub(reserved).clamp(12, 60);
+        if longest <= room(WITH_COUNTS) {
+            return room(WITH_COUNTS);
+        }
+        let beside = self.previews.iter().map(|f| Said::of(&f.status, ctx).cells()).max().unwrap_or(0);
+        room((beside + 8).min(WITH_COUNTS))
+    }
+
     fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, preview: &RestorePreview, path_room: usize, current: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
-        let clock = ctx.clock();
-        let (glyph, mark, words, role, counts, why) = match &preview.status {
-            RestoreStatus::Restore(fate, counts) => {
-                let counts = matches!(
-                    fate,
-                    RestoreFate::Content | RestoreFate::ContentAndMode(..) | RestoreFate::Made | RestoreFate::Deleted
-                )
-                .then_some(*counts);
-                (look.glyphs.done, Role::Added, fate_words(fate).to_string(), Role::Text, counts, fate_detail(fate))
-            }
-            RestoreStatus::Equal => {
-                (look.glyphs.equal, Role::Dim, say::already_equal().into(), Role::Dim, None, String::new())
-            }
-            RestoreStatus::NotArchived(why) => {
-                (look.glyphs.refused, Role::Dim, say::not_archived().into(), Role::Dim, None, why.clone())
-            }
-            RestoreStatus::Refused(why) => {
-                (look.glyphs.refused, Role::Attention, say::not_restored().into(), Role::Text, None, why.clone())
-            }
-            RestoreStatus::NotUndone(why) => {
-                (look.glyphs.dot, Role::Attention, say::not_undone().into(), Role::Text, None, why.clone())
-            }
-            RestoreStatus::Foreign { at, counts, choice, .. } => {
-                let words = match choice {
-                    None => say::foreign(),
-                    Some(ForeignChoice::Keep) => say::kept(),
-                    Some(ForeignChoice::Merge) => say::will_merge(),
-                    Some(ForeignChoice::RestoreVersion) => say::will_restore_version(),
-                };
-                let why = at.map(|at| say::at(&times::exact(&clock, at))).unwrap_or_default();
-                (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
-            }
-        };
+        let Said { glyph, mark, words, role, counts, why } = Said::of(&preview.status, ctx);
         pen.put(1, y, glyph, 1, bold(theme, mark));
         let room = path_room - 4;
         let name = if current { bold(theme, Role::Path) } else { theme.style(Role::Path) };

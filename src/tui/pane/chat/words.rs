@@ -247,18 +247,18 @@ pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     }
 }
 
-/// Returns the text of an answer without its code: a line for each paragraph and for each entry of a list.
+/// Returns the text of an answer without its code and its tables: a line for each paragraph and for each entry of a list.
 pub fn sentences(markdown: &str) -> String {
     let (mut lines, mut in_code, mut goes_on) = (Vec::<String>::new(), false, false);
     for line in markdown.lines().map(str::trim) {
         if line.starts_with("```") || line.starts_with("~~~") {
             (in_code, goes_on) = (!in_code, false);
-        } else if in_code || line.is_empty() {
+        } else if in_code || line.is_empty() || line.starts_with('|') {
             goes_on = false;
         } else {
             let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
             let is_numbered = digits.len() < line.len() && digits.starts_with(". ");
-            let is_block = is_numbered || ["#", "|", ">", "- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+            let is_block = is_numbered || ["#", ">", "- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
             match lines.last_mut().filter(|_| goes_on && !is_block) {
                 Some(last) => last.extend([" ", line]),
                 None => lines.push(line.into()),
@@ -366,5 +366,7 @@ mod tests {
         let answer = "I'll change\nthe catalog.\n\n```rust\nfn a() {}\n```\nThen:\n- the cart,\n  at last\n1. **all**";
         assert_eq!(sentences(answer), "I'll change the catalog.\nThen:\n- the cart, at last\n1. **all**");
         assert_eq!(sentences("# New\n```\ncode\n"), "");
+        let table = "Two are slow:\n\n| file | calls |\n|---|---|\n| src/cart.rs | 12 |\n\nI change\nboth.";
+        assert_eq!(sentences(table), "Two are slow:\nI change both.");
     }
 }

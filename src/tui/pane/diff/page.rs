@@ -6,7 +6,7 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
-use crate::proposal::{Choice, FileChange, HunkCount, MergeRung, Proposal, State};
+use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
 use crate::protocol::{Command, ProposalTest, RestoreRequest, TestState, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
@@ -216,7 +216,17 @@ impl DiffPage {
     }
 
     /// Takes a file as the person edited it.
-    pub fn take_edit(&mut self, f: usize, change: FileChange) {
+    pub fn take_edit(&mut self, f: usize, mut change: FileChange) {
+        // The heads of its hunks name what those in their place named.
+        for hunk in &mut change.hunks {
+            let meets = |old: &&Hunk| {
+                let (a, b) = (&old.before, &hunk.before);
+                a.start < b.end.max(b.start + 1) && b.start < a.end.max(a.start + 1)
+            };
+            let shown = self.edited.files[f].hunks.iter().filter(meets);
+            hunk.definitions = shown.flat_map(|old| old.definitions.iter().cloned()).collect();
+            hunk.definitions.dedup();
+        }
         self.remember();
         self.choices.edit(f, &self.edited.files[f].clone(), change.clone());
         self.edited.files[f] = change;

@@ -1,9 +1,11 @@
 //! The commands that run on after their calls were answered: a row each on top of the pane, until they end.
 
+use super::Tools;
 use crate::messages::{times, tools as say, verbs};
-use crate::protocol::CommandEvent;
+use crate::protocol::{Command, CommandEvent, ItemId};
 use crate::text::time::Clock;
 use crate::tui::look::Ctx;
+use crate::tui::msg::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -24,11 +26,39 @@ struct JobRow {
     is_job: bool,
     /// It is the person's own.
     by_person: bool,
+    /// The entry of its call.
+    entry: Option<ItemId>,
+}
+
+/// A command of the person's own that runs.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnCommand<'a> {
+    /// Its id, as in `c7`.
+    pub id: &'a str,
+    /// The first line of its text.
+    pub text: &'a str,
+    /// The time when it began.
+    pub began: i64,
 }
 
 /// The commands that run.
 #[derive(Debug, Default)]
 pub(super) struct Jobs(Vec<JobRow>);
+
+impl Tools {
+    /// Returns the newest command of the person's own that runs and is no job.
+    pub fn own_command(&self) -> Option<OwnCommand<'_>> {
+        let own = self.jobs.0.iter().rfind(|job| job.by_person && !job.is_job)?;
+        Some(OwnCommand { id: &own.id, text: &own.text, began: own.began })
+    }
+
+    /// Stops a command, and says which.
+    pub(super) fn stop_command(&self) -> Vec<PaneEffect> {
+        let selected = self.selected.and_then(|i| self.calls.get(i)).map(|entry| entry.id);
+        let Some(id) = self.jobs.to_stop(selected) else { return Vec::new() };
+        vec![PaneEffect::send(Command::StopCommand(id.to_string())), PaneEffect::Say(say::stopping(&id))]
+    }
+}
 
 impl Jobs {
     /// Takes in what is told of a command. Returns whether a row came or went.
@@ -38,7 +68,8 @@ impl Jobs {
             CommandEvent::Began(began) => {
                 if let Some(id) = began.id.clone() {
                     let text = began.text.lines().next().unwrap_or_default().to_string();
-                    self.0.push(JobRow { id, text, began: now, is_job: false, by_person: began.by_person });
+                    let (by_person, entry) = (began.by_person, began.entry);
+                    self.0.push(JobRow { id, text, began: now, is_job: false, by_person, entry });
                 }
             }
             CommandEvent::Printed { .. } | CommandEvent::Held(_) => {}
@@ -53,6 +84,13 @@ impl Jobs {
     /// Returns whether the turn does not wait for the command of this id: its call was answered, or it is the person's.
     pub(super) fn run_beside(&self, id: &str) -> bool {
         self.0.iter().any(|job| (job.is_job || job.by_person) && job.id == id)
+    }
+
+    /// Returns the id of the command that the person stops with a key: that of the selected call while it runs, else the
+    /// newest; none: none runs.
+    pub(super) fn to_stop(&self, selected: Option<ItemId>) -> Option<&str> {
+        let of_selected = selected.and_then(|entry| self.0.iter().find(|job| job.entry == Some(entry)));
+        of_selected.or(self.0.last()).map(|job| job.id.as_str())
     }
 
     fn count(&self) -> usize {

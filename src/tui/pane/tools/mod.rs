@@ -29,6 +29,8 @@ use crate::tui::pane::chat::count_steps;
 use crate::tui::pane::mark::Mark;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
+pub use jobs::OwnCommand;
+
 use entry::{CallEntry, EarlierCalls, Filter};
 use fields::Field;
 use jobs::Jobs;
@@ -163,6 +165,7 @@ impl Tools {
             },
             Action::Search => !self.calls.is_empty(),
             Action::RunOn => self.calls.iter().any(CallEntry::is_running_command),
+            Action::StopCommand => self.jobs.to_stop(None).is_some(),
             Action::FailedOnly => self.viewer.is_none() && (self.filter.failed || self.failed() > 0),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => {
                 !self.calls.is_empty()
@@ -177,8 +180,10 @@ impl Tools {
 
     /// Does `action`.
     pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
-        if action == Action::RunOn {
-            return vec![PaneEffect::send(Command::RunOn)];
+        match action {
+            Action::RunOn => return vec![PaneEffect::send(Command::RunOn)],
+            Action::StopCommand => return self.stop_command(),
+            _ => {}
         }
         if let Some(viewer) = &mut self.viewer {
             let (keep, effects) = viewer.act(action);

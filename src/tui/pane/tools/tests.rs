@@ -305,6 +305,7 @@ fn began(id: &str, text: &str) -> EventBody {
         keeper: "guard",
         decision: "allowed",
         by_person: false,
+        entry: None,
     }))
 }
 

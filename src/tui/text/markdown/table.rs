@@ -61,6 +61,10 @@ fn widths(columns: usize, rows: &[TableRow], room: usize) -> Vec<usize> {
     let room = room.saturating_sub(BETWEEN * columns.saturating_sub(1));
     // Where not even the words have room, the longest are broken.
     let least = (NARROWEST.min(room / columns.max(1))).max(1);
+    // A path is one word: it does not take the room of a column whose text breaks anywhere.
+    let share = (room / 3).max(least);
+    let squeezed = |n: usize| (0..columns).any(|other| other != n && words[other] * 2 < needs[other].min(share));
+    let words: Vec<usize> = (0..columns).map(|n| if squeezed(n) { words[n].min(share) } else { words[n] }).collect();
     let words = limited(&words, &vec![1; columns], least, room);
     let mut widths = limited(&needs, &words, least, room);
     let mut spare = room.saturating_sub(widths.iter().sum());
@@ -105,5 +109,9 @@ mod tests {
         assert_eq!(widths(3, &rows, 30), [9, 8, 9]);
         assert_eq!(widths(3, &rows, 23), [5, 5, 9]);
         assert_eq!(widths(3, &rows, 20).iter().sum::<usize>(), 16, "the longest word is broken");
+        let path = "src/checkout/handlers/orders/a_path_without_a_space.rs";
+        let rows = [row(&[path, &"日本語の説明が長く続きます。".repeat(3), "12"])];
+        let squeezed = widths(3, &rows, 60);
+        assert!(squeezed[1] >= 18 && squeezed[2] == 2, "{squeezed:?}");
     }
 }

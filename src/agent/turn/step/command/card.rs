@@ -16,7 +16,7 @@ use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, 
 use crate::shell::class::rules::{RuleDecision, proposed};
 use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
 use crate::shell::{Grant, Keeper};
-use crate::text::clean::clean;
+use crate::text::clean::{clean, numbered};
 use crate::text::size;
 use crate::tools::CommandCall;
 
@@ -156,7 +156,7 @@ fn class(class: Class) -> CommandClass {
 /// Shows what is not seen.
 fn printable(text: &str) -> String {
     let one = |c: char| match hidden(c) {
-        true => format!("⟨U+{:04X}⟩", u32::from(c)),
+        true => numbered(c),
         false => c.to_string(),
     };
     text.chars().map(one).collect()

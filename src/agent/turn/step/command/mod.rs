@@ -92,7 +92,8 @@ pub async fn run(
             return result;
         }
     };
-    let began = CommandBegan { id: Some(command.id.clone()), ..began(&call, &allowed) };
+    let (id, entry) = (Some(command.id.clone()), Some(item.id));
+    let began = CommandBegan { id, entry, ..began(&call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let halt = stop.child_token();
@@ -146,6 +147,7 @@ fn began(call: &CommandCall, allowed: &Allowed) -> CommandBegan {
         keeper: allowed.keeper.word(),
         decision: allowed.decision,
         by_person: false,
+        entry: None,
     }
 }
 
@@ -164,6 +166,7 @@ async fn refused<T>(
         keeper: judged.keeper.word(),
         decision: "refused",
         by_person: false,
+        entry: None,
     };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     Err(CommandResult::Refused(why))
@@ -327,8 +330,8 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool, st
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
         let (grant, keeper) = (Grant::Workspace.word(), command.keeper.word());
-        let (id, text) = (Some(command.id.clone()), call.text.clone());
-        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed", by_person: true };
+        let (id, text, entry) = (Some(command.id.clone()), call.text.clone(), Some(item.id));
+        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed", by_person: true, entry };
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
         let halt = stop.child_token();

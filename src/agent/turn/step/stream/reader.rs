@@ -75,6 +75,8 @@ pub(super) struct StepReader<'a> {
     look_at: usize,
     /// The tokens of the answer were counted here.
     counted: bool,
+    /// The person stopped it.
+    stopped: bool,
 }
 
 /// Bytes of an answer between two looks at the budget.
@@ -124,6 +126,7 @@ impl<'a> StepReader<'a> {
             received: 0,
             look_at: BUDGET_EVERY,
             counted: false,
+            stopped: false,
         }
     }
 
@@ -288,6 +291,7 @@ impl<'a> StepReader<'a> {
                 new_prefix: self.session.sent.prefix_cause.is_some(),
                 prefix: self.session.sent.prefix.as_ref().map(|prefix| prefix.basis.clone()),
                 estimated: cost.estimated || self.counted,
+                stopped: self.stopped,
             }
             .write(),
             cost_nanos: cost.nanos,
@@ -373,6 +377,7 @@ impl<'a> StepReader<'a> {
             self.begin_reads(whole).await;
         }
         self.drop_unfinished_calls().await;
+        self.stopped = matches!(ended, Ended::Interrupted);
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
         let thought = !self.thoughts.is_empty() || !self.answer.thinking.is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
