@@ -102,6 +102,20 @@ impl SourceFile {
         self.line_starts.partition_point(|start| *start <= byte)
     }
 
+    /// Returns the text of the line that holds a byte.
+    pub fn line_text(&self, byte: usize) -> &str {
+        let line = self.line(byte);
+        let end = self.line_starts.get(line).copied().unwrap_or(self.text.len());
+        &self.text[self.line_starts[line - 1]..end]
+    }
+
+    /// Returns the innermost definition that holds a byte.
+    pub fn holder(&self, byte: usize) -> Option<usize> {
+        let last = self.nodes.partition_point(|node| node.range.start <= byte).checked_sub(1);
+        let mut around = std::iter::successors(last, |at| self.nodes[*at].parent);
+        around.find(|at| self.nodes[*at].range.contains(&byte))
+    }
+
     /// Returns the first and last line of a definition, from 1.
     pub fn lines(&self, at: usize) -> (usize, usize) {
         let range = &self.nodes[at].range;

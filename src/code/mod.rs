@@ -27,6 +27,9 @@ pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage, is_found_by_name, is_reserved};
 pub use merge::{LineMerge, has_definitions_of_both, merge};
-pub use refs::{Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, uses};
+pub use refs::{
+    Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, import_called, misfit, quoted,
+    uses,
+};
 pub use select::NodeSelector;
-pub use splice::{SplicedFile, remove, renamed, replace, respelled};
+pub use splice::{SplicedFile, numbers_others, remove, renamed, replace, respelled};

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tree_sitter::Node;
+
 use super::fault::CodeFault;
 use super::file::SourceFile;
 use super::lang::{CodeNode, NodeKind, code_between};
@@ -72,6 +74,19 @@ pub fn remove(file: &SourceFile, at: usize) -> Result<SourceFile, CodeFault> {
     let new = reread(file, &cut, "")?;
     same(file, at, &new, &(cut.start..cut.start))?;
     Ok(new)
+}
+
+/// Returns whether constants of Go after a definition would be others without it: they repeat or count those before.
+pub fn numbers_others(file: &SourceFile, at: usize) -> bool {
+    let name = &file.nodes[at].name_at;
+    let leaf = file.syntax().root.descendant_for_byte_range(name.start, name.end);
+    let spec = leaf.and_then(|leaf| leaf.parent()).filter(|spec| spec.kind() == "const_spec");
+    let counts = |spec: Node<'_>| match spec.child_by_field_name("value") {
+        None => true,
+        Some(value) => file.text[value.byte_range()].contains("iota"),
+    };
+    let mut after = std::iter::successors(spec.and_then(|spec| spec.next_named_sibling()), Node::next_named_sibling);
+    after.any(|other| other.kind() == "const_spec" && counts(other))
 }
 
 /// Returns a file with a name written anew in some places.

@@ -8,6 +8,7 @@ use super::fault::FindFault;
 use super::find::{DefinitionFinder, FindNotes, FoundFile};
 use crate::code::{
     CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
+    quoted,
 };
 use crate::proposal::State;
 use crate::workspace::Stamp;
@@ -116,6 +117,32 @@ impl<'a> SourceFiles<'a> {
         found
     }
 
+    /// Returns the places of a definition's name that may mean it, though they are in no source file that is understood:
+    /// in JavaScript and what holds it, and in annotations of Python that are texts.
+    pub fn unread(&self, target: &CodeTarget) -> Vec<String> {
+        let (name, language, mut found) = (&target.node().name, target.file.language, Vec::new());
+        self.each_with(name, language, |file| {
+            let quoted = quoted(&file, name).into_iter();
+            found.extend(quoted.map(|at| format!("{}:{}", file.path, file.line(at))));
+        });
+        if !language.is_like(SourceLanguage::TypeScript) {
+            return found;
+        }
+        let workspace = self.finder.workspace;
+        let entries = workspace.walk("").build().flatten().take_while(|_| !self.finder.stop.is_cancelled());
+        let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let paths = files.map(|entry| workspace.below_root(entry.path()));
+        let of_script = |path: &String| path.rsplit_once('.').is_some_and(|(_, end)| SCRIPTS.contains(&end));
+        let mut paths: Vec<String> = paths.filter(|path| of_script(path) && !self.finder.withholds(path)).collect();
+        paths.sort();
+        for path in paths {
+            let Some(text) = self.text(&path).filter(|text| text.contains(name)) else { continue };
+            let lines = text.lines().enumerate().filter(|(_, line)| holds_word(line, name));
+            found.extend(lines.map(|(n, _)| format!("{path}:{}", n + 1)));
+        }
+        found
+    }
+
     /// Returns a file that is worth it, by its bytes, or why it is not read.
     fn take(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<Rc<SourceFile>>, String> {
         if let Some(read) = self.read.borrow().get(path) {
@@ -158,6 +185,16 @@ fn holds_any(bytes: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }
 
+/// Endings of the files that hold JavaScript, which may import from TypeScript.
+const SCRIPTS: &[&str] = &["js", "jsx", "mjs", "cjs", "vue", "svelte"];
+
+/// Returns whether a line has a name that is no part of another.
+fn holds_word(line: &str, name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    line.match_indices(name)
+        .any(|(at, _)| !line[..at].ends_with(is_of_name) && !line[at + name.len()..].starts_with(is_of_name))
+}
+
 /// A mention with its file.
 pub struct FoundMention {
     /// The file.
@@ -185,12 +222,11 @@ impl FoundMention {
 
     /// Returns the id of the innermost definition around it.
     pub fn within(&self) -> Option<String> {
-        let holds = |at: &usize| self.file.nodes[*at].range.contains(&self.mention.at.start);
-        (0..self.file.nodes.len()).rev().find(holds).map(|at| self.file.id(at))
+        self.file.holder(self.mention.at.start).map(|at| self.file.id(at))
     }
 
     /// Returns its line.
     pub fn text(&self) -> &str {
-        self.file.text.lines().nth(self.line() - 1).unwrap_or_default().trim()
+        self.file.line_text(self.mention.at.start).trim()
     }
 }

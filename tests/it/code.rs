@@ -479,6 +479,76 @@ mod rules {
     }
 
     #[test]
+    fn a_rename_that_something_would_miss_is_refused() {
+        let world = World::new();
+        for (path, text) in [
+            ("app/a.py", "import threading\nclass W(threading.Thread):\n    def run(self): pass\n"),
+            ("app/d.py", "@dataclass\nclass D:\n    red: int = 1\n"),
+            ("app/f.py", "@pytest.fixture\ndef client(): pass\n"),
+            ("app/g.py", "def glob(): pass\nclass K:\n    def f(self): return glob()\n"),
+            ("app/h.py", "from app.g import *\n"),
+            ("app/i.py", "from app.h import *\nprint(sum([1]))\n"),
+            ("app/s.py", "def stubbed(): pass\n"),
+            ("app/s.pyi", "def stubbed(): ...\n"),
+            (
+                "app/a.tsx",
+                "export function Tag(p: {}) {}\nexport const v = <Tag/>;\nclass P { #x = 1; f() { return this.#x } }\n",
+            ),
+            ("app/b.ts", "export interface Opt {}\n"),
+            ("app/c.ts", "import './b';\ndeclare module './b' { interface Opt {} }\n"),
+            ("app/a.go", "package a\n\nfunc one() int { return 1 }\n"),
+            ("app/b.go", "package a\n\nimport \"strings\"\n\nvar x = strings.ToUpper(\"\")\n"),
+            ("app/a_test.go", "package a\n\nfunc TestOne() {}\n"),
+        ] {
+            world.write(path, text);
+        }
+        for (selector, new, words) in [
+            ("app/a.py::W.run", "work", "the base threading.Thread"),
+            ("app/d.py::D.red", "blue", "@dataclass"),
+            ("app/f.py::client", "other", "@pytest.fixture"),
+            ("app/g.py::glob", "__glob", "app/g.py:3: in a class"),
+            ("app/g.py::glob", "sum", "app/i.py:2 uses"),
+            ("app/s.py::stubbed", "other", "app/s.pyi:1"),
+            ("app/a.tsx::Tag", "tag", "app/a.tsx:2: a tag of JSX"),
+            ("app/b.ts::Opt", "Options", "app/c.ts:2"),
+            ("app/a.go::one", "strings", "app/b.go:3 uses"),
+            ("app/a_test.go::TestOne", "check", "`go test`"),
+        ] {
+            let (_, said) = world.code(3, &["rename", selector, new, "--yes"], "");
+            assert!(said.contains(words), "{selector}: {said}");
+        }
+        for (selector, new) in [("app/a.tsx::P.#x", "y"), ("fn.helper", "r#aid"), ("fn.helper", "r#self")] {
+            world.code(2, &["rename", selector, new, "--yes"], "");
+        }
+        world.code(0, &["rename", "app/a.tsx::P.#x", "#y", "--yes"], "");
+        assert!(world.read("app/a.tsx").contains("#y = 1; f() { return this.#y }"));
+        world.code(0, &["rename", "fn.helper", "r#match", "--yes"], "");
+    }
+
+    #[test]
+    fn what_a_rename_leaves_and_a_removal_breaks_is_told() {
+        let world = World::new();
+        world.write("app/a.ts", "export function total() {}\n");
+        world.write("app/b.js", "import { total } from './a';\ntotals();\n");
+        world.write("app/n.py", "class Node:\n    def next(self) -> \"Node\": pass\n");
+        let (_, said) = world.code(0, &["rename", "app/a.ts::total", "sum", "--yes"], "");
+        assert!(said.contains("left as they are, since what they mean is not looked up: app/b.js:1\n"), "{said}");
+        assert_eq!(world.json(0, &["rename", "app/n.py::Node", "Item", "--dry-run"], "")["left"][0], "app/n.py:2");
+        world.write("app/a.go", "package a\n\nconst (\n\tA = iota\n\tB\n\tC\n)\n");
+        for (name, exit) in [("A", 3), ("B", 3), ("C", 0)] {
+            world.code(exit, &["remove", &format!("app/a.go::{name}"), "--yes"], "");
+        }
+        let again = "def f(): pass\nif fast:\n    from x import f\nf()\n";
+        world.write("app/f.py", again);
+        let many: String = (0..4_001).map(|n| format!("x{n} = many()\n")).collect();
+        world.write("app/many.py", &format!("def many(): pass\n{many}"));
+        for (selector, place) in [("app/f.py::f", "app/f.py:4"), ("app/many.py::many", "app/many.py:2")] {
+            let (_, said) = world.code(3, &["remove", selector, "--yes"], "");
+            assert!(said.contains(place), "{said}");
+        }
+    }
+
+    #[test]
     fn what_is_not_read_holds_a_rename_and_is_told() {
         use std::os::unix::ffi::OsStrExt;
         let world = World::new();

@@ -124,8 +124,8 @@ leaves a mention more certain than 'name', or touches what git would not find,
 is refused.
 
 JSON: {op-id, id, changed: [{path, count}], diff,
-       diagnostics: [{path, line, message}]}, with --server also server and
-      left: [\"path:line\"], mentions of the name that mean something else;
+       diagnostics: [{path, line, message}]}, with --server also server; and
+      left: [\"path:line\"], places of the name that are left as they are;
       when refused, error.details.places or error.details.skipped
 Exit: 0 renamed, 2 no legal name, 3 unresolved, not read, in use, changed
       meanwhile, not trusted, no server or no edit of it that will do, or not

@@ -59,7 +59,7 @@ pub(super) fn unmentioned(target: &CodeTarget, sources: &SourceFiles<'_>) -> Res
     let mut places: Vec<String> = Vec::new();
     for one in sources.mentions(target) {
         let inside = one.file.path == target.file.path && own.contains(&one.mention.at.start);
-        if !inside && one.mention.certainty > Certainty::Name {
+        if !inside && (one.mention.certainty > Certainty::Name || one.mention.is_possible) {
             places.push(one.place());
         }
     }

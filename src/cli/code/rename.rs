@@ -45,12 +45,17 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     let (now, id) = now.ok_or_else(|| Failed::new("usage", USAGE, format!("{} is no name", args.new_name)))?;
     let mut answer = json!({"id": id, "changed": changed, "diagnostics": errors});
     if let Some(server) = &server {
-        (answer["server"], answer["left"]) = (server.as_str().into(), left.clone().into());
+        answer["server"] = server.as_str().into();
     }
-    if let (false, Some(server), false) = (place.json, &server, left.is_empty()) {
-        let left =
-            format!("left as they are, since {server} finds something else of the name there: {}", left.join(", "));
-        files.complain(&left)?;
+    if server.is_some() || !left.is_empty() {
+        answer["left"] = left.clone().into();
+    }
+    if !place.json && !left.is_empty() {
+        let why = match &server {
+            Some(server) => format!(", since {server} finds something else of the name there"),
+            None => ", since what they mean is not looked up".to_owned(),
+        };
+        files.complain(&format!("left as they are{why}: {}", left.join(", ")))?;
     }
     let title = format!("code: rename {old} to {now}");
     carry_out(
@@ -78,7 +83,7 @@ fn found_out(
                 all_read(target, sources)?;
                 free(target, sources, &args.new_name, &places)?;
                 visible(target, sources, &args.new_name, &places)?;
-                return by_text(&places, sources, &args.new_name);
+                return Ok(Renamed { left: sources.unread(target), ..by_text(&places, sources, &args.new_name)? });
             }
             (Err(_), Some(server)) => server,
             (Err(unresolved), None) => return Err(unresolved.and(&place.servers.advice(&target.file.path))),
@@ -120,6 +125,21 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
         let (file, dotted) = (&target.file, &target.node().dotted);
         let alike = file.nodes.iter().filter(|node| node.dotted == *dotted && !target.is(file, node));
         unsure.extend(alike.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
+        sources.each_with(&target.node().name, file.language, |other| {
+            // The types of a module of Python may stand in a file of their own.
+            let is_stub =
+                other.path != file.path && other.path.trim_end_matches('i') == file.path.trim_end_matches('i');
+            let typed = other.nodes.iter().filter(|node| is_stub && node.dotted == *dotted);
+            unsure.extend(typed.map(|node| format!("{}:{}", other.path, other.line(node.name_at.start))));
+            let added = target.additions(sources, &other).into_iter();
+            unsure.extend(added.map(|at| format!("{}:{}", other.path, other.line(at))));
+        });
+    }
+    // A program may read them by their names.
+    if let Some(decorator) = target.field_decorator() {
+        let why =
+            format!("cannot rename {}: @{decorator} makes its name one that programs read", target.file.id(target.at));
+        return Err(Failed::new("unresolved", REFUSED, why));
     }
     if !unsure.is_empty() {
         let (id, all) = (target.file.id(target.at), found.len());

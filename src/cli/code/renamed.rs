@@ -7,7 +7,10 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::failure::{Failed, REFUSED};
-use crate::code::{CodeFault, CodeTarget, MentionFinder, SourceFile, SourceLanguage, is_found_by_name, is_reserved};
+use crate::code::{
+    CodeFault, CodeTarget, MentionFinder, SourceFile, SourceLanguage, import_called, is_found_by_name, is_reserved,
+    misfit,
+};
 use crate::definitions::SourceFiles;
 use crate::proposal::State;
 
@@ -47,8 +50,17 @@ fn is_of_name(c: char) -> bool {
 pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
     let language = target.file.language;
     let is_script = language.is_like(SourceLanguage::TypeScript);
-    let is_word = !name.is_empty() && name.chars().all(|c| is_of_name(c) && (is_script || c != '$'));
-    if !is_word || name.starts_with(|c: char| c.is_numeric()) {
+    // What is private by its mark keeps it, and a word of Rust is a name behind its own.
+    let raw = name.strip_prefix("r#").filter(|_| language == SourceLanguage::Rust);
+    let word = match target.node().name.starts_with('#') {
+        true => name.strip_prefix('#').unwrap_or_default(),
+        false => raw.unwrap_or(name),
+    };
+    let is_word = !word.is_empty() && word.chars().all(|c| is_of_name(c) && (is_script || c != '$'));
+    let is_raw = |word: &str| {
+        !["_", "crate", "self", "super", "Self"].contains(&word) && is_reserved(language, word, target.is_member())
+    };
+    if !is_word || word.starts_with(|c: char| c.is_numeric()) || raw.is_some_and(|word| !is_raw(word)) {
         return Err(CodeFault::Usage(format!("'{name}' is no name")).into());
     }
     if is_reserved(language, name, target.is_member()) {
@@ -79,6 +91,12 @@ pub(super) fn is_renamable(target: &CodeTarget, sources: &SourceFiles<'_>) -> Re
     }
     if let Some(name) = target.foreign_trait(sources) {
         return refuse(&format!("the trait {name}, which is not defined here, asks for this name"));
+    }
+    if let Some(name) = target.foreign_base(sources) {
+        return refuse(&format!("the base {name}, which is not defined here, may find it by this name"));
+    }
+    if let Some(why) = target.finder(sources) {
+        return refuse(&why);
     }
     Ok(())
 }
@@ -142,7 +160,12 @@ pub(super) fn free(
     edits: &RenamePlaces,
 ) -> Result<(), Failed> {
     let mut used = None;
-    for (file, _) in edits.values() {
+    for (file, ranges) in edits.values() {
+        if let Some((at, why)) = ranges.iter().find_map(|at| Some((at, misfit(file, at, name)?))) {
+            let place = format!("{}:{}", file.path, file.line(at.start));
+            let why = format!("cannot rename {} to {name}: {place}: {why}", target.file.id(target.at));
+            return Err(Failed::new("exists", REFUSED, why).with(json!({"place": place})));
+        }
         used = used.or_else(|| place_of(file, name));
     }
     // A name that `*` brings from two modules means neither.
@@ -156,8 +179,9 @@ pub(super) fn free(
     let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
     sources.each_with(name, target.file.language, |file| {
         let beside = folder(&file.path) == folder(&target.file.path) && file.path.ends_with(".go");
-        let defines = file.nodes.iter().find(|node| beside && node.name == name);
-        used = used.take().or_else(|| defines.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
+        let defines = file.nodes.iter().find(|node| node.name == name).map(|node| node.name_at.start);
+        let taken = defines.or_else(|| import_called(&file, name)).filter(|_| beside);
+        used = used.take().or_else(|| taken.map(|at| format!("{}:{}", file.path, file.line(at))));
     });
     match used {
         Some(place) => {

@@ -192,7 +192,7 @@ fn rename() -> ServedTool {
             json!({
                 "changed": changed,
                 "server": text("the language server that told the mentions, where the person has configured one"),
-                "left": described(list(text("path:line")), "mentions of the name that the server leaves as they are"),
+                "left": described(list(text("path:line")), "places of the name that are left as they are"),
             }),
             &["changed"],
         ),

@@ -44,6 +44,10 @@ pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     if let Some(hash) = &args.expect_hash {
         file.source.expect(at, hash)?;
     }
+    if !args.force && code::numbers_others(&file.source, at) {
+        let why = format!("cannot remove {}: the constants after it would have other values", file.source.id(at));
+        return Err(Failed::new("referenced", REFUSED, format!("{why}\nUse --force to remove it all the same")));
+    }
     let (new, state, hash) = (code::remove(&file.source, at)?, file.state.clone(), file.source.hash(at));
     let (path, title) = (file.source.path.clone(), format!("code: remove {}", file.source.called(at)));
     let mut answer = json!({"id": file.source.id(at), "path": path});

@@ -190,12 +190,16 @@ fn definition_scope(file: &SourceFile, at: usize) -> Range<usize> {
     body.or(scope).map_or(0..usize::MAX, |scope| scope.byte_range())
 }
 
-/// Returns the innermost binding that is seen at a byte; what is bound in a scope before the `barrier` is not seen.
+/// Returns the bindings of the innermost scope that has one and is seen at a byte; what is bound in a scope before the
+/// `barrier` is not seen.
 pub(super) fn innermost<'b>(
     bindings: impl Iterator<Item = &'b Binding>,
     at: usize,
     barrier: usize,
-) -> Option<&'b Binding> {
-    let seen = bindings.filter(|binding| binding.scope.contains(&at) && binding.scope.start >= barrier);
-    seen.min_by_key(|binding| binding.scope.len())
+) -> Vec<&'b Binding> {
+    let mut seen: Vec<&Binding> =
+        bindings.filter(|binding| binding.scope.contains(&at) && binding.scope.start >= barrier).collect();
+    let least = seen.iter().map(|binding| binding.scope.len()).min();
+    seen.retain(|binding| Some(binding.scope.len()) == least);
+    seen
 }

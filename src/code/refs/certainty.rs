@@ -47,4 +47,6 @@ pub struct CodeMention {
     pub certainty: Certainty,
     /// It stands under another name, which an import gives the definition: a rename leaves it as it is.
     pub is_alias: bool,
+    /// The scopes lead to it, but to something else too, or were not followed: a removal waits for more than its name.
+    pub is_possible: bool,
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::file::SourceFile;
 use super::binding::{Binding, Bound};
+use super::packages::Packages;
 use super::role::Import;
 use super::target::{SourceTree, is_member};
 
@@ -23,8 +24,34 @@ pub(super) enum Meaning {
     Elsewhere,
     /// Nothing that the file binds or imports, in a language whose files may share such names.
     Unbound,
+    /// One of these, by what was run before or by what the program is built for.
+    OneOf(Vec<Meaning>),
     /// It cannot be told.
     Unknown,
+}
+
+impl Meaning {
+    /// Returns the one of some meanings, or what says that it is one of several.
+    pub fn one_of(all: impl IntoIterator<Item = Meaning>) -> Meaning {
+        let mut found: Vec<Meaning> = Vec::new();
+        for meaning in all {
+            if !found.iter().any(|known| known.is(&meaning)) {
+                found.push(meaning);
+            }
+        }
+        if found.len() == 1 { found.remove(0) } else { Meaning::OneOf(found) }
+    }
+
+    fn is(&self, other: &Meaning) -> bool {
+        match (self, other) {
+            (Meaning::Node { file, at, .. }, Meaning::Node { file: other, at: other_at, .. }) => {
+                file.path == other.path && file.nodes[*at].dotted == other.nodes[*other_at].dotted
+            }
+            (Meaning::Module(module), Meaning::Module(other)) => module.is(other),
+            (Meaning::OneOf(_), _) | (_, Meaning::OneOf(_)) => false,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
 }
 
 /// A module of some language.
@@ -75,6 +102,26 @@ pub(super) trait Names {
 
     /// Returns what an import of a file leads to.
     fn import(&self, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning;
+
+    /// Returns the packages of the files.
+    fn packages(&self) -> &Packages;
+}
+
+/// Returns all that a name means which a module defines or imports in the scope that begins here.
+pub(super) fn of_module(
+    names: &dyn Names,
+    file: &Rc<SourceFile>,
+    (within, start): (&str, usize),
+    name: &str,
+    hops: usize,
+) -> Vec<Meaning> {
+    let own = defined(file, within, name);
+    let bindings = names.bindings(file, name);
+    let imported = bindings.iter().filter_map(|binding| match &binding.bound {
+        Bound::Import(import) if binding.scope.start == start => Some(names.import(file, import, hops + 1)),
+        _ => None,
+    });
+    own.into_iter().chain(imported).collect()
 }
 
 /// Returns the definition of a name in a file's own scope, or in a module of it.

@@ -4,12 +4,15 @@
 //! scopes, imports and modules say whether it does. Where they cannot tell it is [`Certainty::Name`]: the same name, no
 //! more. Mentions that certainly mean something else are left out.
 
+mod bases;
 mod binding;
 mod certainty;
+mod fit;
 mod formats;
 mod linked;
 mod meaning;
 mod names;
+mod packages;
 mod role;
 mod roles;
 mod target;
@@ -32,6 +35,7 @@ use names::Lookup;
 use role::Role;
 
 pub use certainty::{Certainty, CodeMention};
+pub use fit::{import_called, misfit, quoted};
 pub use target::{CodeTarget, SourceTree};
 pub use uses::{CodeUse, CodeUses, uses};
 
@@ -68,7 +72,15 @@ impl<'a> MentionFinder<'a> {
     pub fn words(&self) -> Vec<&str> {
         // What a file exports as `default` has another name in each that imports it.
         let others: &[&str] = if self.is_default() { &["import", "default"] } else { &[] };
-        [&[self.target.node().name.as_str()], others].concat()
+        let name = self.target.node().name.as_str();
+        [&[name.strip_prefix("r#").unwrap_or(name)], others].concat()
+    }
+
+    /// Returns the name as Rust may write it too: `r#total`.
+    fn other_spelling(&self) -> Option<String> {
+        let name = &self.target.node().name;
+        let is_rust = self.target.file.language == SourceLanguage::Rust;
+        is_rust.then(|| name.strip_prefix("r#").map_or_else(|| format!("r#{name}"), str::to_owned))
     }
 
     /// Returns where a file mentions the definition, in its order.
@@ -79,7 +91,8 @@ impl<'a> MentionFinder<'a> {
         }
         let leaves = binding::leaves(file, name);
         if !leaves.legible {
-            let name = |leaf: &Node<'_>| mention(*leaf, Certainty::Name);
+            let is_possible = !target.is_member() || target.file.path == file.path;
+            let name = |leaf: &Node<'_>| CodeMention { is_possible, ..mention(*leaf, Certainty::Name) };
             return leaves.nodes.iter().map(name).collect();
         }
         let mut found = self.under_other_names(file, &leaves.nodes);
@@ -96,8 +109,14 @@ impl<'a> MentionFinder<'a> {
                 Role::Plain if is_hidden(leaf.start_byte()) => Certainty::Name,
                 _ => Certainty::Local,
             };
-            let certainty = self.of_leaf(file, name, leaf, &role);
-            found.extend(certainty.map(|certainty| mention(leaf, certainty.min(most))));
+            let Some(certainty) = self.of_leaf(file, name, leaf, &role) else { continue };
+            let is_possible = certainty == Certainty::Name && self.is_possible(file, name, leaf, &role);
+            found.push(CodeMention { is_possible, ..mention(leaf, certainty.min(most)) });
+        }
+        // `r#total` is `total`.
+        if let Some(other) = self.other_spelling() {
+            let others = binding::leaves(file, &other).nodes;
+            found.extend(others.into_iter().map(|leaf| mention(leaf, Certainty::Name)));
         }
         if file.language == SourceLanguage::Rust && !target.is_member() && target.node().kind != NodeKind::Macro {
             found.extend(self.in_formats(file, name));
@@ -112,24 +131,37 @@ impl<'a> MentionFinder<'a> {
             self.lookup.begin();
             let certainty = self.certainty(file, &self.lookup.name(file, name, found.at.start, 0))?;
             let certainty = if found.is_certain { certainty } else { Certainty::Name };
-            Some(CodeMention { at: found.at, certainty, is_alias: false })
+            Some(CodeMention { at: found.at, certainty, is_alias: false, is_possible: false })
         };
         format_names(file, name).into_iter().filter_map(mention).collect()
     }
 
-    /// Returns whether a file imports all names of what holds the definition.
+    /// Returns whether a file imports all names of what holds the definition, perhaps from one that does so itself.
     pub fn has_glob(&self, file: &Rc<SourceFile>) -> bool {
         let (target, container) = (self.target, self.target.container());
-        self.lookup.globs(file).iter().any(|glob| {
-            self.lookup.begin();
-            match self.lookup.import(file, glob, 0) {
-                Meaning::Module(Module::File(other, within)) => other.path == target.file.path && within == container,
-                Meaning::Node { file: other, at, .. } => {
-                    other.path == target.file.path && other.nodes[at].dotted == container
+        let (mut seen, mut open) = (BTreeSet::from([file.path.clone()]), vec![file.clone()]);
+        while let Some(next) = open.pop() {
+            for glob in self.lookup.globs(&next).iter() {
+                self.lookup.begin();
+                match self.lookup.import(&next, glob, 0) {
+                    Meaning::Module(Module::File(other, within)) => {
+                        if other.path == target.file.path && within == container {
+                            return true;
+                        }
+                        if seen.insert(other.path.clone()) {
+                            open.push(other);
+                        }
+                    }
+                    Meaning::Node { file: other, at, .. }
+                        if other.path == target.file.path && other.nodes[at].dotted == container =>
+                    {
+                        return true;
+                    }
+                    _ => {}
                 }
-                _ => false,
             }
-        })
+        }
+        false
     }
 
     /// Returns where a file mentions the definition by another name, which an import there gives it.
@@ -208,6 +240,7 @@ impl<'a> MentionFinder<'a> {
                     _ => return self.as_member().then_some(Certainty::Name),
                 }
             }
+            Role::Key { .. } if file.language == SourceLanguage::Python => return None,
             Role::Key { .. } | Role::BindsKey(_) => return self.as_member().then_some(Certainty::Name),
             Role::Member { of } => match self.lookup.member(file, *of, name) {
                 Meaning::Elsewhere | Meaning::Unbound if self.as_member() => Meaning::Unknown,
@@ -216,6 +249,20 @@ impl<'a> MentionFinder<'a> {
             Role::Import(import) => self.lookup.import(file, import, 0),
         };
         self.certainty(file, &meaning)
+    }
+
+    /// Returns whether an identifier means the definition or something else that is known, by what was run before or by
+    /// what the program is built for.
+    fn is_possible(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> bool {
+        self.lookup.begin();
+        let meaning = match role {
+            Role::Plain | Role::Shorthand | Role::Macro => self.lookup.name(file, name, leaf.start_byte(), 0),
+            Role::Import(import) => self.lookup.import(file, import, 0),
+            Role::Member { of } => self.lookup.member(file, *of, name),
+            _ => return false,
+        };
+        let is_it = |one: &Meaning| self.certainty(file, one).is_some_and(|certainty| certainty > Certainty::Name);
+        matches!(meaning, Meaning::OneOf(all) if all.iter().any(is_it))
     }
 
     fn is_default(&self) -> bool {
@@ -230,7 +277,8 @@ impl<'a> MentionFinder<'a> {
                 self.target.namespace().is_some() || names::holds_module(&self.lookup, self.target)
             }
             SourceLanguage::Go => names::is_embedded(&self.lookup, self.target),
-            SourceLanguage::Rust | SourceLanguage::Python => false,
+            SourceLanguage::Python => names::is_held(&self.lookup, self.target),
+            SourceLanguage::Rust => false,
         })
     }
 
@@ -258,6 +306,7 @@ impl<'a> MentionFinder<'a> {
         let is_variant = || names::is_variant(&target.file, target.at) && leaf.kind() == "identifier";
         let only_node = |meaning: Meaning| match meaning {
             Meaning::Node { .. } => self.certainty(file, &meaning),
+            Meaning::OneOf(_) => self.certainty(file, &meaning),
             Meaning::Unknown if is_variant() => Some(Certainty::Name),
             _ => None,
         };
@@ -289,6 +338,9 @@ impl<'a> MentionFinder<'a> {
             }
             Meaning::Module(module) => (self.module.as_ref().is_some_and(|own| own.is(module)), false),
             Meaning::Unknown => return Some(Certainty::Name),
+            Meaning::OneOf(all) => {
+                return all.iter().any(|one| self.certainty(file, one).is_some()).then_some(Certainty::Name);
+            }
             Meaning::Unbound => return self.is_global.then_some(Certainty::Name),
             Meaning::Variable | Meaning::Elsewhere => return None,
         };
@@ -304,7 +356,7 @@ impl<'a> MentionFinder<'a> {
 
 /// Returns the mention that an identifier is.
 fn mention(leaf: Node<'_>, certainty: Certainty) -> CodeMention {
-    CodeMention { at: leaf.byte_range(), certainty, is_alias: false }
+    CodeMention { at: leaf.byte_range(), certainty, is_alias: false, is_possible: false }
 }
 
 /// Returns how certainly a member of the type that the code belongs to is a definition.

@@ -671,3 +671,268 @@ fn members_of_namespaces_are_names_at_least() {
     assert_eq!(project.mentions("v.d.ts::virt.made"), ["c.ts:1 name", "c.ts:2 name"]);
     assert_eq!(project.mentions("e.ts::E.X"), ["e.ts:3 name"]);
 }
+
+/// The mentions of a definition in some files.
+fn mentions_in(files: &[(&str, &str)], id: &str) -> Vec<String> {
+    Project::of(files).mentions(id)
+}
+
+#[test]
+fn a_name_that_one_scope_binds_twice_is_none_of_both_for_certain() {
+    let fallback =
+        "try:\n    from _fastmod import total\nexcept ImportError:\n    def total(): return 1\nprint(total())\n";
+    let user = ("user.py", "from main import total\ntotal()\n");
+    let found = mentions_in(&[("main.py", fallback), user], "main.py::total");
+    assert_eq!(found, ["main.py:5 name", "user.py:1 name", "user.py:2 name"]);
+    let project = Project::of(&[("main.py", fallback)]);
+    let target = project.target("main.py::total");
+    let possible = MentionFinder::new(&target, &project).of(&target.file);
+    assert!(possible.iter().all(|one| one.is_possible) && !possible.is_empty());
+    let chosen = "import sys\nif sys.x:\n    from a import total\nelse:\n    from b import total\ntotal()\n";
+    let (a, b) = (("a.py", "def total(): pass\n"), ("b.py", "def total(): pass\n"));
+    let found = mentions_in(&[a, b, ("main.py", chosen)], "a.py::total");
+    assert_eq!(found, ["main.py:3 import", "main.py:6 name"]);
+    let later = ("main.py", "from a import total\ntotal()\ndef total(): pass\ntotal()\n");
+    assert_eq!(mentions_in(&[a, later], "a.py::total"), ["main.py:1 import", "main.py:2 name", "main.py:4 name"]);
+    // What is bound twice to the same is told.
+    let same = "from a import total\ndef f():\n    n = 1\n    n = 2\nfrom a import total\ntotal()\n";
+    assert_eq!(mentions_in(&[a, ("main.py", same)], "a.py::total")[2], "main.py:6 import");
+    let rust = "#[cfg(unix)] mod u { pub fn total() {} }\n#[cfg(not(unix))] mod w { pub fn total() {} }\n\
+                #[cfg(unix)] use u::total;\n#[cfg(not(unix))] use w::total;\nfn f() { total(); }\n";
+    let lib = [("src/lib.rs", rust), ("src/x.rs", "use crate::total;\n")];
+    assert_eq!(
+        mentions_in(&lib, "src/lib.rs::w.total"),
+        ["src/lib.rs:4 local", "src/lib.rs:5 name", "src/x.rs:1 name"]
+    );
+}
+
+#[test]
+fn a_type_of_rust_and_a_function_beside_a_module_are_told_from_imports_of_their_names() {
+    let text = "use thiserror::Error;\nuse crate::config;\npub enum Error {}\nfn config() -> config::A { config() }\n\
+                fn f() -> Error {}\n";
+    let project = Project::of(&[
+        ("src/lib.rs", "pub mod config;\nmod a;\nuse a::Error;\n"),
+        ("src/config.rs", "pub struct A;\n"),
+        ("src/a.rs", text),
+    ]);
+    assert_eq!(project.mentions("src/a.rs::Error"), ["src/a.rs:5 local", "src/lib.rs:3 import"]);
+    assert_eq!(project.mentions("src/a.rs::config"), ["src/a.rs:4 local"]);
+    assert_eq!(project.mentions("src/config.rs::A"), ["src/a.rs:4 import"]);
+}
+
+#[test]
+fn packages_of_one_repository_are_found_by_their_names() {
+    let main = ("packages/app/main.ts", "import { total } from '@org/lib';\ntotal();\n");
+    let total = ("packages/lib/src/total.ts", "export function total() {}\n");
+    let index = ("packages/lib/src/index.ts", "export * from './total';\n");
+    for (manifest, word) in [
+        (r#"{"name":"@org/lib","types":"src/index.ts"}"#, "import"),
+        (r#"{"name":"@org/lib","main":"./src/index.js"}"#, "import"),
+        (r#"{"name":"@org/lib","main":"dist/index.js"}"#, "name"),
+        (r#"{"name":"@org/lib","main":"src/index.ts","exports":{}}"#, "name"),
+    ] {
+        let files = [main, total, index, ("packages/lib/package.json", manifest)];
+        let want = [format!("packages/app/main.ts:1 {word}"), format!("packages/app/main.ts:2 {word}")];
+        assert_eq!(mentions_in(&files, "packages/lib/src/total.ts::total"), want, "{manifest}");
+    }
+    let settings = ("tsconfig.json", "{ // Short names.\n \"paths\": { \"@org/*\": [\"packages/*/src/total\"] } }");
+    assert_eq!(mentions_in(&[main, total, settings], "packages/lib/src/total.ts::total").len(), 2);
+    assert_eq!(mentions_in(&[main, total], "packages/lib/src/total.ts::total").len(), 0);
+}
+
+#[test]
+fn modules_of_go_are_found_by_their_names() {
+    let a = ("a/a.go", "package a\n\nfunc Total() int { return 1 }\n");
+    let within = ("b/b.go", "package b\n\nimport \"ex.com/m/a\"\n\nvar X = a.Total()\n");
+    for module in ["module ex.com/m // ours\n", "module (\n\tex.com/m\n)\n", "module \"ex.com/m\"\n"] {
+        assert_eq!(mentions_in(&[a, within, ("go.mod", module)], "a/a.go::Total"), ["b/b.go:5 import"], "{module}");
+    }
+    assert_eq!(mentions_in(&[a, within], "a/a.go::Total"), ["b/b.go:5 name"]);
+    let b = ("b/b.go", "package b\n\nimport \"ex.com/a\"\n\nvar X = a.Total()\n");
+    let own = ("a/go.mod", "module ex.com/a\n");
+    let plain = ("b/go.mod", "module ex.com/b\n\nrequire ex.com/a v0.0.0\n");
+    let replaced = ("b/go.mod", "module ex.com/b\n\nreplace ex.com/a v0.0.0 => ../a\n");
+    let listed = ("b/go.mod", "module ex.com/b\nreplace (\n\tex.com/a => ../a\n)\n");
+    let work = ("go.work", "go 1.22\nuse ./a\nuse ./b\n");
+    for (files, word) in [
+        (vec![a, b, own, plain], "name"),
+        (vec![a, b, own, plain, work], "import"),
+        (vec![a, b, own, replaced], "import"),
+        (vec![a, b, own, listed], "import"),
+    ] {
+        assert_eq!(mentions_in(&files, "a/a.go::Total"), [format!("b/b.go:5 {word}")], "{files:?}");
+    }
+}
+
+#[test]
+fn libraries_of_rust_are_found_by_the_names_that_manifests_give() {
+    let lib = ("src/lib.rs", "pub fn total() {}\n");
+    let main = ("src/main.rs", "fn main() { foo::total(); }\n");
+    for manifest in [
+        "[package]\nname = \"foo\" # ours\n",
+        "[package]\nname = 'foo-rs'\n[lib]\nname = \"foo\"\n",
+        "[package]\nname = \"other\"\n[dev-dependencies]\nfoo = { path = \".\", package = \"other\" }\n",
+    ] {
+        let files = [lib, main, ("Cargo.toml", manifest)];
+        assert_eq!(mentions_in(&files, "src/lib.rs::total"), ["src/main.rs:1 import"], "{manifest}");
+    }
+    let own = ("src/lib.rs", "extern crate self as me;\npub mod a { pub fn total() {} }\nfn f() { me::a::total(); }\n");
+    assert_eq!(mentions_in(&[own], "src/lib.rs::a.total"), ["src/lib.rs:3 local"]);
+    let included =
+        [("src/lib.rs", "include!(\"inc.rs\");\nfn y() { total(); }\n"), ("src/inc.rs", "fn total() { y(); }\n")];
+    assert_eq!(mentions_in(&included, "src/inc.rs::total"), ["src/lib.rs:2 name"]);
+    assert_eq!(mentions_in(&included, "src/lib.rs::y"), ["src/inc.rs:1 name"]);
+    let raw = [("src/lib.rs", "fn total() {}\nfn f() { r#total(); }\n")];
+    assert_eq!(mentions_in(&raw, "src/lib.rs::total"), ["src/lib.rs:2 name"]);
+}
+
+#[test]
+fn bases_that_are_defined_elsewhere_are_told() {
+    let python = Project::of(&[
+        ("base.py", "import abc\nclass Own(abc.ABC): pass\nclass Deep(Own, Generic[T]): pass\n"),
+        (
+            "a.py",
+            "import threading, base\nfrom base import Deep\nclass W(threading.Thread):\n    def run(self): pass\n    def _own(self): pass\n\
+             class E(Exception):\n    def why(self): pass\n    def add_note(self): pass\n\
+             class P(Deep, base.Own):\n    def run(self): pass\nclass Q(W):\n    red = 1\n\
+             @dataclass\nclass D:\n    red: int = 1\n    def run(self): pass\n",
+        ),
+    ]);
+    for (id, base) in [
+        ("W.run", Some("threading.Thread")),
+        ("W._own", None),
+        ("E.why", None),
+        ("E.add_note", Some("Exception")),
+        ("P.run", None),
+        ("Q.red", Some("threading.Thread")),
+        ("D.red", None),
+    ] {
+        assert_eq!(python.target(&format!("a.py::{id}")).foreign_base(&python).as_deref(), base, "{id}");
+    }
+    assert_eq!(python.target("a.py::D.red").field_decorator(), Some("dataclass"));
+    assert_eq!(python.target("a.py::D.run").field_decorator(), None);
+    let script = Project::of(&[(
+        "a.ts",
+        "import { OnInit, View } from '@x/core';\ninterface Own { a(): void }\nclass A implements OnInit, Own { ngOnInit() {} private b() {} #c() {} }\n\
+         class B<T> implements Own { a() {} }\nclass C extends B<string> { a() {} }\nclass D extends View<B<string>> { a() {} }\n\
+         class E extends Error { a() {} message = '' }\n",
+    )]);
+    for (id, base) in [
+        ("A.ngOnInit", Some("OnInit")),
+        ("A.b", None),
+        ("A.#c", None),
+        ("B.a", None),
+        ("C.a", None),
+        ("D.a", Some("View")),
+        ("E.a", None),
+        ("E.message", Some("Error")),
+    ] {
+        assert_eq!(script.target(&format!("a.ts::{id}")).foreign_base(&script).as_deref(), base, "{id}");
+    }
+}
+
+#[test]
+fn what_names_no_definition_of_typescript_is_no_mention() {
+    let tags = "export function label(p: {}) {}\nexport const v = <div><label a={label({})}>x</label><label/></div>;\n";
+    assert_eq!(mentions_in(&[("a.tsx", tags)], "a.tsx::label"), ["a.tsx:2 local"]);
+    let infer = "export interface Item {}\nfunction f<T>(x: T): T extends Array<infer Item> ? Item : Item {}\nlet h: Item;\n\
+                 type U<T> = T extends Promise<infer V extends Item> ? V : never;\n";
+    let found = mentions_in(&[("a.ts", infer)], "a.ts::Item");
+    assert_eq!(found, ["a.ts:2 local", "a.ts:3 local", "a.ts:4 local"]);
+    let mapped = "export type Key = 'a';\nexport interface G { m: { [Key in 'x']?: Key } }\nlet h: Key;\n\
+                  type M = { [K in Key]: K };\n";
+    assert_eq!(mentions_in(&[("a.ts", mapped)], "a.ts::Key"), ["a.ts:3 local", "a.ts:4 local"]);
+    let heads = "let cur = 0;\nfor (cur of [1]) { cur; }\nfor (cur in {}) {}\nfor (const cur of [1]) { cur; }\n";
+    let found = mentions_in(&[("a.ts", heads)], "a.ts::cur");
+    assert_eq!(found, ["a.ts:2 local", "a.ts:2 local", "a.ts:3 local"]);
+    let tuple =
+        "export function total() {}\ntype P = [total: number, b?: string];\ntype Q = [a: number, total?: string];\n";
+    assert_eq!(mentions_in(&[("a.ts", tuple)], "a.ts::total"), Vec::<String>::new());
+    let value = "interface Response {}\nfunction f(x: Response) { return x ? new Response('x') : Response.error(); }\nexport { Response };\n";
+    assert_eq!(mentions_in(&[("a.ts", value)], "a.ts::Response"), ["a.ts:2 local", "a.ts:3 local"]);
+    let folders = [
+        ("a.ts", "export function total() {}\n"),
+        ("a/index.ts", "export function total() {}\n"),
+        ("b.ts", "import { total } from './a/';\n"),
+        ("c.ts", "import { total } from './a';\n"),
+        ("a/d.ts", "import { total } from '.';\n"),
+    ];
+    assert_eq!(mentions_in(&folders, "a/index.ts::total"), ["a/d.ts:1 import", "b.ts:1 import"]);
+}
+
+#[test]
+fn names_that_python_binds_in_patterns_and_parameters_of_types_are_not_the_module_s() {
+    let text = "def total(): pass\ndef f(x):\n    match x:\n        case A(total=3): return 1\ndef g(x):\n    match x:\n        case [a, *total]: return total\n\
+                def h(x):\n    match x:\n        case {\"k\": v, **total}: return total\ndef i():\n    with x as (a, total): return total\n\
+                def j():\n    with x as (total): return total\ndef k(): return total(list[total])\n";
+    assert_eq!(mentions_in(&[("a.py", text)], "a.py::total"), ["a.py:15 local", "a.py:15 local"]);
+    let types = "T = TypeVar(\"T\")\ndef f[T](x: T) -> T: return x\nclass B[*T](C[T]):\n    def g(self, x: T): return x\n\
+                 type X[T: int] = list[T]\ndef h(x: list[T]) -> T: return x\ndef i[U: T](x: U): return x\n";
+    assert_eq!(mentions_in(&[("a.py", types)], "a.py::T"), ["a.py:6 local", "a.py:6 local", "a.py:7 local"]);
+    let global = "def total(): pass\ndef outer():\n    total = 5\n    def inner():\n        global total\n        return total()\n    return total\n";
+    assert_eq!(mentions_in(&[("a.py", global)], "a.py::total"), ["a.py:5 local", "a.py:6 local"]);
+}
+
+#[test]
+fn a_module_of_python_may_be_a_value() {
+    let a = ("pkg/sub/a.py", "def total(): pass\n");
+    let uses = ("uses.py", "import pkg.sub.a\npkg.sub.a.total()\nx.total(total=1)\n");
+    assert_eq!(mentions_in(&[a, uses], "pkg/sub/a.py::total"), ["uses.py:2 import"]);
+    for text in [
+        "from pkg.sub import a\nm = a\n",
+        "import pkg.sub.a as b\ndef g(b=b): pass\n",
+        "import importlib\nm = importlib.import_module(\"pkg.sub.a\")\n",
+        "class A:\n    from pkg.sub import a\n",
+        "import pkg\np = pkg\n",
+        "import pkg.sub\ns = pkg.sub\n",
+    ] {
+        let found = mentions_in(&[a, uses, ("held.py", text)], "pkg/sub/a.py::total");
+        assert_eq!(found, ["uses.py:2 import", "uses.py:3 name"], "{text}");
+    }
+}
+
+#[test]
+fn what_is_found_by_its_name_without_a_mention_is_told() {
+    let project = Project::of(&[
+        ("conftest.py", "@pytest.fixture(scope=\"x\")\ndef client(): pass\n@other\ndef plain(): pass\n"),
+        (
+            "a.go",
+            "package m\n\n//go:linkname now time.now\nfunc now() int\n\n//export Out\nfunc Out() {}\n\nfunc Total() {}\n\n\
+             type Cart struct{}\n\nfunc (c Cart) Sum() {}\n\nfunc TestIt() {}\n",
+        ),
+        (
+            "a_test.go",
+            "package m\n\nfunc TestTotal() {}\nfunc Testify() {}\nfunc ExampleTotal_deep() {}\nfunc ExampleCart_Sum() {}\n",
+        ),
+    ]);
+    for (id, is_found) in [
+        ("conftest.py::client", true),
+        ("conftest.py::plain", false),
+        ("a.go::now", true),
+        ("a.go::Out", true),
+        ("a.go::Total", true),
+        ("a.go::Cart", true),
+        ("a.go::Cart.Sum", true),
+        ("a.go::TestIt", false),
+        ("a_test.go::TestTotal", true),
+        ("a_test.go::Testify", false),
+    ] {
+        assert_eq!(project.target(id).finder(&project).is_some(), is_found, "{id}");
+    }
+}
+
+#[test]
+fn other_files_add_to_interfaces_of_typescript() {
+    let project = Project::of(&[
+        ("b.ts", "export interface Opt {}\n"),
+        ("a.ts", "import './b';\ndeclare module './b' { interface Opt { extra: number } }\n"),
+        ("c.ts", "export {};\ndeclare module './d' { interface Opt {} }\ninterface Opt {}\n"),
+        ("d.ts", "export interface Opt {}\n"),
+        ("g.d.ts", "interface Global {}\n"),
+        ("h.ts", "export {};\ndeclare global { interface Global { x: number } }\n"),
+    ]);
+    let added =
+        |id: &str, path: &str| project.target(id).additions(&project, &project.source(path).expect("there")).len();
+    assert_eq!([added("b.ts::Opt", "a.ts"), added("b.ts::Opt", "c.ts"), added("b.ts::Opt", "d.ts")], [1, 0, 0]);
+    assert_eq!([added("g.d.ts::Global", "h.ts"), added("g.d.ts::Global", "a.ts")], [1, 0]);
+}

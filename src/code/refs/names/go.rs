@@ -20,7 +20,9 @@ pub(super) fn own_type(names: &dyn Names, file: &SourceFile, of: Node<'_>) -> Op
     // A variable of that name inside is not the receiver.
     let name = &file.text[name.byte_range()];
     let all = names.bindings(file, name);
-    let bound = innermost(all.iter(), of.start_byte(), 0).filter(|bound| bound.scope == method.byte_range() && own)?;
+    let bound = innermost(all.iter(), of.start_byte(), 0)
+        .into_iter()
+        .find(|bound| bound.scope == method.byte_range() && own)?;
     let node = file.nodes.iter().find(|node| bound.scope.contains(&node.name_at.start))?;
     node.dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
 }
@@ -86,19 +88,20 @@ pub(super) fn has_values_for_keys(names: &dyn Names, file: &Rc<SourceFile>, of: 
 /// Returns what `of.name` means: what a package holds.
 pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
     let own = &file.text[of.byte_range()];
-    let bound = || innermost(names.bindings(file, own).iter(), of.start_byte(), 0).is_some();
-    if !["identifier", "package_identifier"].contains(&of.kind()) || bound() {
+    let free = || innermost(names.bindings(file, own).iter(), of.start_byte(), 0).is_empty();
+    if !["identifier", "package_identifier"].contains(&of.kind()) || !free() {
         return Meaning::Elsewhere;
     }
     for (alias, path) in imports(file) {
-        let Some(package) = below_module(names, file, &path) else { continue };
+        let Some((package, is_certain)) = names.packages().of_go(names.tree(), &file.path, &path) else { continue };
         let called = match &alias {
             Some(alias) => alias == own,
             None => sources(names, &package).iter().any(|file| self::package(file) == own),
         };
         if called {
             return match in_folder(names, &package, name, |_| true) {
-                Meaning::Node { file, at, .. } => Meaning::Node { file, at, scoped: false },
+                Meaning::Node { file, at, .. } if is_certain => Meaning::Node { file, at, scoped: false },
+                Meaning::Node { .. } => Meaning::Unknown,
                 other => other,
             };
         }
@@ -134,7 +137,7 @@ fn package(file: &SourceFile) -> &str {
 }
 
 /// Returns the imports of a file: the name each is given, and its path.
-fn imports(file: &SourceFile) -> Vec<(Option<String>, String)> {
+pub(in super::super) fn imports(file: &SourceFile) -> Vec<(Option<String>, String)> {
     let (root, text) = (file.syntax().root, &file.text);
     let mut found = Vec::new();
     let mut cursor = root.walk();
@@ -156,16 +159,4 @@ fn imports(file: &SourceFile) -> Vec<(Option<String>, String)> {
         }
     }
     found
-}
-
-/// Returns the folder of an imported package, if a module above the file holds it.
-fn below_module(names: &dyn Names, file: &SourceFile, path: &str) -> Option<String> {
-    let above = std::iter::successors(Some(folder(&file.path)), |above| (!above.is_empty()).then(|| folder(above)));
-    let (base, text) = above.filter_map(|base| Some((base, names.tree().text(&joined(base, "go.mod"))?))).next()?;
-    let module = text.lines().find_map(|line| line.trim().strip_prefix("module "))?.trim().trim_matches('"');
-    let rest = path.strip_prefix(module)?;
-    match rest.strip_prefix('/') {
-        Some(rest) => Some(joined(base, rest)),
-        None => rest.is_empty().then(|| base.to_owned()),
-    }
 }

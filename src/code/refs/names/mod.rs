@@ -4,6 +4,7 @@ mod go;
 mod python;
 mod rust;
 mod typescript;
+mod values;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,13 +16,15 @@ use super::super::file::SourceFile;
 use super::super::lang::{NodeKind, SourceLanguage};
 use super::binding::{Binding, Bound, bindings, innermost};
 use super::meaning::{HOPS, Meaning, Module, Names};
+use super::packages::Packages;
 use super::role::Import;
 use super::roles::{self, globs};
 use super::target::{CodeTarget, SourceTree};
 
-pub(super) use go::is_embedded;
+pub(super) use go::{imports as go_imports, is_embedded};
 pub(super) use rust::is_variant;
 pub(super) use typescript::{default_imports, holds_module, is_global, may_lead_to};
+pub(super) use values::is_held;
 
 /// The files in which names are looked up.
 pub(super) struct Lookup<'a> {
@@ -32,6 +35,7 @@ pub(super) struct Lookup<'a> {
     globs: RefCell<HashMap<String, Rc<Vec<Import>>>>,
     /// The globs behind which the present mention was looked for: by path, scope and name.
     entered: RefCell<HashSet<(String, usize, String)>>,
+    packages: Packages,
 }
 
 impl Names for Lookup<'_> {
@@ -47,6 +51,10 @@ impl Names for Lookup<'_> {
     fn globs(&self, file: &SourceFile) -> Rc<Vec<Import>> {
         let mut known = self.globs.borrow_mut();
         known.entry(file.path.clone()).or_insert_with(|| Rc::new(globs(file.syntax()))).clone()
+    }
+
+    fn packages(&self) -> &Packages {
+        &self.packages
     }
 
     fn begin(&self) {
@@ -83,7 +91,8 @@ impl Names for Lookup<'_> {
 
 impl<'a> Lookup<'a> {
     pub fn new(tree: &'a dyn SourceTree) -> Lookup<'a> {
-        Lookup { tree, bindings: RefCell::default(), globs: RefCell::default(), entered: RefCell::default() }
+        let (bindings, globs, entered) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Lookup { tree, bindings, globs, entered, packages: Packages::default() }
     }
 
     /// Returns what a name means at a byte; `patterns`: or else the variable that a pattern of Rust makes of it.
@@ -103,15 +112,19 @@ impl<'a> Lookup<'a> {
             (SourceLanguage::Go | SourceLanguage::Python, _) => true,
             (SourceLanguage::TypeScript | SourceLanguage::Tsx, bound) => typescript::may_mean(file, leaf, bound),
         };
-        match innermost(all.iter().filter(may_mean), at, barrier) {
-            Some(Binding { bound: Bound::Pattern, .. }) => self.in_pattern(file, name, at, hops),
-            Some(binding) => self.bound(file, &binding.bound, hops),
-            None => match file.language {
-                SourceLanguage::Rust => rust::unbound(self, file, name, at, hops + 1),
-                SourceLanguage::Python => python::unbound(self, file, name, hops + 1),
-                SourceLanguage::Go => go::unbound(self, file, name),
-                SourceLanguage::TypeScript | SourceLanguage::Tsx => Meaning::Unbound,
-            },
+        let found = innermost(all.iter().filter(may_mean), at, barrier);
+        let found: Vec<Meaning> = { found.iter() }
+            .map(|binding| match &binding.bound {
+                Bound::Pattern => self.in_pattern(file, name, at, hops),
+                bound => self.bound(file, bound, hops),
+            })
+            .collect();
+        match file.language {
+            SourceLanguage::Rust if found.is_empty() => rust::unbound(self, file, name, at, hops + 1),
+            SourceLanguage::Rust => rust::one_of(self, file, leaf, found),
+            SourceLanguage::Go if found.is_empty() => go::unbound(self, file, name),
+            _ if found.is_empty() => Meaning::Unbound,
+            _ => Meaning::one_of(found),
         }
     }
 

@@ -7,10 +7,10 @@ use tree_sitter::Node;
 
 use super::super::super::file::SourceFile;
 use super::super::super::lang::NodeKind;
-use super::super::binding::{Binding, Bound, innermost};
-use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
+use super::super::binding::{Binding, innermost};
+use super::super::meaning::{HOPS, Meaning, Module, Names, of_module};
 use super::super::role::{Import, around};
-use super::super::roles::{body_of_class, first_iterables};
+use super::super::roles::{body_of_class, first_iterables, global_in};
 use super::super::target::{folder, holders, joined};
 
 /// Returns the member of a class, by its body, that has a name.
@@ -36,16 +36,23 @@ pub(super) fn lexical(
     let (at, outside) = (leaf.start_byte(), first_iterables(leaf));
     let body = body_of_class(leaf, file.syntax());
     let is_of_body = |binding: &&Binding| binding.in_class && Some(&binding.scope) == body.as_ref();
-    let around_class = all.iter().filter(|binding| !binding.in_class && !outside.contains(&binding.scope));
+    // A function that says so passes over the variables of those around it.
+    let global = global_in(leaf, &file.text).map_or(0..0, |function| function.byte_range());
+    let is_passed =
+        |scope: &Range<usize>| scope.end < usize::MAX && scope.start < global.start && global.end <= scope.end;
+    let around_class = all
+        .iter()
+        .filter(|binding| !binding.in_class && !outside.contains(&binding.scope) && !is_passed(&binding.scope));
+    let bound = |found: Vec<&Binding>| Meaning::one_of(found.iter().map(|one| names.bound(file, &one.bound, hops)));
     let outer = match innermost(around_class, at, 0) {
-        Some(binding) => names.bound(file, &binding.bound, hops),
-        None => unbound(names, file, name, hops + 1),
+        found if found.is_empty() => unbound(names, file, name, hops + 1),
+        found => bound(found),
     };
     let member = body.as_ref().and_then(|body| of_body(file, name, body));
-    let inner = match (member, all.iter().find(is_of_body)) {
+    let inner = match (member, all.iter().filter(is_of_body).collect::<Vec<_>>()) {
         (Some(at), _) => Meaning::Node { file: file.clone(), at, scoped: false },
-        (None, Some(binding)) => names.bound(file, &binding.bound, hops),
-        (None, None) => return outer,
+        (None, found) if found.is_empty() => return outer,
+        (None, found) => bound(found),
     };
     if matches!(outer, Meaning::Elsewhere) { inner } else { Meaning::Unknown }
 }
@@ -70,24 +77,18 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
 }
 
 /// Returns what a name means in a module.
-fn below(names: &dyn Names, module: &Module, name: &str, hops: usize) -> Meaning {
+pub(super) fn below(names: &dyn Names, module: &Module, name: &str, hops: usize) -> Meaning {
     if hops >= HOPS {
         return Meaning::Unknown;
     }
     let own = match module {
         Module::Folder(own) => own.as_str(),
         Module::File(file, _) => {
-            if let Some(found) = defined(file, "", name) {
-                return found;
+            let found = of_module(names, file, ("", 0), name, hops);
+            if !found.is_empty() {
+                return Meaning::one_of(found);
             }
-            let handed_on = names.bindings(file, name).iter().find_map(|binding| match &binding.bound {
-                Bound::Import(import) if binding.scope.start == 0 => Some(import.clone()),
-                _ => None,
-            });
-            if let Some(import) = handed_on {
-                return names.import(file, &import, hops + 1);
-            }
-            if let found @ Meaning::Node { .. } = unbound(names, file, name, hops + 1) {
+            if let found @ (Meaning::Node { .. } | Meaning::OneOf(_)) = unbound(names, file, name, hops + 1) {
                 return found;
             }
             file.path.strip_suffix("/__init__.py").unwrap_or("")
@@ -102,18 +103,18 @@ pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops
     if !globs.is_empty() && !names.enter(file, 0, name) {
         return Meaning::Unknown;
     }
-    let mut doubt = Meaning::Elsewhere;
+    let (mut found, mut doubt) = (Vec::new(), Meaning::Elsewhere);
     for glob in globs.iter() {
         match names.import(file, glob, hops + 1) {
             Meaning::Module(module) => match below(names, &module, name, hops + 1) {
-                found @ Meaning::Node { .. } => return found,
+                one @ (Meaning::Node { .. } | Meaning::OneOf(_)) => found.push(one),
                 _ => continue,
             },
             Meaning::Elsewhere => {}
             _ => doubt = Meaning::Unknown,
         }
     }
-    doubt
+    if found.is_empty() { doubt } else { Meaning::one_of(found) }
 }
 
 /// Returns what `of.name` means: what a module holds.
@@ -130,7 +131,7 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
     for segment in segments.chain([name]) {
         meaning = match meaning {
             Meaning::Module(module) => below(names, &module, segment, 1),
-            Meaning::Unknown => Meaning::Unknown,
+            Meaning::Unknown | Meaning::OneOf(_) => Meaning::Unknown,
             _ => return Meaning::Elsewhere,
         };
     }
@@ -138,7 +139,7 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
 }
 
 /// Returns the module of a dotted name, as a file writes it.
-fn module(names: &dyn Names, file: &SourceFile, dotted: &str) -> Meaning {
+pub(super) fn module(names: &dyn Names, file: &SourceFile, dotted: &str) -> Meaning {
     let rest = dotted.trim_start_matches('.');
     let (dots, path) = (dotted.len() - rest.len(), rest.trim().replace('.', "/"));
     let own = folder(&file.path);

@@ -8,7 +8,8 @@ use tree_sitter::Node;
 use super::super::super::file::SourceFile;
 use super::super::super::lang::NodeKind;
 use super::super::binding::{Binding, Bound, innermost};
-use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
+use super::super::meaning::{HOPS, Meaning, Module, Names, defined, of_module};
+use super::super::packages::includes;
 use super::super::role::Import;
 use super::super::target::{folder, holders, is_member, joined};
 
@@ -47,7 +48,9 @@ pub(super) fn in_pattern(name: &str, beside: Meaning) -> Meaning {
     match &beside {
         Meaning::Node { file, at, .. } if is_constant(file, *at) => beside,
         // A variable is hardly called so.
-        Meaning::Node { .. } | Meaning::Unknown if name.starts_with(char::is_uppercase) => Meaning::Unknown,
+        Meaning::Node { .. } | Meaning::OneOf(_) | Meaning::Unknown if name.starts_with(char::is_uppercase) => {
+            Meaning::Unknown
+        }
         _ => Meaning::Variable,
     }
 }
@@ -66,7 +69,7 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
         Some(module) => module,
         None => match beside(names, file, head, at, hops) {
             Some(found) => as_module(names, found),
-            None => other_crate(names, head),
+            None => other_crate(names, file, head),
         },
     };
     segments.fold(first, |meaning, segment| below(names, meaning, segment, hops + 1))
@@ -81,8 +84,11 @@ fn beside(names: &dyn Names, file: &Rc<SourceFile>, head: &str, at: usize, hops:
         Bound::Import(import) => import.module.split("::").next() != Some(head),
         bound => matches!(bound, Bound::Node(_)),
     };
-    if let Some(binding) = innermost(all.iter().filter(explains), at, start) {
-        return Some(names.bound(file, &binding.bound, hops));
+    let found = innermost(all.iter().filter(explains), at, start);
+    if !found.is_empty() {
+        let leaf = file.syntax().root.descendant_for_byte_range(at, at + head.len());
+        let leaf = leaf.filter(|leaf| file.text[leaf.byte_range()] == *head);
+        return Some(one_of(names, file, leaf, found.iter().map(|one| names.bound(file, &one.bound, hops)).collect()));
     }
     if let Some(found) = defined(file, &within, head) {
         return Some(found);
@@ -125,7 +131,7 @@ pub(super) fn path(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>) -> Me
             .unwrap_or(Meaning::Unknown),
         None => match names.name(file, head, at, 0) {
             // A crate is known without being named.
-            Meaning::Elsewhere => other_crate(names, head),
+            Meaning::Elsewhere => other_crate(names, file, head),
             found => as_module(names, found),
         },
     };
@@ -169,7 +175,25 @@ pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, at: 
             Some(found) => return found,
         }
     }
-    doubt
+    match doubt {
+        Meaning::Elsewhere if is_of_included(names, file) => Meaning::Unknown,
+        doubt => doubt,
+    }
+}
+
+/// Returns whether a file includes another of these as code, or may be included by one: its names are those of both.
+fn is_of_included(names: &dyn Names, file: &Rc<SourceFile>) -> bool {
+    let is_there = |name: &String| {
+        names.tree().paths().iter().any(|path| path.rsplit('/').next() == Some(name) && *path != file.path)
+    };
+    if includes(&file.text).iter().any(is_there) {
+        return true;
+    }
+    let stem = file.path.trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
+    let is_module = ["lib", "main", "mod"].contains(&stem)
+        || parent(names, file, "")
+            .is_some_and(|(above, _)| above.nodes.iter().any(|node| node.kind == NodeKind::Mod && node.name == stem));
+    !is_module && names.packages().is_included(names.tree(), &file.path)
 }
 
 /// Returns the module that a word of paths means.
@@ -208,19 +232,48 @@ fn below(names: &dyn Names, of: Meaning, name: &str, hops: usize) -> Meaning {
 
 /// Returns what a name means in a module.
 fn in_module(names: &dyn Names, file: &Rc<SourceFile>, within: &str, name: &str, hops: usize) -> Meaning {
-    if let Some(found) = defined(file, within, name) {
+    // What every program has cannot come from elsewhere too, and imports may lead back here.
+    if let Some(found) = defined(file, within, name).filter(is_in_every_program) {
         return as_module(names, found);
     }
     let module = file.nodes.iter().find(|node| node.kind == NodeKind::Mod && node.dotted == within);
     let start = module.and_then(|module| module.body).unwrap_or(0);
-    let handed_on = names.bindings(file, name).iter().find_map(|binding| match &binding.bound {
-        Bound::Import(import) if binding.scope.start == start => Some(import.clone()),
-        _ => None,
-    });
-    match handed_on {
-        Some(import) => names.import(file, &import, hops + 1),
-        None => from_globs(names, file, start, name, hops).unwrap_or(Meaning::Unknown),
+    match of_module(names, file, (within, start), name, hops) {
+        found if found.is_empty() => from_globs(names, file, start, name, hops).unwrap_or(Meaning::Unknown),
+        found => as_module(names, one_of(names, file, None, found)),
     }
+}
+
+/// Returns whether a definition is there whatever the program is built for.
+fn is_in_every_program(one: &Meaning) -> bool {
+    let Meaning::Node { file, at, .. } = one else { return false };
+    let node = &file.nodes[*at];
+    !file.text[node.range.start..node.own.start].contains("cfg")
+}
+
+/// Returns the one of what a name is bound to in one scope of a file. A function and a module may share it, and what a
+/// definition is which every program has cannot come from elsewhere too.
+pub(super) fn one_of(names: &dyn Names, file: &SourceFile, leaf: Option<Node<'_>>, mut all: Vec<Meaning>) -> Meaning {
+    if all.len() < 2 {
+        return Meaning::one_of(all);
+    }
+    let is_own = |one: &Meaning| {
+        matches!(one, Meaning::Node { file: own, .. } if own.path == file.path) && is_in_every_program(one)
+    };
+    if all.iter().any(is_own) {
+        all.retain(|one| !matches!(one, Meaning::Elsewhere));
+    }
+    let all: Vec<Meaning> = all.into_iter().map(|one| as_module(names, one)).collect();
+    let before_path = leaf.map(|leaf| leaf.next_sibling().is_some_and(|token| token.kind() == "::"));
+    let fits = |one: &&Meaning| match (one, before_path) {
+        (Meaning::Module(_), Some(before_path)) => before_path,
+        (Meaning::Node { file, at, .. }, Some(true)) => {
+            ![NodeKind::Fn, NodeKind::Const].contains(&file.nodes[*at].kind)
+        }
+        _ => true,
+    };
+    let fitting: Vec<Meaning> = all.iter().filter(fits).cloned().collect();
+    Meaning::one_of(if fitting.is_empty() { all } else { fitting })
 }
 
 /// Returns what a name means that a glob of the module with this scope brings. None: no glob can.
@@ -331,18 +384,27 @@ fn parent(names: &dyn Names, file: &Rc<SourceFile>, within: &str) -> Option<(Rc<
 }
 
 /// Returns the root of a crate of this name in the same tree.
-fn other_crate(names: &dyn Names, name: &str) -> Meaning {
-    for path in names.tree().paths().iter().filter(|path| *path == "src/lib.rs" || path.ends_with("/src/lib.rs")) {
-        let manifest = joined(folder(folder(path)), "Cargo.toml");
-        let Some(text) = names.tree().text(&manifest) else { continue };
-        let package = text.split("[package]").nth(1).unwrap_or_default();
-        let own = package.lines().find_map(|line| line.trim().strip_prefix("name")?.trim().strip_prefix('='));
-        let own = own.map(|own| own.trim().trim_matches(['"', '\'']).replace('-', "_"));
-        if own.as_deref() == Some(name)
-            && let Some(file) = names.tree().source(path)
-        {
-            return Meaning::Module(Module::File(file, String::new()));
-        }
+fn other_crate(names: &dyn Names, file: &Rc<SourceFile>, name: &str) -> Meaning {
+    let root = crate_root(names, file);
+    let renamed = root.as_ref().and_then(|(root, _)| renamed_crate(&root.text, name));
+    if let (Some("self"), Some((root, within))) = (renamed, &root) {
+        return Meaning::Module(Module::File(root.clone(), within.clone()));
     }
-    Meaning::Elsewhere
+    match names.packages().of_rust(names.tree(), &file.path, renamed.unwrap_or(name)).as_slice() {
+        [] => Meaning::Elsewhere,
+        [root] => {
+            let file = names.tree().source(root);
+            file.map_or(Meaning::Unknown, |file| Meaning::Module(Module::File(file, String::new())))
+        }
+        _ => Meaning::Unknown,
+    }
+}
+
+/// Returns the crate that a root file gives a name: `extern crate self as name`.
+fn renamed_crate<'t>(root: &'t str, name: &str) -> Option<&'t str> {
+    root.split("extern crate ").skip(1).find_map(|rest| {
+        let mut words = rest.split(';').next()?.split_whitespace();
+        let own = words.next()?;
+        (words.next() == Some("as") && words.next() == Some(name)).then_some(own)
+    })
 }

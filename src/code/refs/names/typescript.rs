@@ -8,9 +8,10 @@ use super::super::super::file::SourceFile;
 use super::super::super::lang::{NodeKind, SourceLanguage};
 use super::super::binding::{Bound, leaves};
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
+use super::super::packages::plain;
 use super::super::role::{Import, Role, above, around, is_field};
 use super::super::roles::role;
-use super::super::target::{CodeTarget, folder, holders};
+use super::super::target::{CodeTarget, folder, holders, joined};
 
 pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
     let owners = [
@@ -46,7 +47,14 @@ pub(super) fn may_mean(file: &SourceFile, leaf: Option<Node<'_>>, bound: &Bound)
         Bound::TypeVariable => kind != "identifier",
         Bound::Node(at) => {
             let is_value = [NodeKind::Fn, NodeKind::Const, NodeKind::Var].contains(&file.nodes[*at].kind);
-            kind != "type_identifier" || !is_value
+            let is_type = [NodeKind::Interface, NodeKind::Type].contains(&file.nodes[*at].kind);
+            // An export takes both.
+            let exports = leaf.is_some_and(|leaf| ["export_specifier", "export_statement"].contains(&above(leaf, 1)));
+            match kind {
+                "type_identifier" => !is_value,
+                "identifier" => !is_type || exports,
+                _ => true,
+            }
         }
         _ => true,
     }
@@ -119,7 +127,14 @@ pub(in super::super) fn default_imports(file: &SourceFile) -> Vec<Node<'_>> {
 
 /// Returns whether settings that are not read here may make an import lead to a file.
 pub(in super::super) fn may_lead_to(names: &dyn Names, import: &Import, path: &str) -> bool {
-    alike(names, &import.module).any(|one| one == path)
+    let (module, packages) = (&import.module, names.packages());
+    let last = without_ending(module).rsplit('/').next().unwrap_or_default();
+    let named = || path.split(['/', '.']).any(|part| part == last);
+    alike(names, module).any(|one| one == path)
+        || packages
+            .of_npm(names.tree(), module)
+            .is_some_and(|(package, _)| path.starts_with(&joined(&package.folder, "")))
+        || packages.is_alias(names.tree(), module) && named()
 }
 
 /// Returns what a file exports under a name.
@@ -169,6 +184,7 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
             defined(&other, &other.nodes[at].dotted, name).unwrap_or(Meaning::Elsewhere)
         }
         other @ (Meaning::Unknown | Meaning::Unbound) => other,
+        Meaning::OneOf(_) => Meaning::Unknown,
         _ => Meaning::Elsewhere,
     }
 }
@@ -278,23 +294,33 @@ fn alike<'n>(names: &'n dyn Names, module: &str) -> impl Iterator<Item = &'n Str
 
 /// Returns the file that an import names.
 fn source(names: &dyn Names, from: &str, module: &str) -> Meaning {
-    let written = without_ending(module);
     if !module.starts_with('.') {
-        return if alike(names, module).next().is_some() { Meaning::Unknown } else { Meaning::Elsewhere };
+        let package = names.packages().of_npm(names.tree(), module);
+        let entries = package.iter().filter(|(_, is_whole)| *is_whole).flat_map(|(package, _)| &package.entries);
+        let entry = { entries }.find_map(|entry| at(names, without_ending(entry), false));
+        let is_known = || {
+            package.is_some()
+                || alike(names, module).next().is_some()
+                || names.packages().is_alias(names.tree(), module)
+        };
+        return match entry {
+            Some(file) => Meaning::Module(Module::File(file, String::new())),
+            None if is_known() => Meaning::Unknown,
+            None => Meaning::Elsewhere,
+        };
     }
-    let mut path: Vec<&str> = folder(from).split('/').filter(|part| !part.is_empty()).collect();
-    for part in written.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(path.pop()),
-            part => path.push(part),
-        }
-    }
-    let path = path.join("/");
-    let places = std::iter::once(path.clone()).chain(ENDINGS.iter().map(|end| format!("{path}{end}")));
+    let path = plain(&joined(folder(from), without_ending(module)));
+    // `./a/` and `..` are folders, though a file may be called so too.
+    let is_folder = module.ends_with('/') || module.rsplit('/').next().is_some_and(|last| [".", ".."].contains(&last));
+    at(names, &path, is_folder).map_or(Meaning::Unknown, |file| Meaning::Module(Module::File(file, String::new())))
+}
+
+/// Returns the file of a path that may lack its ending.
+fn at(names: &dyn Names, path: &str, is_folder: bool) -> Option<Rc<SourceFile>> {
+    let endings = ENDINGS.iter().filter(|end| !is_folder || end.starts_with('/')).map(|end| format!("{path}{end}"));
+    let places = std::iter::once(path.to_owned()).filter(|_| !is_folder).chain(endings);
     let mut there = places
         .map(|place| place.trim_start_matches('/').to_owned())
         .filter(|place| names.tree().paths().contains(place));
-    let found = there.find_map(|place| names.tree().source(&place));
-    found.map_or(Meaning::Unknown, |file| Meaning::Module(Module::File(file, String::new())))
+    there.find_map(|place| names.tree().source(&place))
 }

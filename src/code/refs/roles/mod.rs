@@ -12,7 +12,7 @@ use tree_sitter::Node;
 use super::super::lang::{SourceLanguage, Syntax};
 use super::role::{Role, is_field, outermost};
 
-pub(super) use python::first_iterables;
+pub(super) use python::{first_iterables, global_in};
 
 /// Parts of imports that give another name.
 const CLAUSES: &[&str] = &["use_as_clause", "aliased_import", "import_specifier"];

@@ -19,6 +19,7 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
     match above(leaf, 1) {
         "attribute" if is_field(leaf, "attribute") => Role::Member { of: leaf.prev_named_sibling() },
         "keyword_argument" if is_field(leaf, "name") => Role::Key { of: None },
+        "keyword_pattern" if leaf.prev_named_sibling().is_none() => Role::Key { of: None },
         _ => match binds(leaf) {
             // What a module assigns is its own, in a function too that says so.
             Some(scope) if scope.end < usize::MAX && !is_global(leaf, text) => Role::Binds(scope),
@@ -72,9 +73,22 @@ pub(in super::super) fn first_iterables(leaf: Node<'_>) -> Vec<Range<usize>> {
 
 /// Returns whether the function says that this variable is not its own.
 fn is_global(leaf: Node<'_>, text: &str) -> bool {
-    let Some(function) = around(leaf, &["function_definition", "lambda"]) else { return false };
-    let (name, own) = (&text[leaf.byte_range()], &text[function.byte_range()]);
-    ["global ", "nonlocal "].iter().flat_map(|word| own.match_indices(word)).any(|(at, word)| {
+    let function = around(leaf, &["function_definition", "lambda"]);
+    function.is_some_and(|function| says(function, &text[leaf.byte_range()], text, &["global ", "nonlocal "]))
+}
+
+/// Returns the innermost function around an identifier that says it is a variable of the module.
+pub(in super::super) fn global_in<'t>(leaf: Node<'t>, text: &str) -> Option<Node<'t>> {
+    let name = &text[leaf.byte_range()];
+    let functions =
+        std::iter::successors(leaf.parent(), Node::parent).filter(|node| node.kind() == "function_definition");
+    { functions }.find(|function| says(*function, name, text, &["global "]))
+}
+
+/// Returns whether a function itself says one of these words of a name.
+fn says(function: Node<'_>, name: &str, text: &str, words: &[&str]) -> bool {
+    let own = &text[function.byte_range()];
+    words.iter().flat_map(|word| own.match_indices(word)).any(|(at, word)| {
         let at = function.start_byte() + at;
         let token = function.descendant_for_byte_range(at, at + word.trim().len());
         let statement = token.and_then(|token| token.parent()).filter(|node| node.kind().ends_with("al_statement"));
@@ -88,14 +102,21 @@ fn is_global(leaf: Node<'_>, text: &str) -> bool {
 
 /// Returns the bytes in which a variable is seen, if the identifier names one.
 fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
-    let pattern = outermost(leaf, PATTERNS);
+    let parts = outermost(leaf, &["tuple", "list", "parenthesized_expression", "list_splat"]);
+    let pattern = match above(parts, 1) {
+        "as_pattern_target" => parts,
+        _ => outermost(leaf, PATTERNS),
+    };
     let holder = pattern.parent()?;
+    if let Some(defined) = type_parameter(leaf) {
+        return Some(defined);
+    }
     let named = match holder.kind() {
         "parameters" | "lambda_parameters" | "typed_parameter" => true,
         "default_parameter" | "typed_default_parameter" => is_field(pattern, "name"),
         "assignment" | "augmented_assignment" | "for_statement" => is_field(pattern, "left"),
         "named_expression" => is_field(pattern, "name"),
-        "as_pattern_target" => true,
+        "as_pattern_target" | "splat_pattern" => true,
         // A pattern of a `match` that is one name takes all.
         "dotted_name" => {
             let case = holder.parent().is_some_and(|case| ["case_pattern", "as_pattern"].contains(&case.kind()));
@@ -112,6 +133,28 @@ fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
     let parameter = holder.kind().ends_with("parameter") || holder.kind().ends_with("parameters");
     let body = around(leaf, SCOPES).and_then(|function| function.child_by_field_name("body"));
     Some(body.filter(|_| parameter).map_or_else(|| scope_of(leaf), |body| body.byte_range()))
+}
+
+/// Returns the bytes of the definition whose parameter of types an identifier names: `def f[T: int]`, `class A[*T]`.
+fn type_parameter(leaf: Node<'_>) -> Option<Range<usize>> {
+    let mut inner = leaf;
+    loop {
+        let outer = inner.parent()?;
+        match outer.kind() {
+            "type_parameter" => break,
+            "type" | "splat_type" => {}
+            // A bound stands behind the name.
+            "constrained_type" if inner.prev_named_sibling().is_none() => {}
+            _ => return None,
+        }
+        inner = outer;
+    }
+    let defined = around(leaf, &["function_definition", "class_definition", "type_alias_statement"])?;
+    let is_own = match defined.kind() {
+        "type_alias_statement" => defined.child_by_field_name("left")?.end_byte() > leaf.start_byte(),
+        _ => inner.parent()?.parent() == Some(defined),
+    };
+    is_own.then(|| defined.byte_range())
 }
 
 /// Returns the import that an identifier is.

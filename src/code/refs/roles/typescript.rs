@@ -47,6 +47,14 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
         (_, "nested_type_identifier") if is_field(leaf, "name") => {
             Role::Member { of: leaf.parent().and_then(|whole| whole.child_by_field_name("module")) }
         }
+        // A tag of HTML, and the label of a part of a tuple.
+        (_, "jsx_opening_element" | "jsx_closing_element" | "jsx_self_closing_element")
+            if is_field(leaf, "name") && text[leaf.byte_range()].starts_with(char::is_lowercase) =>
+        {
+            Role::Other
+        }
+        (_, "required_parameter" | "optional_parameter") if above(leaf, 2) == "tuple_type" => Role::Other,
+        (_, "rest_pattern") if above(leaf, 3) == "tuple_type" => Role::Other,
         ("shorthand_property_identifier", _) => Role::Shorthand,
         ("shorthand_property_identifier_pattern", _) => binds(leaf).map_or(Role::Shorthand, Role::BindsKey),
         ("property_identifier" | "private_property_identifier", _) => Role::Key { of: None },
@@ -56,12 +64,26 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
                 .and_then(|all| all.parent())
                 .map_or(0..usize::MAX, |of| of.byte_range()),
         ),
-        (_, "infer_type" | "mapped_type_clause") => Role::Binds(scope(leaf, &["type_alias_declaration", "program"])),
+        (_, "infer_type") if leaf.prev_named_sibling().is_none() => Role::Binds(inferred(leaf)),
+        (_, "mapped_type_clause") if is_field(leaf, "name") => Role::Binds(scope(leaf, &["object_type"])),
         (_, "function_expression" | "generator_function" | "class") if is_field(leaf, "name") => {
             Role::Binds(leaf.parent().map_or(0..usize::MAX, |of| of.byte_range()))
         }
         _ => binds(leaf).map_or(Role::Plain, Role::Binds),
     }
+}
+
+/// Returns the bytes in which the type is seen that a condition infers: what follows in it, and what it is if it holds.
+fn inferred(leaf: Node<'_>) -> Range<usize> {
+    let mut inner = leaf;
+    while let Some(outer) = inner.parent() {
+        if outer.kind() == "conditional_type" && is_field(inner, "right") {
+            let end = outer.child_by_field_name("consequence").unwrap_or(outer).end_byte();
+            return leaf.start_byte()..end;
+        }
+        inner = outer;
+    }
+    leaf.byte_range()
 }
 
 /// Returns the bytes in which a variable is seen, if the identifier names one.
@@ -78,7 +100,11 @@ fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
         "arrow_function" if is_field(pattern, "parameter") => Some(holder.byte_range()),
         "index_signature" if is_field(pattern, "name") => Some(holder.byte_range()),
         "catch_clause" if is_field(pattern, "parameter") => Some(holder.byte_range()),
-        "for_in_statement" if is_field(pattern, "left") => Some(holder.byte_range()),
+        // Without a word before it, it is a variable that is there.
+        "for_in_statement" if is_field(pattern, "left") => {
+            let word = holder.child_by_field_name("kind")?;
+            Some(if word.kind() == "var" { scope(holder, FUNCTIONS) } else { holder.byte_range() })
+        }
         "variable_declarator" if is_field(pattern, "name") => {
             let declaration = holder.parent()?;
             match declaration.kind() {

@@ -1,0 +1,145 @@
+//! The bases of classes of Python and TypeScript that are defined in none of the files: they may find what overrides
+//! theirs by its name.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::file::SourceFile;
+use super::super::lang::{NodeKind, SourceLanguage};
+use super::meaning::{HOPS, Meaning, Names};
+use super::names::Lookup;
+use super::target::{CodeTarget, SourceTree};
+
+/// Bases that look for nothing by its name.
+const PLAIN: &[&str] = &["object", "ABC", "Protocol", "Generic"];
+
+/// Names that errors of Python and TypeScript have.
+const OF_ERRORS: &[&str] = &[
+    "add_note",
+    "args",
+    "cause",
+    "characters_written",
+    "code",
+    "end",
+    "errno",
+    "filename",
+    "filename2",
+    "message",
+    "msg",
+    "name",
+    "obj",
+    "offset",
+    "path",
+    "print_file_and_line",
+    "stack",
+    "start",
+    "strerror",
+    "text",
+    "value",
+    "with_traceback",
+];
+
+impl CodeTarget {
+    /// Returns the base of its class that is defined in none of the files and may have this name too.
+    pub fn foreign_base(&self, tree: &dyn SourceTree) -> Option<String> {
+        let (file, node) = (&self.file, self.node());
+        let holder = node.parent.filter(|holder| file.nodes[*holder].kind == NodeKind::Class)?;
+        let own = &file.text[node.own.start..node.name_at.start];
+        let is_private = node.name.starts_with(['_', '#']) || own.split_whitespace().any(|word| word == "private");
+        if is_private || !self.is_member() {
+            return None;
+        }
+        let lookup = Lookup::new(tree);
+        lookup.begin();
+        foreign(&lookup, file, holder, &node.name, 0)
+    }
+
+    /// Returns the decorator that makes the fields of its class what a program reads by their names.
+    pub fn field_decorator(&self) -> Option<&str> {
+        let (file, node) = (&self.file, self.node());
+        let holder = &file.nodes[node.parent.filter(|_| node.kind == NodeKind::Field)?];
+        let head = &file.text[holder.range.start..holder.name_at.start];
+        let is_python = file.language == SourceLanguage::Python;
+        decorators(head).find(|name| is_python && name.rsplit('.').next() == Some("dataclass"))
+    }
+}
+
+/// Returns the names of the decorators in what stands above a definition of Python.
+pub(super) fn decorators(head: &str) -> impl Iterator<Item = &str> {
+    let lines = head.lines().filter_map(|line| line.trim().strip_prefix('@'));
+    lines.map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').next().unwrap_or_default())
+}
+
+/// Returns the base of a class, or of one of its bases, that is defined in none of the files.
+fn foreign(lookup: &Lookup<'_>, file: &Rc<SourceFile>, class: usize, name: &str, hops: usize) -> Option<String> {
+    let at = &file.nodes[class].name_at;
+    let class = file.syntax().root.descendant_for_byte_range(at.start, at.end)?.parent()?;
+    bases(class).into_iter().find_map(|base| {
+        let text = &file.text[base.byte_range()];
+        match meant(lookup, file, base) {
+            _ if hops >= HOPS => Some(text.to_owned()),
+            Meaning::Node { file, at, .. } if [NodeKind::Class, NodeKind::Interface].contains(&file.nodes[at].kind) => {
+                foreign(lookup, &file, at, name, hops + 1)
+            }
+            Meaning::Elsewhere | Meaning::Unbound if is_plain(text, name) => None,
+            _ => Some(text.to_owned()),
+        }
+    })
+}
+
+/// Returns whether a base that is built in looks for no such name.
+fn is_plain(base: &str, name: &str) -> bool {
+    let last = base.rsplit('.').next().unwrap_or_default();
+    let is_error = ["Error", "Exception", "Warning"].iter().any(|end| base.ends_with(end));
+    PLAIN.contains(&last) || is_error && !OF_ERRORS.contains(&name)
+}
+
+/// Returns the expressions that name the bases of a class.
+fn bases(class: Node<'_>) -> Vec<Node<'_>> {
+    let (mut found, mut cursor) = (Vec::new(), class.walk());
+    let mut open: Vec<Node<'_>> = class.named_children(&mut cursor).collect();
+    while let Some(part) = open.pop() {
+        match part.kind() {
+            "class_heritage" | "argument_list" | "extends_clause" | "implements_clause" | "extends_type_clause" => {
+                let mut inner = part.walk();
+                let all =
+                    part.named_children(&mut inner).filter(|one| !one.is_extra() && one.kind() != "type_arguments");
+                match part.kind() {
+                    "class_heritage" => open.extend(all),
+                    _ => found.extend(all),
+                }
+            }
+            _ => {}
+        }
+    }
+    // `metaclass=ABCMeta` is how the library makes a class abstract.
+    found.retain(|base| base.kind() != "keyword_argument");
+    found.into_iter().map(without_types).collect()
+}
+
+/// Returns a base without the types it is given: `Base[T]`, `Base<T>`.
+fn without_types(base: Node<'_>) -> Node<'_> {
+    let inner = match base.kind() {
+        "subscript" => base.child_by_field_name("value"),
+        "generic_type" => base.child_by_field_name("name"),
+        _ => None,
+    };
+    inner.unwrap_or(base)
+}
+
+/// Returns what the name of a base means.
+fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, base: Node<'_>) -> Meaning {
+    let text = |node: Node<'_>| &file.text[node.byte_range()];
+    let parts = match base.kind() {
+        "identifier" | "type_identifier" => return lookup.name(file, text(base), base.start_byte(), 0),
+        "attribute" => ("object", "attribute"),
+        "member_expression" => ("object", "property"),
+        "nested_type_identifier" => ("module", "name"),
+        _ => return Meaning::Unknown,
+    };
+    match (base.child_by_field_name(parts.0), base.child_by_field_name(parts.1)) {
+        (of, Some(name)) => lookup.member(file, of, text(name)),
+        _ => Meaning::Unknown,
+    }
+}

@@ -1,0 +1,121 @@
+//! New names that do not fit where a definition is mentioned, and definitions that are found by their names.
+
+use std::ops::Range;
+
+use super::super::file::SourceFile;
+use super::super::lang::{NodeKind, SourceLanguage};
+use super::bases::decorators;
+use super::meaning::{Meaning, Names};
+use super::names::{self, Lookup};
+use super::role::{Import, above, around};
+use super::target::{CodeTarget, SourceTree, folder};
+
+/// Returns why a name cannot stand in these bytes of a file.
+pub fn misfit(file: &SourceFile, at: &Range<usize>, name: &str) -> Option<&'static str> {
+    let leaf = file.syntax().root.descendant_for_byte_range(at.start, at.end)?;
+    let is_tag = above(leaf, 1).starts_with("jsx_") && leaf.kind() == "identifier";
+    if is_tag && name.starts_with(char::is_lowercase) {
+        return Some("a tag of JSX that begins with a small letter is one of HTML");
+    }
+    let is_mangled = file.language == SourceLanguage::Python && name.starts_with("__") && !name.ends_with("__");
+    if is_mangled && around(leaf, &["class_definition"]).is_some() {
+        return Some("in a class of Python, names that begin with __ are others");
+    }
+    None
+}
+
+/// Returns where a file of Go imports a package that may be called by a name.
+pub fn import_called(file: &SourceFile, name: &str) -> Option<usize> {
+    if file.language != SourceLanguage::Go {
+        return None;
+    }
+    let is_it = |(alias, path): &(Option<String>, String)| match alias {
+        Some(alias) => alias == name,
+        None => path.split(['/', '.', '-']).any(|part| part == name),
+    };
+    let (_, path) = names::go_imports(file).into_iter().find(is_it)?;
+    file.text.find(&path)
+}
+
+/// Returns where an annotation of Python that is a text has a name.
+pub fn quoted(file: &SourceFile, name: &str) -> Vec<usize> {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let whole =
+        |at: &usize| !file.text[..*at].ends_with(is_of_name) && !file.text[at + name.len()..].starts_with(is_of_name);
+    let is_quoted = |at: &usize| {
+        let leaf = file.syntax().root.descendant_for_byte_range(*at, at + name.len());
+        leaf.is_some_and(|leaf| leaf.kind() == "string_content" && around(leaf, &["type"]).is_some())
+    };
+    let places = file.text.match_indices(name).map(|(at, _)| at);
+    places.filter(|_| file.language == SourceLanguage::Python).filter(whole).filter(is_quoted).collect()
+}
+
+impl CodeTarget {
+    /// Returns what finds it by its name though nothing mentions it: a test framework, or another program.
+    pub fn finder(&self, tree: &dyn SourceTree) -> Option<String> {
+        let (file, node) = (&self.file, self.node());
+        let head = file.text.get(node.range.start..node.name_at.start).unwrap_or_default();
+        match file.language {
+            SourceLanguage::Python => decorators(head)
+                .find(|name| name.ends_with("fixture"))
+                .map(|name| format!("tests ask for it by this name (@{name})")),
+            SourceLanguage::Go => self.finder_of_go(tree),
+            _ => None,
+        }
+    }
+
+    fn finder_of_go(&self, tree: &dyn SourceTree) -> Option<String> {
+        let (file, node) = (&self.file, self.node());
+        let is_test = ["Test", "Benchmark", "Fuzz", "Example"]
+            .iter()
+            .any(|word| node.name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_lowercase)));
+        if node.kind == NodeKind::Fn && is_test && file.path.ends_with("_test.go") {
+            return Some("`go test` finds it by this name".to_owned());
+        }
+        let told = |line: &&str| {
+            let mut words = line.strip_prefix("//").unwrap_or_default().split(' ');
+            let word = words.next();
+            [Some("export"), Some("go:linkname")].contains(&word) && words.next() == Some(&node.name)
+        };
+        if let Some(line) = file.text.lines().find(told) {
+            return Some(format!("other programs are linked to it by this name ({})", line.trim()));
+        }
+        let example = format!("Example{}", node.dotted.replace('.', "_"));
+        let is_of =
+            |name: &str| name.strip_prefix(&example).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+        let tests = tree.paths().iter().filter(|path| path.ends_with("_test.go") && folder(path) == folder(&file.path));
+        let mut tests = tests.filter(|path| tree.text(path).is_some_and(|text| text.contains(&example)));
+        let found = tests.find_map(|path| tree.source(path)?.nodes.iter().find(|node| is_of(&node.name)).cloned());
+        found.map(|found| format!("the example {} is found by this name", found.name))
+    }
+
+    /// Returns where another file adds to it in TypeScript: in a `declare module` of its file, or as a global.
+    pub fn additions(&self, tree: &dyn SourceTree, other: &std::rc::Rc<SourceFile>) -> Vec<usize> {
+        let (name, lookup) = (&self.node().name, Lookup::new(tree));
+        if self.is_member() || other.path == self.file.path || !other.language.is_like(SourceLanguage::TypeScript) {
+            return Vec::new();
+        }
+        let adds = |at: usize| {
+            let node = &other.nodes[at];
+            let holder = node.parent.map(|holder| other.text[other.nodes[holder].name_at.clone()].to_owned());
+            match holder.as_deref().map(|holder| (holder, holder.trim_matches(['"', '\'']))) {
+                Some((quoted, module)) if quoted != module => {
+                    let (module, name) = (module.to_owned(), Some(name.clone()));
+                    lookup.begin();
+                    match lookup.import(other, &Import { module, name, scope: None, at: node.own.start }, 0) {
+                        Meaning::Node { file, at, .. } => self.is(&file, &file.nodes[at]),
+                        Meaning::Unknown => true,
+                        _ => false,
+                    }
+                }
+                _ => {
+                    node.dotted == self.node().dotted
+                        && names::is_global(self)
+                        && names::is_global(&CodeTarget { file: other.clone(), at })
+                }
+            }
+        };
+        let alike = other.nodes.iter().enumerate().filter(|(_, node)| node.name == *name);
+        alike.filter(|(at, _)| adds(*at)).map(|(_, node)| node.name_at.start).collect()
+    }
+}
