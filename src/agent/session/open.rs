@@ -67,6 +67,7 @@ pub fn open(
     }
     keep_choice(&context, &record);
     lock(&context.notes).extend(notes);
+    context.commands.resume();
     context.status_data.show_totals(&record.totals);
     if let Some((used, window)) = session.sent.size {
         let parts =
