@@ -194,6 +194,7 @@ mod tests {
     fn what_another_command_found_is_the_commands_own_where_it_wrote_no_more() {
         for (now, parts) in [("by another", 0), ("more", 1)] {
             let w = World::with(now);
+            fs::set_permissions(w.workspace.full("a"), fs::Permissions::from_mode(0o600)).expect("set");
             let mut staging = w.stage(&CommandInfo::default(), &["before"]);
             let mut lock = w.archive.lock().expect("locked");
             let state = crate::proposal::State::file(&b"by the command"[..]);

@@ -713,19 +713,29 @@ mod tests {
         let held = fs::File::create(&a).expect("open");
         let sleeps = std::process::Command::new("sleep").arg("600").stdout(held).spawn();
         let mut sleeps = sleeps.expect("started");
-        // This very thread runs: whether its last call is over cannot be told.
-        let process = rustix::thread::gettid().as_raw_nonzero().get();
+        // Of a thread that runs it cannot be told whether its last call is over.
+        let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let (done, (tell, told)) = (Arc::clone(&is_done), std::sync::mpsc::channel());
+        let runs = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("told");
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let process = told.recv().expect("told");
         let call = super::super::call::Notification { id: 1, process, number: libc::SYS_rename, arguments: [0; 6] };
         keeping.begin_call(&call);
         keeping.rename(&root.join("moved"), &root.join("to"), false).expect("kept");
         keeping.end_call();
         keeping.look_for_left();
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        sleeps.kill().and_then(|()| sleeps.wait()).expect("over");
+        runs.join().expect("over");
         for path in [&a, &b, &twin, &c] {
             fs::write(path, "written").expect("written");
         }
         keeping.look_over();
         assert_eq!(keeping.summary().meanwhile, ["b"]);
-        sleeps.kill().and_then(|()| sleeps.wait()).expect("over");
     }
 
     #[test]
