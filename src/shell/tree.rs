@@ -16,7 +16,7 @@ use super::message::HELPER;
 const LONGEST_END: Duration = Duration::from_secs(2);
 /// The interval at which they are looked for.
 const AGAIN: Duration = Duration::from_millis(5);
-/// How often new processes are looked for: a file would have to be handed on, and closed, between all of them.
+/// The rounds in which new processes are looked for: a file would have to be handed on, and closed, between all of them.
 const ROUNDS: usize = 4;
 
 /// Returns the descendants of this process.

@@ -47,7 +47,7 @@ struct CommandsState {
     folder: PathBuf,
     left: BTreeMap<String, String>,
     all: Vec<Arc<ShellCommand>>,
-    /// What the model is told of the commands that an earlier nebula ran.
+    /// The news for the model of the commands that an earlier nebula ran.
     news: Vec<String>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Left {
     /// The calls on each path since it was last left: thread and number. A folder's path ends in `/`.
     on: HashMap<String, Vec<(i32, u64)>>,
     /// The states in which paths were left; none: nothing is there.
-    states: HashMap<String, Option<Stamp>>,
+    states: HashMap<String, Option<LeftFile>>,
     /// The time before which it is not looked for again.
     next: Option<Instant>,
     /// The device of the files whose times tell of changes.
@@ -40,15 +40,15 @@ pub(super) struct Left {
 
 /// The file at a path, and when its bytes were last changed.
 #[derive(Debug, Clone, Copy)]
-struct Stamp {
+struct LeftFile {
     inode: Inode,
     size: u64,
     modified: (i64, i64),
 }
 
-impl Stamp {
+impl LeftFile {
     fn of(meta: &Metadata) -> Self {
-        Stamp { inode: inode(meta), size: meta.size(), modified: (meta.mtime(), meta.mtime_nsec()) }
+        LeftFile { inode: inode(meta), size: meta.size(), modified: (meta.mtime(), meta.mtime_nsec()) }
     }
 }
 
@@ -82,7 +82,7 @@ impl Left {
     /// Returns whether the file at a path that was left is another's; none: the path was not left.
     pub fn is_from_another(&self, name: &str, now: Option<&Metadata>) -> Option<bool> {
         let state = self.states.get(name)?;
-        Some(match (state, now.map(Stamp::of)) {
+        Some(match (state, now.map(LeftFile::of)) {
             (Some(was), Some(now)) => !is_same(was, &now),
             (None, None) => false,
             _ => true,
@@ -102,7 +102,7 @@ impl Left {
     /// Notes that the command goes on from what someone else left at a path.
     pub fn take_up(&mut self, name: &str, now: &Metadata) {
         if let Some(state) = self.states.get_mut(name) {
-            *state = Some(Stamp::of(now));
+            *state = Some(LeftFile::of(now));
         }
     }
 
@@ -113,7 +113,7 @@ impl Left {
 
     /// Notes the state in which a path was left; none: nothing is there.
     pub fn note(&mut self, name: String, there: Option<&Metadata>) {
-        self.states.insert(name, there.map(Stamp::of));
+        self.states.insert(name, there.map(LeftFile::of));
     }
 
     /// Notes that a path is to be looked at again.
@@ -168,7 +168,7 @@ impl Left {
 
 /// Returns whether two are one file with the same bytes. An overlay gives a file another device and number when it is
 /// first written.
-fn is_same(one: &Stamp, other: &Stamp) -> bool {
+fn is_same(one: &LeftFile, other: &LeftFile) -> bool {
     let is_file = one.inode.0 != other.inode.0 || one.inode.1 == other.inode.1;
     is_file && (one.size, one.modified) == (other.size, other.modified)
 }
