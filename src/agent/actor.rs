@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::begin::{Begin, TurnOutcome, begin};
-use crate::agent::change::command::{self, seal_jobs};
+use crate::agent::change::command;
 use crate::agent::change::restore::{Restores, keep_reviewed, tell_elsewhere};
 use crate::agent::query::{commit, export, graph, listings, undone};
 use crate::agent::services::connect;
@@ -181,12 +181,7 @@ impl Actor {
         if let Some(commit) = self.commit.take() {
             let _ = commit.await;
         }
-        let commands = Arc::clone(&self.context.commands);
-        let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
-        if self.context.id().is_some() {
-            let SessionContext { services, commands, events, .. } = &*self.context;
-            seal_jobs(services, commands, events).await;
-        }
+        command::end_all(&self.context).await;
         if let Some(id) = self.context.id().filter(|_| !stays) {
             self.context.services.memory.post(move |memory| memory.end(&id));
         }

@@ -101,15 +101,18 @@ impl Archive {
         let again = kept_again(&states);
         let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
+        let mut known_exactly = HashSet::new();
         let mut reader = workspace.reader();
         for (place, entry) in states.iter().enumerate().filter(|(place, _)| !sealed.contains(place)) {
             let before = staged(entry)?;
-            let after = match again[place] {
-                Some(later) => staged(&states[later])?,
-                None => match self.before_others(&others, entry)? {
-                    Some(state) => state,
-                    None => present(&mut reader, &entry.path, &mut all),
-                },
+            let until = again[place].map(|later| states[later].kept);
+            let after = match (self.before_others(&others, entry, until)?, again[place]) {
+                (Some(state), _) => {
+                    known_exactly.insert(place);
+                    state
+                }
+                (None, Some(later)) => staged(&states[later])?,
+                (None, None) => present(&mut reader, &entry.path, &mut all),
             };
             if before == after {
                 continue;
@@ -131,6 +134,13 @@ impl Archive {
                 place,
             });
         }
+        // A changeset holds one state of a path: that which is the command's own for certain goes into its own where it
+        // is the only one.
+        let count_of = |path: &str| all.changes.iter().filter(|change| change.entry.path == path).count();
+        let is_own =
+            |change: &CommandChange| known_exactly.contains(&change.place) && count_of(&change.entry.path) == 1;
+        let own: Vec<bool> = all.changes.iter().map(is_own).collect();
+        all.changes.iter_mut().zip(own).for_each(|(change, own)| change.by_another &= !own);
         Ok(all)
     }
 
@@ -144,11 +154,17 @@ impl Archive {
         Ok(newer.filter_map(|id| Some((id, self.paths(id).ok()?))).collect())
     }
 
-    /// Returns what a command left at a path that another changeset has changed since the path was kept: the state
-    /// before that one. None: none has, and the present state is the command's. A version that no changeset names is
+    /// Returns what a command left at a path that another changeset has changed since the path was kept, and before
+    /// `until` where it was kept again then: the state before that one. None: none has, and the present state is the command's. A version that no changeset names is
     /// no one's change: a sealing that was cut off leaves such versions of this very command.
-    fn before_others(&self, others: &[(Id, Vec<String>)], entry: &JournalLine) -> Result<Option<State>, Error> {
-        let names_it = |(id, paths): &&(Id, Vec<String>)| id.at() > entry.kept && paths.contains(&entry.path);
+    fn before_others(
+        &self,
+        others: &[(Id, Vec<String>)],
+        entry: &JournalLine,
+        until: Option<i64>,
+    ) -> Result<Option<State>, Error> {
+        let is_between = |at: i64| at > entry.kept && until.is_none_or(|until| at <= until);
+        let names_it = |(id, paths): &&(Id, Vec<String>)| is_between(id.at()) && paths.contains(&entry.path);
         let Some((changeset, _)) = others.iter().find(names_it).filter(|_| entry.kept != 0) else { return Ok(None) };
         let version = self.version_in(&entry.path, *changeset)?.filter(|version| version.id.at() > entry.kept);
         Ok(version.and_then(|version| self.state_of(&version).ok()))

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// The number of files above which the whole file system is flushed.
 const FEW: usize = 64;
@@ -87,6 +88,12 @@ fn flushes_whole(file: impl AsFd) -> bool {
     // The numbers of statfs(2): ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs.
     const KNOWN: [u64; 6] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994, 0x794C_7630];
     rustix::fs::fstatfs(file).is_ok_and(|stat| KNOWN.contains(&(stat.f_type as u64 & 0xFFFF_FFFF)))
+}
+
+/// Returns whether a folder is of a file system of this machine, on which a file's times change with its bytes alone: one
+/// in a network or in another program may set them later.
+pub fn is_local(folder: &Path) -> bool {
+    File::open(folder).is_ok_and(flushes_whole)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -26,7 +26,7 @@ use rustix::process::{Pid, test_kill_process};
 
 pub use copy::{can_share_blocks, copy_new, copy_pieces, read_pieces, share_blocks, share_new};
 pub use editor_file::{EditorFile, private_folder};
-pub use flush::{Unflushed, each};
+pub use flush::{Unflushed, each, is_local};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::{beside_bytes, keep};
 pub use links::{LinkView, OwnView, follow_links, is_loop};

@@ -191,6 +191,28 @@ mod tests {
     }
 
     #[test]
+    fn what_another_command_found_is_the_commands_own_where_it_wrote_no_more() {
+        for (now, parts) in [("by another", 0), ("more", 1)] {
+            let w = World::with(now);
+            fs::set_permissions(w.workspace.full("a"), fs::Permissions::from_mode(0o600)).expect("set");
+            let mut staging = w.stage(&CommandInfo::default(), &["before"]);
+            let mut lock = w.archive.lock().expect("locked");
+            let state = crate::proposal::State::file(&b"by the command"[..]);
+            w.archive.record(&mut lock, &[("a", &state).into()], None).expect("archived");
+            drop(lock);
+            let (file, name) = staging.new_name();
+            fs::write(file, "by another").expect("written");
+            let mut line = staging.journal().expect("read").states.remove(0);
+            (line.staged, line.again, line.kept) = (Some(name), true, crate::text::time::now() + 1_000);
+            staging.add(&line).expect("added");
+            let sealed = super::seal(&mut staging, &CommandInfo::default(), &[], w.stores()).expect("sealed");
+            let left: Vec<_> = sealed.changes.changes.iter().map(|change| change.bytes.as_deref()).collect();
+            let own = if parts == 0 { "by the command" } else { now };
+            assert_eq!((left, sealed.earlier.len()), (vec![Some(own.as_bytes())], parts), "{now}");
+        }
+    }
+
+    #[test]
     fn what_is_sealed_in_two_parts_is_no_one_elses_in_the_second() {
         let w = World::with("now");
         let info = CommandInfo::default();

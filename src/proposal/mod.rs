@@ -33,7 +33,7 @@ pub use marked::marked;
 pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{
     ForeignChoice, LINKED, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository,
-    outermost_folder, part_of_repository, unit_of, whole_folders,
+    outermost_folder, part_of_repository, unit_of, units, whole_folders,
 };
 pub use undone::WrittenChange;
 

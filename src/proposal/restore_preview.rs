@@ -133,6 +133,12 @@ pub fn counted<'a>(paths: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
+/// Returns how many these are in a list, the repository as one.
+pub fn units<'a>(paths: impl Iterator<Item = &'a str>) -> usize {
+    let (of_repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
+    files.len() + usize::from(!of_repository.is_empty())
+}
+
 /// Returns the unit of a restore that a path belongs to, by the folders that come or go as one; none: it is restored alone.
 pub fn unit_of<'p>(path: &'p str, wholes: &BTreeSet<&str>) -> Option<&'p str> {
     if is_in_repository(path) { Some(REPOSITORY) } else { outermost_folder(path, wholes) }

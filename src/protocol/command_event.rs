@@ -96,7 +96,9 @@ pub struct CommandEnd {
 pub struct ChangedPath {
     /// The path.
     pub path: String,
-    /// `made`, `changed`, `removed` or `mode`.
+    /// The path that it had before, where it was moved.
+    pub from: Option<String>,
+    /// `made`, `changed`, `removed`, `mode` or `moved`.
     pub kind: &'static str,
     /// Lines added.
     pub added: usize,

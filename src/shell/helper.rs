@@ -322,6 +322,7 @@ impl Helper {
             }
             return;
         }
+        self.look_for_left();
         let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
         let is_due = self.over.is_some() && !self.told_still || self.counted.elapsed() >= COUNT;
         if has_grown || is_due {
@@ -386,6 +387,7 @@ impl Helper {
             // Opened only now: while it was waited for, the folder may have gone. Without an answer nebula seals nothing.
             let Ok(staging) = CommandStaging::open(folder) else { return };
             let summary = keeping.switch(staging);
+            keeping.end_call();
             for path in tree::open_for_writing() {
                 // The call that opened it is over: there is nothing to refuse.
                 let _ = keeping.write(&guard::named(path.clone()).unwrap_or(path), false);
@@ -434,6 +436,16 @@ impl Helper {
 
     #[cfg(not(target_os = "linux"))]
     fn forget_gone(&mut self) {}
+
+    /// Looks which paths the command has left.
+    #[cfg(target_os = "linux")]
+    fn look_for_left(&self) {
+        let keeping = self.serving.as_ref().and_then(|serving| serving.keeping.as_ref());
+        keeping.inspect(|keeping| guard::lock(keeping).look_for_left());
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn look_for_left(&self) {}
 
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {

@@ -192,6 +192,12 @@ pub struct Summary {
     pub connections: u64,
     /// The target of the first of them.
     pub first_connection: Option<String>,
+    /// Connections to abstract sockets, all of which are refused.
+    #[serde(default)]
+    pub abstracts: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_abstract: Option<String>,
 }
 
 impl Summary {
@@ -215,6 +221,8 @@ impl Summary {
         self.more_not_archived += more.more_not_archived;
         self.connections += more.connections;
         self.first_connection = self.first_connection.take().or(more.first_connection);
+        self.abstracts += more.abstracts;
+        self.first_abstract = self.first_abstract.take().or(more.first_abstract);
     }
 }
 
@@ -309,9 +317,18 @@ impl Summary {
     /// Returns a line for the connections that were refused.
     pub fn connection_words(&self) -> Option<String> {
         let first = self.first_connection.as_ref()?;
-        let connections = plural(usize::try_from(self.connections).unwrap_or(usize::MAX), "connection");
-        Some(format!("no network: {connections} refused, first {first}"))
+        Some(format!("no network: {} refused, first {first}", connections(self.connections)))
     }
+
+    /// Returns a line for the connections to abstract sockets, which nothing lifts.
+    pub fn abstract_words(&self) -> Option<String> {
+        let first = self.first_abstract.as_ref()?;
+        Some(format!("abstract sockets are closed: {} refused, first {first}", connections(self.abstracts)))
+    }
+}
+
+fn connections(count: u64) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), "connection")
 }
 
 /// Returns a folder as a person writes it: `/./` marks the root of a repository of a linked worktree.
@@ -354,6 +371,8 @@ pub enum Stopped {
     Limit(u64),
     /// The model ended it.
     Model,
+    /// It ended with nebula.
+    Nebula,
 }
 
 impl Stopped {
@@ -363,6 +382,7 @@ impl Stopped {
             Stopped::Person => "stopped by the person".into(),
             Stopped::Limit(seconds) => format!("stopped after {seconds} s"),
             Stopped::Model => "stopped".into(),
+            Stopped::Nebula => "ended with nebula".into(),
         }
     }
 }

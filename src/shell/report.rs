@@ -1,9 +1,11 @@
 //! The report of a command, in the words that the model and the person get.
 
+use std::collections::{HashMap, HashSet};
+
 use super::commands::ShellCommand;
 use super::host::Keeper;
 use super::message::{Exit, Stopped};
-use crate::archive::{ChangeKind, CommandChange, Id};
+use crate::archive::{ChangeKind, CommandChange, Id, Sha};
 use crate::proposal::{Counts, FileChange, HunkKind, REPOSITORY, counted, is_in_repository};
 use crate::text::id::short_changeset;
 use crate::text::number::thousands;
@@ -79,6 +81,7 @@ impl CommandReport {
             let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
             format!("{line} ({lift})")
         }));
+        notes.extend(summary.abstract_words());
         notes.extend(summary.not_archived_words());
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
         let unread = command.left_out().iter().cloned().chain(sealed.unread.iter().cloned());
@@ -107,20 +110,47 @@ impl CommandReport {
 
 /// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
 fn files(changes: &[CommandChange]) -> Vec<String> {
-    let line = |change: &CommandChange| {
+    let line = |(change, from): (&CommandChange, Option<&CommandChange>)| {
         let sign = match change.kind {
+            _ if from.is_some() => 'R',
             ChangeKind::Made => 'A',
             ChangeKind::Changed => 'M',
             ChangeKind::Removed => 'D',
             ChangeKind::Mode => 'm',
         };
-        file_line(sign, &change.entry.path, change.counts)
+        match from {
+            Some(from) => file_line(sign, &format!("{} → {}", from.entry.path, change.entry.path), Counts::default()),
+            None => file_line(sign, &change.entry.path, change.counts),
+        }
     };
-    let of_repository = |change: &&CommandChange| is_in_repository(&change.entry.path);
-    let (repository, files): (Vec<&CommandChange>, Vec<&CommandChange>) = changes.iter().partition(of_repository);
+    type Line<'c> = (&'c CommandChange, Option<&'c CommandChange>);
+    let of_repository = |(change, _): &Line| is_in_repository(&change.entry.path);
+    let (repository, files): (Vec<Line>, Vec<Line>) = with_moves(changes).partition(of_repository);
     let as_one = (!repository.is_empty()).then(|| file_line('M', REPOSITORY, Counts::default()));
     let all = files.len() + usize::from(as_one.is_some());
     listed(files.into_iter().map(line).chain(as_one).take(LISTED).collect(), all)
+}
+
+/// Returns the changes, each with the one that is the other end of its move: a file that is gone here and is there now
+/// with the same bytes is one change.
+pub fn with_moves(changes: &[CommandChange]) -> impl Iterator<Item = (&CommandChange, Option<&CommandChange>)> {
+    let is_file = |change: &&CommandChange| !change.entry.path.ends_with('/') && !is_in_repository(&change.entry.path);
+    let of = |kind| changes.iter().filter(move |change| change.kind == kind).filter(is_file);
+    let mut gone: HashMap<Sha, Vec<&CommandChange>> = HashMap::new();
+    // Taken from the end: the first of several goes with the first.
+    for change in of(ChangeKind::Removed).rev() {
+        change.before.into_iter().for_each(|sha| gone.entry(sha).or_default().push(change));
+    }
+    let mut from: HashMap<&str, &CommandChange> = HashMap::new();
+    let mut moved: HashSet<&str> = HashSet::new();
+    for change in of(ChangeKind::Made) {
+        if let Some(old) = change.after.and_then(|sha| gone.get_mut(&sha)?.pop()) {
+            from.insert(&change.entry.path, old);
+            moved.insert(&old.entry.path);
+        }
+    }
+    let stays = move |change: &&CommandChange| !moved.contains(change.entry.path.as_str());
+    changes.iter().filter(stays).map(move |change| (change, from.get(change.entry.path.as_str()).copied()))
 }
 
 /// Returns a line for each path that a command changed in a view, the first of them where there are many.

@@ -16,6 +16,8 @@ use super::message::HELPER;
 const LONGEST_END: Duration = Duration::from_secs(2);
 /// The interval at which they are looked for.
 const AGAIN: Duration = Duration::from_millis(5);
+/// The rounds in which new processes are looked for: a file would have to be handed on, and closed, between all of them.
+const ROUNDS: usize = 4;
 
 /// Returns the descendants of this process.
 pub fn descendants() -> Vec<Pid> {
@@ -174,19 +176,35 @@ fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> + '_ {
 
 /// Returns the files that a descendant of this process has open for writing, by their links in `/proc`, or mapped.
 pub fn open_for_writing() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for pid in descendants() {
-        let pid = pid.as_raw_nonzero();
-        found.extend(mapped(&fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default()));
-        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
-            let info = Path::new("/proc").join(pid.to_string()).join("fdinfo").join(entry.file_name());
-            let flags = fs::read_to_string(info).ok().and_then(|text| {
-                let line = text.lines().find_map(|line| line.strip_prefix("flags:").map(str::to_string))?;
-                u32::from_str_radix(line.trim(), 8).ok()
-            });
-            if flags.is_some_and(|flags| flags & 3 != 0) {
-                found.push(entry.path());
-            }
+    descendants().into_iter().flat_map(open_in).collect()
+}
+
+/// Returns the same, also of the descendants that are made meanwhile, which may hold what those before them have closed.
+pub fn all_open_for_writing() -> Vec<PathBuf> {
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let new: Vec<Pid> = descendants().into_iter().filter(|pid| seen.insert(*pid)).collect();
+        if new.is_empty() {
+            break;
+        }
+        found.extend(new.into_iter().flat_map(open_in));
+    }
+    found
+}
+
+/// Returns the files that a process has open for writing, or mapped.
+fn open_in(pid: Pid) -> Vec<PathBuf> {
+    let pid = pid.as_raw_nonzero();
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut found: Vec<PathBuf> = mapped(&maps).collect();
+    for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+        let info = Path::new("/proc").join(pid.to_string()).join("fdinfo").join(entry.file_name());
+        let flags = fs::read_to_string(info).ok().and_then(|text| {
+            let line = text.lines().find_map(|line| line.strip_prefix("flags:").map(str::to_string))?;
+            u32::from_str_radix(line.trim(), 8).ok()
+        });
+        if flags.is_some_and(|flags| flags & 3 != 0) {
+            found.push(entry.path());
         }
     }
     found

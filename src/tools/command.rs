@@ -1,12 +1,16 @@
 //! `runCommand`, `commandOutput` and `stopCommand`: a shell, its jobs and their output. The agent runs them, after it
 //! has asked.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::base::Run;
 use super::{Args, Builtin, MainArgument, RunResult, ToolAliases, ToolKind, ToolOutput};
+use crate::shell::output::Output;
+use crate::shell::output::record::CommandRecord;
 use crate::shell::{self, CommandReport, ShellCommand, Stopped};
 use crate::text::number::plural;
 
@@ -114,7 +118,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     }
     Ok(RunResult::Command(super::CommandCall {
         text: text.to_string(),
-        folder: args.maybe_text("cwd")?.map(str::to_string),
+        folder: args.maybe_text("cwd")?.map(str::trim).filter(|folder| !folder.is_empty()).map(str::to_string),
         limit: Duration::from_secs(seconds),
         background: args.flag("background")?,
         network: needs_network(args)?,
@@ -137,47 +141,96 @@ fn needs_network(args: &Args) -> Result<bool, String> {
     }
 }
 
-fn find(args: &Args, run: &Run) -> Result<std::sync::Arc<ShellCommand>, String> {
+/// A command of the session.
+enum Found {
+    Own(Arc<ShellCommand>),
+    /// An earlier nebula ran it.
+    Earlier(CommandRecord, PathBuf),
+}
+
+fn find(args: &Args, run: &Run) -> Result<Found, String> {
     let id = args.text("id")?.trim();
-    run.context.commands.find(id).ok_or_else(|| {
-        let known: Vec<_> = run.context.commands.all().iter().map(|command| command.id.clone()).collect();
-        match known.is_empty() {
-            true => format!("there is no command {id}: none was run in this session"),
-            false => format!("there is no command {id}; there are: {}", known.join(", ")),
-        }
+    let commands = &run.context.commands;
+    if let Some(command) = commands.find(id) {
+        return Ok(Found::Own(command));
+    }
+    if let Some((record, log)) = commands.earlier(id) {
+        return Ok(Found::Earlier(record, log));
+    }
+    let known = commands.ids();
+    Err(match known.is_empty() {
+        true => format!("there is no command {id}: none was run in this session"),
+        false => format!("there is no command {id}; there are: {}", known.join(", ")),
     })
 }
 
+/// The lines that are asked for.
+struct Wanted<'a> {
+    first: Option<usize>,
+    last: Option<usize>,
+    search: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// Returns whether any are named.
+    fn is_chosen(&self) -> bool {
+        self.first.is_some() || self.last.is_some() || self.search.is_some()
+    }
+
+    /// Returns those lines of a log, each with its number; `count`: the lines there are.
+    fn of_log(&self, log: &Path, count: usize) -> Result<String, String> {
+        let last = self.last.unwrap_or(usize::MAX);
+        let found = shell::output::lines_of(log, self.first.unwrap_or(1), last, self.search);
+        let found = found.map_err(|error| error.to_string())?;
+        let lines: Vec<String> = found.iter().map(|(number, line)| format!("{number}\t{line}")).collect();
+        Ok(match found.last() {
+            None => "(no such line)\n".to_string(),
+            Some((end, _)) if *end < last.min(count) && self.search.is_none() => {
+                format!("{}\n(more: startLine {})\n", lines.join("\n"), end + 1)
+            }
+            Some(_) => lines.join("\n") + "\n",
+        })
+    }
+}
+
+/// Returns the output of a command that an earlier nebula ran.
+fn earlier_output(record: &CommandRecord, log: &Path, wanted: &Wanted) -> Result<RunResult, String> {
+    let output = Output::of_log(log).map_err(|error| error.to_string())?;
+    let text = match wanted.is_chosen() {
+        true => wanted.of_log(log, output.line_count())?,
+        false => output.for_model(&record.id),
+    };
+    let end = record.end().unwrap_or_else(|| Stopped::Nebula.words());
+    let text = format!("{end} · {}\n{text}", record.id);
+    Ok(RunResult::Output(ToolOutput { text, summary: plural(output.line_count(), "line"), ..ToolOutput::default() }))
+}
+
 fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
-    let command = find(args, run)?;
+    let found = find(args, run)?;
     let (first, last) = (args.number("startLine")?, args.number("endLine")?);
-    let search = args.maybe_text("search")?;
+    let wanted = Wanted { first, last, search: args.maybe_text("search")? };
     // 0 is the same as nothing, and the smallest that a model writes.
     let wait = args.number("waitSeconds").ok().flatten().unwrap_or(0);
     if wait > LONGEST_WAIT {
         return Err(format!("`waitSeconds` must be at most {LONGEST_WAIT}, but is {wait}"));
     }
+    let command = match found {
+        Found::Own(command) => command,
+        Found::Earlier(record, log) => return earlier_output(&record, &log, &wanted),
+    };
     wait_for_more(&command, Duration::from_secs(wait as u64), run);
     let report = CommandReport::new(&command, None, &shell::SealResult::default(), None);
-    let chosen = first.is_some() || last.is_some() || search.is_some();
     let text = match &command.log {
-        Some(log) if chosen => {
+        Some(log) if wanted.is_chosen() => {
             command.running.output().flush();
-            let last = last.unwrap_or(usize::MAX);
-            let found = shell::output::lines_of(log, first.unwrap_or(1), last, search).map_err(|e| e.to_string())?;
-            let lines: Vec<String> = found.iter().map(|(number, line)| format!("{number}\t{line}")).collect();
-            match found.last() {
-                None => "(no such line)\n".to_string(),
-                Some((end, _)) if *end < last.min(command.running.output().line_count()) && search.is_none() => {
-                    format!("{}\n(more: startLine {})\n", lines.join("\n"), end + 1)
-                }
-                Some(_) => lines.join("\n") + "\n",
-            }
+            let count = command.running.output().line_count();
+            wanted.of_log(log, count)?
         }
         _ => command.running.output().for_model(&command.id),
     };
     if command.running.progress().is_over() {
         command.mark_reported();
+        command.keep_record(None);
     }
     let summary = plural(command.running.output().line_count(), "line");
     Ok(RunResult::Output(ToolOutput { text: report.text(&text), summary, ..ToolOutput::default() }))
@@ -195,7 +248,13 @@ fn wait_for_more(command: &ShellCommand, patience: Duration, run: &Run) {
 }
 
 fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
-    let command = find(args, run)?;
+    let command = match find(args, run)? {
+        Found::Own(command) => command,
+        Found::Earlier(record, _) => {
+            let end = record.end().unwrap_or_else(|| Stopped::Nebula.words());
+            return Err(format!("{} is over: {end}; an earlier nebula ran it", record.id));
+        }
+    };
     if command.running.progress().is_over() {
         return Err(format!(
             "{} is over: {}",
@@ -208,6 +267,8 @@ fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
     command.running.wait(Some(patience), shell::CommandProgress::is_over);
     command.mark_reported();
     let report = CommandReport::new(&command, Some(Stopped::Model), &shell::SealResult::default(), None);
+    // Nebula may end before the job's own end is told.
+    command.keep_record(None);
     let last = command.running.output().last(LAST).join("\n") + "\n";
     Ok(RunResult::Output(ToolOutput { text: report.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))
 }

@@ -24,6 +24,8 @@ use crate::shell::{
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
+/// The time that the ends of jobs have to be told when the session ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// The shortest interval at which what a command prints is told.
 pub const PACE: Duration = Duration::from_millis(100);
 
@@ -80,14 +82,16 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let output = command.running.output().for_model(&command.id);
+    if is_over {
+        command.mark_reported();
+    }
     let changeset = result.changeset.map(|id| id.to_string());
     let stored = changeset.clone();
     let ended = Arc::clone(&command);
     // What fails in it fails the listing of this command alone.
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
-    match is_over {
-        true => command.mark_reported(),
-        false => watch_job(context, &command, told),
+    if !is_over {
+        watch_job(context, &command, told);
     }
     context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
@@ -106,7 +110,7 @@ fn seal_result(sealed: SealedCommand) -> SealResult {
 fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: usize) {
     let (services, events) = (Arc::clone(&context.services), context.events.clone());
     let (commands, job) = (Arc::clone(&context.commands), Arc::clone(job));
-    tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
         job.running.on_change(move || tell.notify_one());
@@ -137,6 +141,24 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: u
         let _ = tokio::task::spawn_blocking(move || job.keep_record(changeset)).await;
         events.refresh_status();
     });
+    let mut tasks = lock(&context.job_tasks);
+    tasks.retain(|task| !task.is_finished());
+    tasks.push(task);
+}
+
+/// Ends what still runs of a session, and waits until its end is told, recorded and archived.
+pub async fn end_all(context: &SessionContext) {
+    let commands = Arc::clone(&context.commands);
+    let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
+    let until = tokio::time::Instant::now() + LAST_WORDS;
+    let tasks = std::mem::take(&mut *lock(&context.job_tasks));
+    for task in tasks {
+        // One that takes longer is told of by the next start.
+        let _ = tokio::time::timeout_at(until, task).await;
+    }
+    if context.id().is_some() {
+        seal_jobs(&context.services, &context.commands, &context.events).await;
+    }
 }
 
 /// Tells what was noticed of a job since the first notices, which were told.

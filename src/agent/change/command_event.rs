@@ -1,8 +1,8 @@
 //! The events of a command for programs that read them: its start, what it prints, and its end.
 
-use crate::archive::ChangeKind;
+use crate::archive::{ChangeKind, CommandChange};
 use crate::protocol::{ChangedPath, CommandEnd};
-use crate::shell::{Exit, SealResult, ShellCommand, Stopped};
+use crate::shell::{Exit, SealResult, ShellCommand, Stopped, with_moves};
 
 /// Returns what is told of a command's end, or of its call's.
 pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResult) -> CommandEnd {
@@ -12,10 +12,11 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
-    let changed = |change: &crate::archive::CommandChange| ChangedPath {
+    let changed = |(change, from): (&CommandChange, Option<&CommandChange>)| ChangedPath {
         path: change.entry.path.clone(),
-        kind: kind_word(change.kind),
-        added: change.counts.added,
+        from: from.map(|from| from.entry.path.clone()),
+        kind: if from.is_some() { "moved" } else { kind_word(change.kind) },
+        added: if from.is_some() { 0 } else { change.counts.added },
         removed: change.counts.removed,
     };
     let summary = &progress.summary;
@@ -28,11 +29,11 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         ms: progress.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         changeset: sealed.changeset.map(|id| id.to_string()),
         earlier: sealed.earlier.iter().map(ToString::to_string).collect(),
-        changed: sealed.changes.iter().map(changed).collect(),
+        changed: with_moves(&sealed.changes).map(changed).collect(),
         derived: summary.derived.clone(),
         not_archived: summary.not_archived.iter().cloned().chain(unread).collect(),
         refused_writes: summary.refused + summary.said_no + summary.unanswered,
-        refused_connections: summary.connections,
+        refused_connections: summary.connections + summary.abstracts,
         running: !progress.is_over(),
         grant: command.grant.map(|grant| grant.word()),
         keeper: command.keeper.word(),

@@ -67,6 +67,7 @@ pub fn open(
     }
     keep_choice(&context, &record);
     lock(&context.notes).extend(notes);
+    context.commands.resume();
     context.status_data.show_totals(&record.totals);
     if let Some((estimate, window)) = session.sent.size {
         let used = session.sent.counted.unwrap_or(estimate);

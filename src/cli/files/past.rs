@@ -14,7 +14,7 @@ use crate::archive::Id;
 use crate::git::{self, LineCommit};
 use crate::memory::ChangesetState;
 use crate::past::{self, BlamedLine, LineCause, Moment};
-use crate::proposal::State;
+use crate::proposal::{State, is_in_repository, units};
 use crate::restore_plan::RestoreScope;
 use crate::text::clean::clean_line;
 use crate::text::name::text_of;
@@ -55,15 +55,15 @@ impl ArchiveCommands<'_> {
             let files = known.files(&name);
             let count = match files.len() {
                 0 => match self.archive.paths(id) {
-                    Ok(paths) => paths.len(),
+                    Ok(paths) => units(paths.iter().map(String::as_str)),
                     Err(error) => {
                         self.complain(&error.to_string())?;
                         continue;
                     }
                 },
-                known => known,
+                _ => units(files.clone().map(|file| file.path)),
             };
-            let mut lines = files.map(|file| file.added.zip(file.removed));
+            let mut lines = files.filter(|file| !is_in_repository(file.path)).map(|file| file.added.zip(file.removed));
             let sum = lines.try_fold((0, 0), |sum, lines| lines.map(|(a, r)| (sum.0 + a, sum.1 + r)));
             let cause = crate::past::cause(record).unwrap_or_default();
             let kind = record.map_or("", |record| record.cause.kind.as_str());

@@ -25,7 +25,14 @@ fn of_began(began: &CommandBegan) -> Value {
 }
 
 fn of_end(end: &CommandEnd) -> Value {
-    let changed = |path: &ChangedPath| json!({"path": path.path, "kind": path.kind, "added": path.added, "removed": path.removed});
+    let changed = |path: &ChangedPath| {
+        let ChangedPath { path, from, kind, added, removed } = path;
+        let mut changed = json!({"path": path, "kind": kind, "added": added, "removed": removed});
+        if let Some(from) = from {
+            changed["from"] = from.as_str().into();
+        }
+        changed
+    };
     let changed: Vec<_> = end.changed.iter().map(changed).collect();
     let left: Vec<_> = end.not_archived.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     json!({

@@ -364,6 +364,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     if let Some(line) = summary.connection_words() {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
+    summary.abstract_words().iter().for_each(out::complain);
     let SealedCommand { changeset, earlier, changes, .. } = sealed;
     if as_json {
         let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
@@ -402,13 +403,7 @@ pub fn list(context: &Context, as_json: bool) -> Result<i32> {
         return Ok(0);
     }
     for (record, _) in &records {
-        let end = match (&record.failed, record.exit, record.signal) {
-            (Some(_), ..) => "failed".to_string(),
-            _ if record.stopped.is_some() => record.stopped.clone().unwrap_or_default(),
-            (None, Some(code), _) => format!("exit {code}"),
-            (None, None, Some(signal)) => format!("signal {signal}"),
-            (None, None, None) => "no end seen".into(),
-        };
+        let end = record.end().unwrap_or_else(|| "no end seen".into());
         let name = format!("{}/{}", record.session, record.id);
         let text = crate::text::clean::clean_line(&record.command);
         let took = record.took.map(|took| format!("{:.1} s", took as f64 / 1e3)).unwrap_or_default();

@@ -6,6 +6,7 @@
 mod aside;
 mod ask;
 mod cause;
+mod ending;
 mod exit;
 mod proposals;
 mod signals;
@@ -22,9 +23,10 @@ pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
 use super::shell::event_line;
-use crate::agent::{self, AgentHandle};
+use crate::agent::AgentHandle;
 use crate::context::small_model;
 use crate::messages;
+use crate::proposal::{REPOSITORY, is_in_repository};
 use crate::protocol::{
     CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
     ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
@@ -70,7 +72,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
             Some(by) = signals.recv() => {
                 // The second one waits for nothing more; `timeout` sends two at once.
                 if let Some(first) = stopped.replace(by) {
-                    break printer.done("interrupted", "", first);
+                    break printer.done("interrupted", "", first).and_then(|exit| printer.finish().map(|()| exit));
                 }
                 continue;
             }
@@ -107,8 +109,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
         }
     };
     say(Command::Shutdown);
-    handle.events.close();
-    agent::ended(handle.done).await;
+    printer.end(handle).await?;
     exit
 }
 
@@ -152,6 +153,8 @@ struct EventPrinter {
     next_call: u64,
     /// The newest notice, and what it was by kind.
     newest: (String, Cause),
+    /// The last line.
+    last: Option<Value>,
     /// The notices beside the answer.
     /// The notices so far, each with the id of its request, if it is about one.
     notices_printed: Vec<(String, Option<String>)>,
@@ -181,6 +184,7 @@ impl EventPrinter {
             calls: std::collections::HashMap::new(),
             next_call: 0,
             newest: Default::default(),
+            last: None,
             notices_printed: Vec::new(),
         }
     }
@@ -248,6 +252,9 @@ impl EventPrinter {
             self.changed.extend(paths.iter().map(|path| path.to_string()));
             self.changed.extend(changeset.definitions.iter().cloned());
         }
+        let mut paths: Vec<&str> =
+            paths.into_iter().map(|path| if is_in_repository(path) { REPOSITORY } else { path }).collect();
+        paths.dedup();
         let mut line = json!({"type": "changeset", "id": changeset.id, "paths": paths});
         if !changeset.definitions.is_empty() {
             line["definitions"] = json!(changeset.definitions);
@@ -429,27 +436,14 @@ impl EventPrinter {
             TurnEnd::Asking(why) => {
                 // The notice before it says what was reached.
                 let (title, cause) = std::mem::take(&mut self.newest);
-                self.done_because("limit", &why, &Some(cause).filter(|_| title == why).unwrap_or_default())?;
+                self.done_because("limit", &why, &Some(cause).filter(|_| title == why).unwrap_or_default());
                 Ok(TaskExit::Failed)
             }
             TurnEnd::Failed { message, cause, .. } => {
-                self.done_because("failed", &message, &cause)?;
+                self.done_because("failed", &message, &cause);
                 Ok(TaskExit::Failed)
             }
         }
-    }
-
-    fn done(&mut self, reason: &str, error: &str, exit: TaskExit) -> io::Result<TaskExit> {
-        self.done_because(reason, error, &Cause::default())?;
-        Ok(exit)
-    }
-
-    /// Prints the last line, with what a failure was for programs.
-    fn done_because(&mut self, reason: &str, error: &str, cause: &Cause) -> io::Result<()> {
-        let error = if error.is_empty() { Value::Null } else { error.into() };
-        let mut line = json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()});
-        add_cause(&mut line, cause);
-        self.line(line)
     }
 
     fn line(&mut self, value: Value) -> io::Result<()> {

@@ -95,6 +95,7 @@ impl ShellCommand {
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let progress = self.running.progress().clone();
         record.took = progress.took.and_then(|took| u64::try_from(took.as_millis()).ok());
+        let is_over = progress.is_over();
         match progress.exit {
             Some((Exit::Code(code), _)) => record.exit = Some(code),
             Some((Exit::Signal(signal), _)) => record.signal = Some(signal),
@@ -103,6 +104,7 @@ impl ShellCommand {
         record.failed = progress.failed;
         record.stopped = self.note_stopped(None).map(Stopped::words);
         record.changeset = changeset.or(record.changeset.take());
+        record.untold = self.info.call.is_some() && !(is_over && self.reported.load(Ordering::Relaxed));
         // Without it the command is not listed: nothing else hangs on it.
         let _ = record.write(log);
     }
@@ -200,6 +202,12 @@ impl ShellCommand {
         let mut known = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         *known = stopped.or(*known);
         *known
+    }
+
+    /// Notes what the next command begins with.
+    pub(super) fn note_left(&self, folder: PathBuf, variables: Vec<String>) {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        (record.next_folder, record.variables) = (Some(folder), variables);
     }
 
     /// Marks its end, or its running on, as reported to the model.

@@ -1,6 +1,7 @@
 //! The commands of one session: the state each starts with and leaves to the next, and the jobs that still run.
 
 mod command;
+mod earlier;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::class::Around;
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
-use super::message::{ShellState, Start};
+use super::message::{ShellState, Start, Stopped};
 use super::output::Output;
 use super::output::record::{self, CommandRecord};
 use super::request::{CommandRequest, StartError, begun, check_text};
@@ -46,6 +47,8 @@ struct CommandsState {
     folder: PathBuf,
     left: BTreeMap<String, String>,
     all: Vec<Arc<ShellCommand>>,
+    /// The news for the model of the commands that an earlier nebula ran.
+    news: Vec<String>,
 }
 
 impl std::fmt::Debug for Commands {
@@ -101,7 +104,7 @@ impl Commands {
         let (shell, arguments) = self.find_shell()?;
         let info = self.info_of(request, &folder, keeper, info);
         let (staging, scan) = self.keep(keeper, &info)?;
-        let log = self.shell.logs().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
+        let log = self.logs().map(|logs| logs.join(format!("{id}.log")));
         let grant = bounds.as_ref().map(|bounds| bounds.grant);
         let record = Mutex::new(self.record(&id, &info, grant));
         let start = Start {
@@ -158,7 +161,7 @@ impl Commands {
     /// Returns the id of the next command, which no other gets, and the variables that it begins with.
     fn reserve(&self) -> (String, BTreeMap<String, String>) {
         let mut state = self.state();
-        let logs = self.shell.logs().map(|logs| logs.join(&self.session));
+        let logs = self.logs();
         state.last = record::reserve(logs.as_deref(), state.last);
         (format!("c{}", state.last), state.left.clone())
     }
@@ -309,7 +312,9 @@ impl Commands {
         let over = |command: &&Arc<ShellCommand>| {
             command.running.progress().is_over() && !command.reported.swap(true, Ordering::Relaxed)
         };
-        self.state().all.iter().filter(over).cloned().collect()
+        let ended: Vec<_> = self.state().all.iter().filter(over).cloned().collect();
+        ended.iter().for_each(|command| command.keep_record(None));
+        ended
     }
 
     /// Takes up what a command left to the next one: a note for the model where that is something to know.
@@ -322,6 +327,7 @@ impl Commands {
         let real = left.folder.canonicalize().unwrap_or_else(|_| left.folder.clone());
         let inside = real.starts_with(root) && real.is_dir();
         let before = std::mem::replace(&mut state.folder, if inside { real.clone() } else { root.to_path_buf() });
+        command.note_left(state.folder.clone(), state.left.keys().cloned().collect());
         let named = real.strip_prefix(root).map(|path| path.display().to_string()).unwrap_or_default();
         match inside {
             true if before == real => None,
@@ -351,8 +357,16 @@ impl Commands {
         jobs.iter().for_each(|job| job.running.stop());
         let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
         for job in jobs {
+            let has_ended = job.exit().is_some();
             job.running.wait(Some(patience), CommandProgress::is_over);
+            job.note_stopped((!has_ended && job.note_stopped(None).is_none()).then_some(Stopped::Nebula));
+            job.keep_record(None);
         }
+    }
+
+    /// Returns the session's folder of logs.
+    fn logs(&self) -> Option<PathBuf> {
+        Some(self.shell.logs()?.join(&self.session))
     }
 
     fn state(&self) -> MutexGuard<'_, CommandsState> {

@@ -48,6 +48,9 @@ pub struct ConnectionPolicy {
 struct Refused {
     count: u64,
     first: Option<String>,
+    /// The connections to abstract sockets, which no grant opens, and the first of them.
+    abstracts: u64,
+    first_abstract: Option<String>,
 }
 
 /// The target of a connection.
@@ -82,6 +85,8 @@ impl ConnectionPolicy {
         let refused = std::mem::take(&mut *lock(&self.refused));
         summary.connections += refused.count;
         summary.first_connection = summary.first_connection.take().or(refused.first);
+        summary.abstracts += refused.abstracts;
+        summary.first_abstract = summary.first_abstract.take().or(refused.first_abstract);
     }
 
     fn refuse(&self, what: String) -> CallReply {
@@ -172,7 +177,12 @@ impl ConnectionPolicy {
                 }
             }
             ConnectTarget::Internet(to) => to.to_string(),
-            ConnectTarget::Abstract(name) => format!("@{name}"),
+            ConnectTarget::Abstract(name) => {
+                let mut refused = lock(&self.refused);
+                refused.abstracts += 1;
+                refused.first_abstract.get_or_insert(format!("@{name}"));
+                return Ok(Checked::Answer(CallReply::Fail(libc::EACCES)));
+            }
         };
         Ok(Checked::Answer(self.refuse(refused)))
     }

@@ -7,6 +7,7 @@
 mod again;
 mod asks;
 mod copies;
+mod left;
 mod moved;
 mod outside;
 mod owners;
@@ -28,6 +29,7 @@ use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 use crate::text::clean::clean_line;
 use copies::{Copies, LargeCopy};
+use left::Left;
 pub use outside::is_older_terminal;
 
 /// The bits of a mode with which a file runs as its owner or group.
@@ -58,6 +60,8 @@ pub struct Keeping {
     own: HashMap<String, Inode>,
     /// Paths at which it may itself put other files.
     loose: HashSet<String>,
+    /// The states in which it left its paths.
+    left: Left,
     /// Folders that it moves, and with them whatever lies in them, each with a closing `/`.
     loose_folders: HashSet<String>,
     /// Files that the command made where nothing is archived.
@@ -95,6 +99,7 @@ impl Keeping {
         staging: CommandStaging,
         consents: Arc<Mutex<Consents>>,
     ) -> Self {
+        let left = Left::of(places.root());
         Keeping {
             places,
             limits,
@@ -108,6 +113,7 @@ impl Keeping {
             copied: HashSet::new(),
             own: HashMap::new(),
             loose: HashSet::new(),
+            left,
             loose_folders: HashSet::new(),
             made: HashSet::new(),
             names: Names::default(),
@@ -129,6 +135,7 @@ impl Keeping {
         self.new_folders.clear();
         self.copied.clear();
         self.own.clear();
+        self.left.clear();
         self.unarchived.clear();
         let notes = self.summary();
         (self.summary, self.gone) = (Summary::default(), BTreeSet::new());
@@ -199,22 +206,28 @@ impl Keeping {
             Some(meta) if meta.is_dir() && makes => self.may_replace(path, &meta, false),
             Some(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
             Some(_) => self.unarchived(path, "special file"),
-        }
+        }?;
+        self.left.touch(self.name(path), false);
+        Ok(())
     }
 
     /// Keeps the state before something is made where nothing is.
     pub fn make(&mut self, path: &Path, folder: bool) -> Verdict {
         match self.places.of(path, folder) {
             PathClass::Refused => self.refuse(path),
-            PathClass::Kept => match (fs::symlink_metadata(path), folder) {
-                (Err(_), true) => self.note(path, StagedKind::Absent, 0, true),
-                (Err(_), false) => {
-                    self.ask_about_later(path)?;
-                    self.set_own_loose(path);
-                    self.absent(path)
-                }
-                (Ok(there), _) => self.may_replace(path, &there, folder),
-            },
+            PathClass::Kept => {
+                match (fs::symlink_metadata(path), folder) {
+                    (Err(_), true) => self.note(path, StagedKind::Absent, 0, true),
+                    (Err(_), false) => {
+                        self.ask_about_later(path)?;
+                        self.set_own_loose(path);
+                        self.absent(path)
+                    }
+                    (Ok(there), _) => self.may_replace(path, &there, folder),
+                }?;
+                self.left.touch(self.name(path), false);
+                Ok(())
+            }
             PathClass::Excluded(glob) if !folder && fs::symlink_metadata(path).is_err() => {
                 self.ask_about_later(path)?;
                 self.unarchived(path, &format!("archiveExclude: {glob}"))
@@ -651,6 +664,81 @@ mod tests {
     }
 
     #[test]
+    fn what_another_writes_into_what_the_command_has_left_is_seen() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        for name in ["c", "d"] {
+            fs::write(root.join(name), name).expect("written");
+        }
+        let [a, b, c, d, new] = ["a", "b", "c", "d", "new"].map(|name| root.join(name));
+        for path in [&a, &d] {
+            keeping.write(path, false).expect("kept");
+            fs::write(path, "the command's").expect("written");
+        }
+        keeping.make(&new, false).expect("kept");
+        fs::write(&new, "new").expect("written");
+        keeping.rename(&new, &b, false).expect("kept");
+        fs::rename(&new, &b).expect("renamed");
+        keeping.lose(&c).expect("kept");
+        fs::remove_file(&c).expect("removed");
+        keeping.look_for_left();
+        for path in [&a, &b, &c] {
+            fs::write(path, "another's words").expect("written");
+        }
+        keeping.write(&a, false).expect("kept");
+        fs::write(&a, "the command's again").expect("written");
+        keeping.write(&d, false).expect("kept");
+        fs::write(&d, "more of the command's").expect("written");
+        keeping.look_over();
+        let mut again = kept_again(&keeping);
+        again.sort();
+        assert_eq!(again, ["a", "b", "c"].map(|name| (name.to_string(), "another's words".to_string())));
+        assert_eq!(keeping.summary().meanwhile, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_is_open_has_two_names_or_lies_where_a_call_is_under_way_is_not_left() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        fs::create_dir(root.join("moved")).expect("made");
+        for name in ["twin", "moved/c"] {
+            fs::write(root.join(name), name).expect("written");
+        }
+        let [a, b, twin, other, c] = ["a", "b", "twin", "other", "moved/c"].map(|name| root.join(name));
+        for path in [&a, &b, &twin, &c] {
+            keeping.write(path, false).expect("kept");
+        }
+        fs::hard_link(&twin, &other).expect("linked");
+        // It holds its output open.
+        let held = fs::File::create(&a).expect("open");
+        let sleeps = std::process::Command::new("sleep").arg("600").stdout(held).spawn();
+        let mut sleeps = sleeps.expect("started");
+        // Of a thread that runs it cannot be told whether its last call is over.
+        let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let (done, (tell, told)) = (Arc::clone(&is_done), std::sync::mpsc::channel());
+        let runs = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("told");
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let process = told.recv().expect("told");
+        let call = super::super::call::Notification { id: 1, process, number: libc::SYS_rename, arguments: [0; 6] };
+        keeping.begin_call(&call);
+        keeping.rename(&root.join("moved"), &root.join("to"), false).expect("kept");
+        keeping.end_call();
+        keeping.look_for_left();
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        sleeps.kill().and_then(|()| sleeps.wait()).expect("over");
+        runs.join().expect("over");
+        for path in [&a, &b, &twin, &c] {
+            fs::write(path, "written").expect("written");
+        }
+        keeping.look_over();
+        assert_eq!(keeping.summary().meanwhile, ["b"]);
+    }
+
+    #[test]
     fn a_new_file_that_acts_later_is_asked_for_where_it_is_not_archived_too() {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
@@ -734,7 +822,8 @@ mod tests {
         fs::hard_link(root.join("a"), root.join("twin")).expect("linked");
         keeping.lose(&root.join("a")).expect("kept");
         assert_eq!(keeping.write(&root.join("twin"), false), Err(libc::EDQUOT));
-        assert_eq!(keeping.summary().not_archived[0].0, "a");
+        let why = "too large to be copied: the call was refused; shell.keepFile raises the limit";
+        assert_eq!(keeping.summary().not_archived[0], ("a".into(), why.into()));
         for n in 0..30 {
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");

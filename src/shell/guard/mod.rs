@@ -211,6 +211,7 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
     let [a, b, c, d, e, _] = call.arguments;
     let has = |flags: u64, flag: i32| flags & flag as u64 != 0;
     let path = |folder, address, last| path_of(call, folder, address, last);
+    keeping.begin_call(call);
     match call.number {
         libc::SYS_openat => open(call, a, b, c, keeping),
         libc::SYS_truncate => write(path(HERE, a, true), false, keeping),

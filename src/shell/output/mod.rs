@@ -12,6 +12,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use crate::disk;
 use crate::text::number::thousands;
 
 /// The largest log; of a longer output the middle is left out.
@@ -181,6 +182,22 @@ impl Output {
             Err(error) => output.log_error = Some(error.to_string()),
         }
         output
+    }
+
+    /// Reads the output of a command that is over from its log. One without a log printed nothing.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn of_log(log: &Path) -> io::Result<Self> {
+        let mut output = Output::default();
+        // Beside the output it may hold a line about what was left out.
+        match disk::read_file(log, 2 * LARGEST_LOG, disk::Links::Refuse) {
+            Ok(bytes) => output.take(&bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        output.finish();
+        Ok(output)
     }
 
     /// Takes what was printed.

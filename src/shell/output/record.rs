@@ -45,6 +45,15 @@ pub struct CommandRecord {
     pub stopped: Option<String>,
     /// The changeset of its changes.
     pub changeset: Option<String>,
+    /// The model that ran it is still to be told of its end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub untold: bool,
+    /// The folder that the next command began in, once it had ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_folder: Option<PathBuf>,
+    /// The names of the variables that the commands so far left to the next one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
 }
 
 impl CommandRecord {
@@ -58,6 +67,30 @@ impl CommandRecord {
         let name = file.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         folder.replace_from(&folder, name, |temp| folder.write_new(temp, &text, Some(0o600)).map(drop))
     }
+
+    /// Returns how it ended, in words; none: nebula saw no end.
+    pub fn end(&self) -> Option<String> {
+        let by_itself = || match (self.exit, self.signal) {
+            (Some(code), _) => Some(format!("exit {code}")),
+            (None, signal) => Some(format!("signal {}", signal?)),
+        };
+        let failed = self.failed.as_ref().map(|_| "failed".to_string());
+        failed.or_else(|| self.stopped.clone()).or_else(by_itself)
+    }
+}
+
+/// Returns a record, with its log; none: it cannot be read.
+fn read(file: &Path) -> Option<(CommandRecord, PathBuf)> {
+    let bytes = disk::read_file(file, LARGEST, disk::Links::Refuse).ok()?;
+    Some((serde_json::from_slice(&bytes).ok()?, file.with_extension("log")))
+}
+
+/// Returns the commands in a session's folder of logs, oldest first, each with its log.
+pub fn of_session(logs: &Path) -> Vec<(CommandRecord, PathBuf)> {
+    let mut all: Vec<usize> = numbers(logs).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().filter_map(|number| read(&logs.join(format!("c{number}.json")))).collect()
 }
 
 /// Returns the commands of a project, newest first, each with its log. What cannot be read is left out.
@@ -66,11 +99,8 @@ pub fn list(logs: &Path, project: &Path) -> Vec<(CommandRecord, PathBuf)> {
     let mut found: Vec<(CommandRecord, PathBuf)> = below(logs)
         .flat_map(|session| below(&session).collect::<Vec<_>>())
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .filter_map(|file| {
-            let bytes = disk::read_file(&file, LARGEST, disk::Links::Refuse).ok()?;
-            let record: CommandRecord = serde_json::from_slice(&bytes).ok()?;
-            (record.project == project).then(|| (record, file.with_extension("log")))
-        })
+        .filter_map(|file| read(&file))
+        .filter(|(record, _)| record.project == project)
         .collect();
     found.sort_by_key(|(record, _)| std::cmp::Reverse(record.started));
     found

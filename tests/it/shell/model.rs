@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{CallState, Command, CommandEvent, EventBody, Item, Listing, Query, QueryId, TurnEnd};
+use nebula::protocol::{
+    CallState, Command, CommandEvent, EventBody, Item, Listing, Query, QueryId, SessionChoice, TurnEnd,
+};
 use nebula::provider::Replay;
 use serde_json::json;
 
@@ -211,6 +213,56 @@ async fn a_job_runs_on_is_looked_at_and_stopped() {
         last_results.contains("stopped") && last_results.contains("there is no command c9; there are: c1"),
         "{last_results}"
     );
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_resumed_session_knows_the_commands_of_the_one_before() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("sub/x", "");
+    let first = json!({"command": "cd sub; export MARK=here; seq 1 9000"});
+    let job = json!({"command": "sleep 300", "background": true});
+    let mut live = start(&world, vec![call("runCommand", first), call("runCommand", job), say("done")]);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = live.close().await;
+    let ends = told.iter().filter_map(|event| match event {
+        EventBody::Command(CommandEvent::Ended(end)) => Some((end.id.as_str(), end.running, end.stopped)),
+        _ => None,
+    });
+    assert_eq!(ends.last(), Some(("c2", false, true)));
+    let asked = [
+        ("commandOutput", json!({"id": "c1", "startLine": 2000, "endLine": 2001})),
+        ("stopCommand", json!({"id": "c2"})),
+        ("runCommand", json!({"command": "pwd", "cwd": ""})),
+        ("commandOutput", json!({"id": "c9"})),
+    ];
+    let mut live = start(&world, vec![calls(&asked), say("done")]);
+    live.open(SessionChoice::Continue);
+    live.submit("what runs?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = last_results(&live);
+    let folder = format!("{}/sub", world.root().canonicalize().expect("real").display());
+    for words in [
+        "c2 is over: ended with nebula (sleep 300)",
+        "(MARK) are not set any more",
+        "exit 0 · c1",
+        "2001\\t2001",
+        "c2 is over: ended with nebula; an earlier nebula ran it",
+        &folder,
+        "there is no command c9; there are: c1, c2, c3",
+    ] {
+        assert!(results.contains(words), "{words}: {results}");
+    }
+    live.close().await;
+    // Told once.
+    let mut live = start(&world, vec![say("done")]);
+    live.open(SessionChoice::Continue);
+    live.submit("and now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(last_results(&live).matches("c2 is over: ended with nebula (sleep 300)").count(), 1);
     live.close().await;
 }
 

@@ -195,6 +195,32 @@ os.kill(child, 9)
 }
 
 #[test]
+fn an_abstract_socket_is_named_without_what_lifts_nothing() {
+    if !usable() {
+        return;
+    }
+    let tree = Tree::new();
+    let code = r"
+import socket
+s = socket.socket(socket.AF_UNIX); s.bind('\0own'); s.listen()
+try:
+    socket.socket(socket.AF_UNIX).connect('\0own')
+except OSError as e:
+    print(e.errno == errno.EACCES)
+";
+    for flags in [&[][..], &["--network"]] {
+        let said = both(&python(&tree, flags, code));
+        let is_refused = said.contains("True");
+        assert_eq!(
+            said.contains("abstract sockets are closed: 1 connection refused, first @own"),
+            is_refused,
+            "{said}"
+        );
+        assert!(!said.contains("lifts it"), "{said}");
+    }
+}
+
+#[test]
 fn older_terminals_are_not_set_and_own_ones_are() {
     if !usable() {
         return;

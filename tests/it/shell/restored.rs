@@ -36,6 +36,48 @@ fn a_repository_within_comes_back_with_its_objects() {
 }
 
 #[test]
+fn a_move_is_told_as_one_change_and_a_repository_counts_as_one() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let moved = tree.nebula(&["run", "--json", "--", "mv docs papers"]);
+    let end = text(&moved.stdout).lines().last().map(str::to_string).expect("an end");
+    let end: serde_json::Value = serde_json::from_str(&end).expect("JSON");
+    let changed = end["changed"].as_array().expect("a list");
+    let mut moves: Vec<_> = changed
+        .iter()
+        .filter(|change| change["kind"] == "moved")
+        .map(|change| (change["from"].as_str().expect("a path"), change["path"].as_str().expect("a path")))
+        .collect();
+    moves.sort_unstable();
+    assert_eq!(moves, [("docs/a b.md", "papers/a b.md"), ("docs/日.md", "papers/日.md")]);
+    assert!(
+        !changed.iter().any(
+            |change| change["path"].as_str().is_some_and(|path| path.ends_with(".md")) && change["kind"] != "moved"
+        )
+    );
+    assert_eq!(run(&tree, "git -c user.name=T -c user.email=t@e commit -aqm two").status.code(), Some(0));
+    let rows: serde_json::Value =
+        serde_json::from_str(&text(&tree.nebula(&["timeline", "--json"]).stdout)).expect("JSON");
+    let last = rows.as_array().and_then(|rows| rows.last()).expect("a row");
+    assert_eq!((&last["files"], &last["added"]), (&1.into(), &0.into()), "{last}");
+}
+
+#[test]
+fn what_is_moved_into_a_folder_that_can_be_rebuilt_is_named() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    fs::write(tree.root().join(".gitignore"), "node_modules\n").expect("written");
+    fs::create_dir(tree.root().join("nm")).and_then(|()| fs::write(tree.root().join("nm/x"), "x")).expect("written");
+    assert_eq!(run(&tree, "echo {} > package.json; mv nm node_modules").status.code(), Some(0));
+    let undone = both(&tree.nebula(&["undo", "--yes"]));
+    assert!(tree.root().join("nm/x").exists() && undone.contains("node_modules/"), "{undone}");
+}
+
+#[test]
 fn names_that_are_no_text_come_back_by_their_bytes() {
     if !works() {
         return;

@@ -8,6 +8,8 @@ mod status;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use tokio::task::JoinHandle;
+
 pub use self::rules::SessionRules;
 pub use self::settings::{AUTO, Settings, consent};
 pub use self::status::{StatusData, cost_event};
@@ -46,6 +48,8 @@ pub struct SessionContext {
     own_provider: Mutex<Option<Arc<dyn Provider>>>,
     /// The values that the status line shows of it.
     pub status_data: StatusData,
+    /// The tasks that follow its jobs, each to the job's end.
+    pub job_tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl SessionContext {
@@ -70,6 +74,7 @@ impl SessionContext {
             settings: Mutex::new(settings),
             own_provider: Mutex::new(None),
             status_data: StatusData::default(),
+            job_tasks: Mutex::default(),
         }
     }
 
@@ -88,7 +93,9 @@ impl SessionContext {
             let report = CommandReport::new(&job, None, &SealResult::default(), None);
             format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });
-        std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
+        let ended: Vec<String> = ended.collect();
+        let news = self.commands.take_news().into_iter().chain(ended);
+        std::mem::take(&mut *lock(&self.notes)).into_iter().chain(news).collect()
     }
 
     /// Tells the model something with the next message; said twice it is told once.

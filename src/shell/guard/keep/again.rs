@@ -1,15 +1,21 @@
-//! States that are kept again: where someone else put another file in the place of one that was kept, that file's state is
-//! no work of the command. It is known by its inode, where no call of the command may have set that.
+//! States that are kept again: where someone else changed a file that was kept, that file's state is no work of the
+//! command. It is known by its inode, where no call of the command may have set that, and by the state in which the
+//! command left it.
 //!
-//! Not seen is what someone else writes into the same inode, as the command's own writes into it are not seen either; nor
-//! another file in the place of one that the command made, moved or removed itself.
+//! Not seen is what someone else writes while the command may still be writing the same file, or before it was seen that
+//! it had left it.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use super::super::call::Notification;
 use super::super::names::{Inode, inode, meta_of};
+use super::left::open_files;
 use super::{Keeping, Verdict, is_below};
 use crate::archive::staging::{JournalLine, StagedKind};
 use crate::text::name;
@@ -17,6 +23,9 @@ use crate::text::name;
 impl Keeping {
     /// Returns whether someone else put a file there whose path was kept before.
     pub(super) fn is_from_another(&mut self, name: &str, meta: &Metadata) -> bool {
+        if let Some(another) = self.left.is_from_another(name, Some(meta)) {
+            return another;
+        }
         if self.is_loose(name) {
             return false;
         }
@@ -48,23 +57,71 @@ impl Keeping {
     /// Notes a file that someone else put there, once its state is kept: from here on the command may change it.
     pub(super) fn note_another(&mut self, name: &str, meta: &Metadata) -> Verdict {
         self.own.insert(name.to_string(), inode(meta));
+        self.left.take_up(name, meta);
         self.summary.add_meanwhile(name.to_string());
         Ok(())
     }
 
-    /// Looks at the files that the command last opened: where someone else has changed one of them since, what it left is
-    /// not what is there now.
+    /// Notes the call that is about to be answered.
+    pub fn begin_call(&mut self, call: &Notification) {
+        self.left.begin(*call);
+    }
+
+    /// Notes that no call is answered: what is kept now is only looked at.
+    pub fn end_call(&mut self) {
+        self.left.call = None;
+    }
+
+    /// Looks which paths the command has left. Every call waits meanwhile.
+    pub fn look_for_left(&mut self) {
+        let begun = Instant::now();
+        let over = self.left.take_over().into_iter();
+        let over: Vec<String> = over.filter(|name| self.saved.contains(name) && !name.ends_with('/')).collect();
+        if over.is_empty() {
+            return;
+        }
+        let open = open_files();
+        over.into_iter().for_each(|name| self.note_left(name, &open));
+        self.left.put_off(begun.elapsed());
+    }
+
+    /// Notes the state of a path on which no call is under way, unless the file there can be written otherwise.
+    fn note_left(&mut self, name: String, open: &HashSet<Inode>) {
+        let there = match fs::symlink_metadata(self.path_of(&name)) {
+            Ok(meta) if meta.is_dir() => return,
+            Ok(meta) => Some(meta),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => return,
+        };
+        let own = |meta: &Metadata| self.linked.get(&inode(meta)).map_or(0, |links| links.len() as u64);
+        let is_closed = |meta: &Metadata| match meta.is_file() {
+            true => !open.contains(&inode(meta)) && meta.nlink() <= 1 + own(meta),
+            false => meta.is_symlink(),
+        };
+        if there.as_ref().is_some_and(|meta| !self.left.tells_of(meta) || !is_closed(meta)) {
+            return self.left.put_back(name);
+        }
+        match there.as_ref().filter(|meta| meta.is_file()) {
+            Some(meta) => drop(self.own.insert(name.clone(), inode(meta))),
+            None => drop(self.own.remove(&name)),
+        }
+        self.loose.remove(&name);
+        self.left.note(name, there.as_ref());
+    }
+
+    /// Looks at the files that the command last opened, and at those that it left: where someone else has changed one of
+    /// them since, what it left is not what is there now.
     pub fn look_over(&mut self) {
         if !self.places.root().is_dir() {
             // The workspace itself went, and its files with it.
             return;
         }
-        let known = self.own.iter().filter(|(name, _)| !self.is_loose(name));
-        let known: Vec<(String, Inode)> = known.map(|(name, own)| (name.clone(), *own)).collect();
-        for (name, own) in known {
-            let path = self.places.root().join(name::name_of(OsStr::new(&name)));
+        let open = self.own.keys().filter(|name| !self.is_loose(name));
+        let known: BTreeSet<String> = open.chain(self.left.names()).cloned().collect();
+        for name in known {
+            let path = self.path_of(&name);
             let there = meta_of(&path);
-            if there.as_ref().is_some_and(|meta| !is_another(own, inode(meta))) {
+            if self.is_as_left(&name, there.as_ref()) {
                 continue;
             }
             // It is there to stay: what cannot be kept of it is not lost. What is too large to be copied here gets one
@@ -86,8 +143,23 @@ impl Keeping {
             };
             self.question = None;
             self.own.remove(&name);
+            self.left.forget(&name);
             self.summary.add_meanwhile(name);
         }
+    }
+
+    /// Returns whether what is at a path now is what the command put or left there, as far as that is known.
+    fn is_as_left(&self, name: &str, there: Option<&Metadata>) -> bool {
+        let is_own = |own: &Inode| there.is_some_and(|meta| !is_another(*own, inode(meta)));
+        match self.left.is_from_another(name, there) {
+            Some(another) => !another,
+            None => self.own.get(name).is_none_or(is_own),
+        }
+    }
+
+    /// Returns where the file of a name lies.
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.places.root().join(name::name_of(OsStr::new(name)))
     }
 
     /// Notes a file that is kept by one more name.
@@ -121,6 +193,7 @@ impl Keeping {
     pub(super) fn set_loose(&mut self, paths: &[&Path], is_folder: bool) {
         for path in paths {
             let name = self.name(path);
+            self.left.touch(name.clone(), is_folder);
             if is_folder {
                 self.loose_folders.insert(format!("{name}/"));
             }

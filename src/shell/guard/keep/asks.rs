@@ -146,6 +146,12 @@ impl Keeping {
                 self.question = Some(question);
                 Err(number)
             }
+            CallConsent::Unasked if reason == HoldReason::TooLarge => {
+                let is_single = question.bytes.is_some_and(|bytes| bytes > self.limits.file);
+                let limit = if is_single { "shell.keepFile" } else { "shell.keepTotal" };
+                self.unarchived(Path::new(&path), &format!("{why}: the call was refused; {limit} raises the limit"))?;
+                Err(number)
+            }
             CallConsent::Unasked | CallConsent::Said(_) => {
                 self.unarchived(Path::new(&path), &format!("{why}: the call was refused"))?;
                 Err(number)

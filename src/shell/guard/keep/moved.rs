@@ -23,9 +23,16 @@ impl Keeping {
         };
         self.names.add(old, new);
         let is_folder = meta.is_dir() || exchange && fs::symlink_metadata(new).is_ok_and(|there| there.is_dir());
-        self.set_loose(&[old, new], is_folder);
         self.move_away(old, new, &meta)?;
-        self.replace(old, new, &meta, exchange)
+        self.replace(old, new, &meta, exchange)?;
+        self.set_loose(&[old, new], is_folder);
+        // What goes into one that can be rebuilt is not undone there, though it comes back where it was.
+        if let PathClass::Derived(folder) = self.places.of(new, meta.is_dir())
+            && !matches!(self.places.of(old, meta.is_dir()), PathClass::Derived(_))
+        {
+            *self.summary.derived.entry(folder).or_default() += 1;
+        }
+        Ok(())
     }
 
     /// Keeps what is at `new`, whose place something else takes.
@@ -62,6 +69,7 @@ impl Keeping {
             _ => {}
         }
         self.make(new, false)?;
+        self.left.touch(self.name(old), false);
         self.names.add(old, new);
         Ok(())
     }

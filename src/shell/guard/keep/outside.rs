@@ -43,6 +43,10 @@ impl Keeping {
                 Some(meta) => self.outside(path, Some(&meta)),
                 None => Ok(()),
             },
+            PathClass::Kept => {
+                self.left.touch(self.name(path), false);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

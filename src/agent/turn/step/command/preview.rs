@@ -82,6 +82,7 @@ pub async fn run(
     }
     let end = CommandEnd { changeset: changeset.clone(), changed, ..ended(&command, stopped, &SealResult::default()) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
+    command.mark_reported();
     let (ended, stored) = (Arc::clone(&command), changeset.clone());
     let work = move || {
         // What fails in it fails the listing of this command alone.
@@ -89,7 +90,6 @@ pub async fn run(
         drop(view);
     };
     let _ = tokio::task::spawn_blocking(work).await;
-    command.mark_reported();
     context.events.refresh_status();
     let took = command.running.progress().took;
     Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped })
@@ -150,7 +150,7 @@ fn changed_path(file: &FileChange) -> ChangedPath {
         _ if file.hunks.iter().all(|hunk| hunk.kind == HunkKind::Mode) => "mode",
         _ => "changed",
     };
-    ChangedPath { path: file.path.clone(), kind, added: file.counts.added, removed: file.counts.removed }
+    ChangedPath { path: file.path.clone(), from: None, kind, added: file.counts.added, removed: file.counts.removed }
 }
 
 /// Returns the result of the proposal, for the model.

@@ -1,0 +1,69 @@
+//! The end of a task: what still runs of its session ends, which is told, and the last line follows.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::cause::add_cause;
+use super::{EventPrinter, TaskExit};
+use crate::agent::{self, AgentHandle};
+use crate::cli::shell::event_line;
+use crate::proposal::units;
+use crate::protocol::{Cause, EventBody};
+
+impl EventPrinter {
+    /// Prints what is told while the agent ends, and the last line.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) async fn end(&mut self, mut handle: AgentHandle) -> io::Result<()> {
+        let mut ended = std::pin::pin!(agent::ended(handle.done));
+        let mut told = Ok(());
+        while told.is_ok() {
+            tokio::select! {
+                event = handle.events.recv() => match event {
+                    Some(event) => told = self.late(event.body),
+                    None => break,
+                },
+                () = &mut ended => break,
+            }
+        }
+        while let Ok(event) = handle.events.try_recv() {
+            told = told.and_then(|()| self.late(event.body));
+        }
+        match told.and_then(|()| self.finish()) {
+            // Nobody reads on: what was done stays done.
+            Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            done => done,
+        }
+    }
+
+    pub(super) fn done(&mut self, reason: &str, error: &str, exit: TaskExit) -> io::Result<TaskExit> {
+        self.done_because(reason, error, &Cause::default());
+        Ok(exit)
+    }
+
+    /// Keeps the last line until nothing of the session runs any more, with what a failure was for programs.
+    pub(super) fn done_because(&mut self, reason: &str, error: &str, cause: &Cause) {
+        let error = if error.is_empty() { Value::Null } else { error.into() };
+        let mut line = json!({"type": "done", "reason": reason, "error": error});
+        add_cause(&mut line, cause);
+        self.last = Some(line);
+    }
+
+    /// Prints what the end of a job brings.
+    fn late(&mut self, event: EventBody) -> io::Result<()> {
+        match event {
+            EventBody::Archived(changeset) => self.archived(&changeset),
+            EventBody::Command(event) => self.line(event_line(&event)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints the last line.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        let Some(mut line) = self.last.take() else { return Ok(()) };
+        line["changed"] = units(self.changed.iter().map(String::as_str)).into();
+        self.line(line)
+    }
+}

@@ -1,0 +1,219 @@
+//! The states in which the command left its paths, so that what someone else changes afterwards is told apart from its
+//! own work, also where that was written into the same file.
+//!
+//! A path is left once every call of the command on it is over, no process of the command has the file open for writing
+//! or mapped, and no other name leads to it: from then on the command can change it by a further call alone. This is
+//! looked for a few times a second, so what someone else writes within that time of the command's own write is still
+//! counted as the command's.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::super::call::Notification;
+use super::super::names::{Inode, inode};
+use crate::disk::is_local;
+use crate::shell::tree;
+
+/// One part of the time goes into looking: the calls of the command wait meanwhile.
+const SHARE: u32 = 100;
+
+/// The paths that calls of the command may be changing, and those that it has left.
+#[derive(Default)]
+pub(super) struct Left {
+    /// The call that is answered now; none: its path is only looked at.
+    pub call: Option<Notification>,
+    /// The last call of each thread.
+    calls: HashMap<i32, Notification>,
+    /// The calls on each path since it was last left: thread and number. A folder's path ends in `/`.
+    on: HashMap<String, Vec<(i32, u64)>>,
+    /// The states in which paths were left; none: nothing is there.
+    states: HashMap<String, Option<LeftFile>>,
+    /// The time before which it is not looked for again.
+    next: Option<Instant>,
+    /// The device of the files whose times tell of changes.
+    device: Option<u64>,
+}
+
+/// The file at a path, and when its bytes were last changed.
+#[derive(Debug, Clone, Copy)]
+struct LeftFile {
+    inode: Inode,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl LeftFile {
+    fn of(meta: &Metadata) -> Self {
+        LeftFile { inode: inode(meta), size: meta.size(), modified: (meta.mtime(), meta.mtime_nsec()) }
+    }
+}
+
+impl Left {
+    /// Creates those of a command that has not begun, in the workspace of this root.
+    pub fn of(root: &Path) -> Self {
+        let device = fs::metadata(root).ok().filter(|_| is_local(root)).map(|meta| meta.dev());
+        Left { device, ..Left::default() }
+    }
+
+    /// Notes that a call is about to be answered.
+    pub fn begin(&mut self, call: Notification) {
+        self.call = Some(call);
+        self.calls.insert(call.process, call);
+    }
+
+    /// Notes that the present call may change a path; `is_folder`: with all that lies below.
+    pub fn touch(&mut self, name: String, is_folder: bool) {
+        self.states.remove(&name);
+        let name = if is_folder { name + "/" } else { name };
+        if is_folder {
+            self.states.retain(|path, _| !path.starts_with(&name));
+        }
+        let calls = self.on.entry(name).or_default();
+        if let Some(call) = self.call {
+            calls.retain(|(thread, _)| *thread != call.process);
+            calls.push((call.process, call.id));
+        }
+    }
+
+    /// Returns whether the file at a path that was left is another's; none: the path was not left.
+    pub fn is_from_another(&self, name: &str, now: Option<&Metadata>) -> Option<bool> {
+        let state = self.states.get(name)?;
+        Some(match (state, now.map(LeftFile::of)) {
+            (Some(was), Some(now)) => !is_same(was, &now),
+            (None, None) => false,
+            _ => true,
+        })
+    }
+
+    /// Puts off the next look by a time that fits how long this one took.
+    pub fn put_off(&mut self, took: Duration) {
+        self.next = Some(Instant::now() + took * SHARE);
+    }
+
+    /// Returns the paths that were left.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.states.keys()
+    }
+
+    /// Notes that the command goes on from what someone else left at a path.
+    pub fn take_up(&mut self, name: &str, now: &Metadata) {
+        if let Some(state) = self.states.get_mut(name) {
+            *state = Some(LeftFile::of(now));
+        }
+    }
+
+    /// Forgets the state of a path.
+    pub fn forget(&mut self, name: &str) {
+        self.states.remove(name);
+    }
+
+    /// Notes the state in which a path was left; none: nothing is there.
+    pub fn note(&mut self, name: String, there: Option<&Metadata>) {
+        self.states.insert(name, there.map(LeftFile::of));
+    }
+
+    /// Notes that a path is to be looked at again.
+    pub fn put_back(&mut self, name: String) {
+        self.on.entry(name).or_default();
+    }
+
+    /// Returns whether a file lies where times tell of changes.
+    pub fn tells_of(&self, meta: &Metadata) -> bool {
+        Some(meta.dev()) == self.device
+    }
+
+    /// Forgets the states: what is kept from now on is another's to compare.
+    pub fn clear(&mut self) {
+        self.states.clear();
+    }
+
+    /// Takes out the paths on which, and above which, no call is under way. It is put off where it took long before.
+    pub fn take_over(&mut self) -> Vec<String> {
+        if self.on.is_empty() {
+            self.calls.clear();
+        }
+        let is_due = self.next.is_none_or(|next| Instant::now() >= next);
+        if self.on.is_empty() || self.device.is_none() || !is_due {
+            return Vec::new();
+        }
+        let mut known = HashMap::new();
+        let calls = &self.calls;
+        let mut is_over = |(thread, id): &(i32, u64)| match calls.get(thread) {
+            // One after it: a thread makes one call at a time.
+            Some(last) if last.id != *id => true,
+            Some(last) => *known.entry(*thread).or_insert_with(|| has_returned(last)),
+            None => true,
+        };
+        let mut over: HashSet<String> = HashSet::new();
+        for (name, calls) in &mut self.on {
+            calls.retain(|call| !is_over(call));
+            if calls.is_empty() {
+                over.insert(name.clone());
+            }
+        }
+        let is_busy = |name: &&str| name.ends_with('/') && !over.contains(*name);
+        let busy: HashSet<&str> = self.on.keys().map(String::as_str).filter(is_busy).collect();
+        let is_below = |name: &str| name.match_indices('/').any(|(end, _)| busy.contains(&name[..=end]));
+        let over: HashSet<String> = over.iter().filter(|name| !is_below(name)).cloned().collect();
+        let is_known = |thread: &i32| known.get(thread) != Some(&true);
+        self.calls.retain(|thread, _| is_known(thread));
+        self.on.retain(|name, _| !over.contains(name));
+        over.into_iter().collect()
+    }
+}
+
+/// Returns whether two are one file with the same bytes. An overlay gives a file another device and number when it is
+/// first written.
+fn is_same(one: &LeftFile, other: &LeftFile) -> bool {
+    let is_file = one.inode.0 != other.inode.0 || one.inode.1 == other.inode.1;
+    is_file && (one.size, one.modified) == (other.size, other.modified)
+}
+
+/// Returns whether a thread's last call is over: the thread is gone, or waits in another call or in none. Of one that
+/// runs nothing is known.
+fn has_returned(call: &Notification) -> bool {
+    match fs::read_to_string(format!("/proc/{}/syscall", call.process)) {
+        Ok(line) => is_elsewhere(&line, call),
+        Err(error) => error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH),
+    }
+}
+
+/// Returns whether a line of the kernel's shows a thread that waits somewhere else than in a call.
+fn is_elsewhere(line: &str, call: &Notification) -> bool {
+    let mut fields = line.split_whitespace();
+    let Some(Ok(number)) = fields.next().map(str::parse::<i64>) else { return false };
+    let hexadecimal = |field: &str| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok();
+    let arguments: Option<Vec<u64>> = fields.take(6).map(hexadecimal).collect();
+    number < 0 || number != call.number || arguments.is_some_and(|them| them != call.arguments)
+}
+
+/// Returns the files that the command's processes have open for writing.
+pub(super) fn open_files() -> HashSet<Inode> {
+    let links = tree::all_open_for_writing();
+    links.iter().filter_map(|link| fs::metadata(link).ok()).map(|meta| inode(&meta)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_over_where_its_thread_waits_elsewhere() {
+        let call = Notification { id: 1, process: 1, number: 257, arguments: [u64::MAX - 99, 0x10, 1, 0, 0, 0] };
+        let same = "257 0xffffffffffffff9c 0x10 0x1 0x0 0x0 0x0 0x7ffd 0x7f3d\n";
+        for (line, is_over) in [
+            (same, false),
+            ("running\n", false),
+            ("", false),
+            ("-1 0x7ffd 0x7f3d\n", true),
+            ("230 0x0 0x0 0x7ffd 0x7ffe 0x0 0x0 0x7ffd 0x7f3d\n", true),
+            (&same.replace("0x10", "0x20"), true),
+        ] {
+            assert_eq!(is_elsewhere(line, &call), is_over, "{line}");
+        }
+    }
+}
