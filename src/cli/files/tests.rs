@@ -548,9 +548,9 @@ fn a_patch_may_name_any_file_there_is() {
         w.write("p", &format!("{name}\n<<<<<<< SEARCH\ntwo\n=======\nTWO\n>>>>>>> REPLACE\n"));
         let ran = w.run(&["patch", "p", "--yes"], None);
         assert_eq!((ran.code, w.read(name).as_str()), (DONE, "one\nTWO\n"), "{ran:?}");
-        w.write("p", &format!("Here it is:\n\n./{name}\n```\nall new\n```\n"));
+        w.write("p", &format!("Here it is:\n\n./{name}\n```\none\nall new\n```\n"));
         let ran = w.run(&["patch", "p", "--yes"], None);
-        assert_eq!((ran.code, w.read(name).as_str()), (DONE, "all new\n"), "{ran:?}");
+        assert_eq!((ran.code, w.read(name).as_str()), (DONE, "one\nall new\n"), "{ran:?}");
     }
 }
 

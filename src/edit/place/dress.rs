@@ -94,6 +94,11 @@ pub(super) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
     }
     let mut own: HashMap<&str, &str> = HashMap::new();
     old.lines().for_each(|line| _ = own.entry(line.trim()).or_insert(indent(line)));
+    // A line of its own that lost its tab shows that the others did, too.
+    let lost = |line: &str| line.starts_with(' ') && own.get(line.trim()).is_some_and(|own| own.starts_with('\t'));
+    if !new.lines().any(lost) {
+        return Cow::Borrowed(new);
+    }
     let widths = || new.lines().filter(|l| !l.trim().is_empty()).map(|l| indent(l).len()).filter(|n| *n > 0);
     let unit = widths().min().unwrap_or(1);
     let tabbed = |line: &'n str| -> String {

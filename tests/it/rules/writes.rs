@@ -17,6 +17,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("mergiraf.rs", "the texts that a program joins"),
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("workspace/write.rs", "files of the workspace, for `execute` alone"),
+    ("config/paths.rs", "temporary files that processes left behind in nebula's own folder"),
     ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),
     ("execute/moved.rs", "folders of the workspace that are renamed as they are"),
     ("workspace/leftover.rs", "temporary files that processes left behind, for `execute` alone"),

@@ -307,7 +307,7 @@ async fn the_output_of_a_command_of_the_person_goes_along_where_they_say_so() {
     let mut live = start(&world, vec![say("one"), say("two"), say("three")]);
     let noticed = |text: &'static str| {
         move |event: &EventBody| match event {
-            EventBody::Added(_, Item::Notice(notice)) if notice.title.contains(text) => Some(()),
+            EventBody::Notice(notice) if notice.title.contains(text) => Some(()),
             _ => None,
         }
     };

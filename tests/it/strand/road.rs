@@ -202,7 +202,7 @@ fn what_the_store_refuses_to_take_back_is_told_and_nothing_is_half_done() {
     let [store, aside] = [STORE, "aside"].map(|name| w.path("work").join(name));
     fs::rename(&store, &aside).expect("moved");
     let (code, _, err) = w.nebula(&["undo", "--yes"]);
-    assert!(code == 1 && err.contains("there is no store in"), "{code} {err}");
+    assert!(code == 1 && err.contains("it is no folder of this workspace"), "{code} {err}");
     w.done(&["history", "--check"]);
 }
 

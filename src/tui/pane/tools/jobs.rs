@@ -1,11 +1,9 @@
 //! The commands that run on after their calls were answered: a row each on top of the pane, until they end.
 
-use super::Tools;
 use crate::messages::{times, tools as say, verbs};
-use crate::protocol::{Command, CommandEvent, ItemId};
+use crate::protocol::{CommandEvent, ItemId};
 use crate::text::time::Clock;
 use crate::tui::look::Ctx;
-use crate::tui::msg::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -45,22 +43,13 @@ pub struct OwnCommand<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Jobs(Vec<JobRow>);
 
-impl Tools {
+impl Jobs {
     /// Returns the newest command of the person's own that runs and is no job.
-    pub fn own_command(&self) -> Option<OwnCommand<'_>> {
-        let own = self.jobs.0.iter().rfind(|job| job.by_person && !job.is_job)?;
+    pub(super) fn own(&self) -> Option<OwnCommand<'_>> {
+        let own = self.0.iter().rfind(|job| job.by_person && !job.is_job)?;
         Some(OwnCommand { id: &own.id, text: &own.text, began: own.began })
     }
 
-    /// Stops a command, and says which.
-    pub(super) fn stop_command(&self) -> Vec<PaneEffect> {
-        let selected = self.selected.and_then(|i| self.calls.get(i)).map(|entry| entry.id);
-        let Some(id) = self.jobs.to_stop(selected) else { return Vec::new() };
-        vec![PaneEffect::send(Command::StopCommand(id.to_string())), PaneEffect::Say(say::stopping(&id))]
-    }
-}
-
-impl Jobs {
     /// Takes in what is told of a command. Returns whether a row came or went.
     pub(super) fn apply(&mut self, event: &CommandEvent, now: i64) -> bool {
         let before = self.count();

@@ -7,6 +7,7 @@ mod entry;
 mod fields;
 mod filter;
 mod jobs;
+mod stop;
 mod viewer;
 
 #[cfg(test)]
