@@ -1,12 +1,13 @@
 //! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
 //! nothing; the resulting proposal is decided and executed like any other.
 
+use crate::archive::restore::state_sha;
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, Sha};
 use crate::execute::Stores;
 use crate::execute::store::{StoreRevert, plan_revert};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
-use crate::proposal::{FileChange, ProposalId};
+use crate::proposal::{FileChange, ProposalId, State};
 use crate::text::number::plural;
 
 /// The scope of a restore. Paths are normalised; ids may be unique beginnings.
@@ -292,8 +293,8 @@ impl LastWrittenLookup for WrittenStates<'_> {
         self.memory.or_report(archived)
     }
 
-    fn knows_version(&self, path: &str, version: Id) -> bool {
-        let known = self.memory.knows_version(self.project, path, &version.to_string());
+    fn knows_version(&self, path: &str, version: Id, state: &State) -> bool {
+        let known = self.memory.knows_version(self.project, path, &version.to_string(), state_sha(state));
         self.memory.or_report(known)
     }
 

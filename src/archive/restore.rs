@@ -69,8 +69,8 @@ pub trait LastWrittenLookup {
         None
     }
 
-    /// Returns whether a version of a path is recorded as archived here: another may have come with a clone.
-    fn knows_version(&self, _path: &str, _version: Id) -> bool {
+    /// Returns whether a version of a path, or its state, is recorded as archived here: another may come with a clone.
+    fn knows_version(&self, _path: &str, _version: Id, _state: &State) -> bool {
         true
     }
 
@@ -409,7 +409,7 @@ impl Archive {
         if now.state == old {
             return (RestoreStatus::Equal, None);
         }
-        let is_known = written.knows_version(path, version.id);
+        let is_known = written.knows_version(path, version.id, &old);
         // Nothing is merged into what no one remembers.
         let last = written.written(path).filter(|_| is_known);
         if is_known && self.is_ours(path, &now.state, last.as_ref()) {

@@ -624,7 +624,7 @@ impl LastWrittenLookup for OfAClone {
         Notes([(path.to_string(), b"clean".to_vec())].into()).written(path)
     }
 
-    fn knows_version(&self, _: &str, _: Id) -> bool {
+    fn knows_version(&self, _: &str, _: Id, _: &State) -> bool {
         false
     }
 

@@ -215,14 +215,23 @@ impl Memory {
         Ok(statement.query_row([project, path, version], |row| row.get(0)).optional()?)
     }
 
-    /// Returns whether a version of a path is recorded as archived.
-    pub fn knows_version(&self, project: &str, path: &str, version: &str) -> Result<bool, Error> {
+    /// Returns whether a version of a path is recorded as archived, or a state of this hash (none: absent) is, which a
+    /// process that was killed may have archived once more.
+    pub fn knows_version(
+        &self,
+        project: &str,
+        path: &str,
+        version: &str,
+        state: Option<Sha256>,
+    ) -> Result<bool, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM changeset_files f JOIN changesets c ON c.n = f.n
-             WHERE f.path = ?2 AND f.version = ?3 AND c.project_path = ?1)",
+             WHERE f.path = ?2 AND c.project_path = ?1
+               AND (f.version = ?3 OR CASE WHEN ?4 IS NULL THEN f.absent = 1 ELSE f.sha256 = ?4 OR f.after_sha256 = ?4 END))",
         )?;
-        Ok(statement.query_row([project, path, version], |row| row.get(0))?)
+        let state = state.map(|sha| sha.to_vec());
+        Ok(statement.query_row(rusqlite::params![project, path, version, state], |row| row.get(0))?)
     }
 
     /// Returns the SHA-256 of archived versions, where it was taken.
