@@ -77,7 +77,11 @@ fn a_text_that_may_leave_lines_out_raises_a_question_first() {
             let state = State::file(old.as_bytes());
             Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
         };
-        apply(&[edit.clone()], &mut lookup, &GroupRules { questioned: Some(questioned), ..GroupRules::default() })
+        apply(
+            std::slice::from_ref(&edit),
+            &mut lookup,
+            &GroupRules { questioned: Some(questioned), ..GroupRules::default() },
+        )
     };
     let first = run(HashSet::new());
     assert!(matches!(&first.results[0].status, EditStatus::Doubted(why) if why.contains("# and so on")));

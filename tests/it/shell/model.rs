@@ -228,11 +228,11 @@ async fn a_resumed_session_knows_the_commands_of_the_one_before() {
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
     let told = live.close().await;
-    let ends = told.iter().filter_map(|event| match event {
+    let mut ends = told.iter().filter_map(|event| match event {
         EventBody::Command(CommandEvent::Ended(end)) => Some((end.id.as_str(), end.running, end.stopped)),
         _ => None,
     });
-    assert_eq!(ends.last(), Some(("c2", false, true)));
+    assert_eq!(ends.next_back(), Some(("c2", false, true)));
     let asked = [
         ("commandOutput", json!({"id": "c1", "startLine": 2000, "endLine": 2001})),
         ("stopCommand", json!({"id": "c2"})),
