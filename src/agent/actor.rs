@@ -76,7 +76,6 @@ impl ActorHandle {
             restores: Restores::default(),
             draft: None,
             commit: None,
-            command: None,
         };
         let task = tokio::spawn(actor.run(messages, opened));
         ActorHandle { context, inbox, task }
@@ -140,8 +139,6 @@ struct Actor {
     draft: Option<CancellationToken>,
     /// The commit that git is making.
     commit: Option<JoinHandle<()>>,
-    /// Ends the person's own command.
-    command: Option<CancellationToken>,
 }
 
 impl Actor {
@@ -192,8 +189,8 @@ impl Actor {
         match command {
             Command::Submit(prompt) => self.submit(prompt).await,
             Command::Continue(how) => self.begin(Begin::Continue(how)).await,
-            Command::Run(text) => self.run_of_person(text, false),
-            Command::RunForModel(Some(text)) => self.run_of_person(text, true),
+            Command::Run(text) => turn::run_of_person(context, text, false),
+            Command::RunForModel(Some(text)) => turn::run_of_person(context, text, true),
             Command::RunForModel(None) => turn::tell_output(context).await,
             Command::Compact => self.compact().await,
             Command::UndoCompact => self.undo_compact().await,
@@ -242,13 +239,6 @@ impl Actor {
             | Command::Close
             | Command::Shutdown => {}
         }
-    }
-
-    /// Runs a command of the person's own; `told`: the model gets its output with the next message.
-    fn run_of_person(&mut self, text: String, told: bool) {
-        let stop = CancellationToken::new();
-        self.command = Some(stop.clone());
-        turn::run_of_person(&self.context, text, told, stop);
     }
 
     /// Begins a turn with a message of the person; while a turn runs the message goes back, since the queue lives in
@@ -354,10 +344,6 @@ impl Actor {
     }
 
     fn interrupt(&mut self) {
-        // A turn is stopped alone: a server that the person started runs on.
-        if let Some(command) = self.command.take_if(|_| self.turn.is_none()) {
-            command.cancel();
-        }
         match (&self.turn, &self.draft) {
             (Some(running), _) => running.stop.cancel(),
             (None, Some(draft)) if !draft.is_cancelled() => draft.cancel(),

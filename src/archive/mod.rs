@@ -84,8 +84,8 @@ pub struct Archive {
     stop: CancellationToken,
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
-    /// The listings that were read.
-    listings: Arc<Mutex<HashMap<Id, Arc<unit::listed::Listing>>>>,
+    /// The listings that were read; `None`: one that is none.
+    listings: Arc<Mutex<HashMap<Id, Option<Arc<unit::listed::Listing>>>>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
     listed: Arc<AtomicBool>,
     /// Joins what is restored or written with what someone else changed.

@@ -328,6 +328,7 @@ impl Archive {
         let ids = self.list()?.into_iter().take(CHANGESETS);
         let paths: BTreeSet<String> = ids.flat_map(|id| self.paths(id).unwrap_or_default()).collect();
         self.unshare(&mut lock, &paths)?;
+        self.sweep_removed();
         folders.extend(paths.iter().filter_map(|path| Some(lexical(&self.root, Path::new(path)).parent()?.into())));
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let own = self.make_folder()?;

@@ -136,9 +136,10 @@ impl Archive {
         }
         // A changeset holds one state of a path: that which is the command's own for certain goes into its own where it
         // is the only one.
-        let count_of = |path: &str| all.changes.iter().filter(|change| change.entry.path == path).count();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        all.changes.iter().for_each(|change| *counts.entry(&change.entry.path).or_default() += 1);
         let is_own =
-            |change: &CommandChange| known_exactly.contains(&change.place) && count_of(&change.entry.path) == 1;
+            |change: &CommandChange| known_exactly.contains(&change.place) && counts[change.entry.path.as_str()] == 1;
         let own: Vec<bool> = all.changes.iter().map(is_own).collect();
         all.changes.iter_mut().zip(own).for_each(|(change, own)| change.by_another &= !own);
         Ok(all)
@@ -155,8 +156,9 @@ impl Archive {
     }
 
     /// Returns what a command left at a path that another changeset has changed since the path was kept, and before
-    /// `until` where it was kept again then: the state before that one. None: none has, and the present state is the command's. A version that no changeset names is
-    /// no one's change: a sealing that was cut off leaves such versions of this very command.
+    /// `until` where it was kept again then: the state before that one. None: none has, and the present state is the
+    /// command's. A version that no changeset names is no one's change: a sealing that was cut off leaves such versions
+    /// of this very command.
     fn before_others(
         &self,
         others: &[(Id, Vec<String>)],

@@ -9,7 +9,7 @@ use super::out;
 use super::print::USAGE;
 use crate::config::FORMATS;
 use crate::edit::Format;
-use crate::text::distance::distance;
+use crate::text::distance::misspelt;
 
 /// Parses the command line. Ends the program with help, the version, or what is wrong with it.
 pub fn parse() -> Cli {
@@ -78,7 +78,7 @@ fn hide_session_flags(command: &mut clap::Command, shown: Option<&[&str]>) {
 fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
     if let [word] = cli.prompt.as_slice()
         && !quoted
-        && let Some(near) = misspelt(word)
+        && let Some(near) = meant_command(word)
     {
         let how = format!("for a prompt of one word type: nebula -- {word}");
         return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
@@ -187,14 +187,11 @@ fn commands() -> Vec<String> {
     command.get_subcommands().map(|c| c.get_name().to_string()).collect()
 }
 
-/// Returns the command that a single word was probably meant as: a letter apart, in a long word two. A short word such
-/// as `hi` or `test` is a prompt.
-fn misspelt(word: &str) -> Option<String> {
-    let letters = word.chars().count();
-    let most = if letters < 4 { 0 } else { 1 + usize::from(letters > 6) };
+/// Returns the command that a single word was probably meant as. A short word such as `hi` or `test` is a prompt.
+fn meant_command(word: &str) -> Option<String> {
+    let is_one = word.chars().count() >= 4 && word.is_ascii() && !word.contains(' ');
     let names = commands();
-    let near = names.iter().map(|name| (distance(word, name), name)).min()?;
-    ((1..=most).contains(&near.0) && word.is_ascii() && !word.contains(' ')).then(|| near.1.clone())
+    is_one.then(|| misspelt(word, names.iter().map(String::as_str)))?.map(str::to_string)
 }
 
 #[cfg(test)]

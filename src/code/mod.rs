@@ -17,6 +17,7 @@ mod refs;
 mod select;
 mod shift;
 mod splice;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -33,3 +34,4 @@ pub use refs::{
 };
 pub use select::NodeSelector;
 pub use splice::{SplicedFile, numbers_others, remove, renamed, replace, respelled};
+pub use words::{is_of_name, whole_places};

@@ -22,6 +22,8 @@ const MAX_TOTAL: usize = 2 << 20;
 const SHORT: usize = 300;
 /// The most of them in one message.
 const MAX_NAMED: usize = 3;
+/// Marks that may stand before a path in a text.
+const OPENING: [char; 8] = ['`', '"', '\'', '(', '[', '{', '<', '*'];
 /// Names listed of a folder.
 const MAX_NAMES: usize = 1_000;
 /// Files named that a path may mean where nothing is.
@@ -73,16 +75,25 @@ pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
 /// and hold no secrets. A small model changes them without looking at them first.
 pub fn named_files(workspace: &Workspace, typed: &str, known: &[String]) -> Vec<String> {
     let is_short = |path: &String| {
+        if workspace.stamp(path).is_none_or(|stamp| stamp.size() > MAX_TEXT as u64) {
+            return false;
+        }
         let read = workspace.read_whole(path).ok();
         let bytes = read.as_ref().and_then(|read| read.state.bytes());
         bytes.is_some_and(|bytes| is_text(bytes) && bytes.iter().filter(|byte| **byte == b'\n').count() < SHORT)
     };
-    let words = typed.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
-    let named = words.filter(|word| word.contains(['.', '/']));
+    // A path from elsewhere is none of the workspace's, and trimming would make it one.
+    let is_elsewhere = |word: &str| word.contains("../") || word.trim_start_matches(OPENING).starts_with('/');
+    let words = typed.split_whitespace().filter(|word| !is_elsewhere(word));
+    let bare = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+    let named = bare.filter(|word| word.contains(['.', '/']));
     let mut paths: Vec<String> = Vec::new();
     for path in named.filter_map(|word| workspace.resolve(word, Access::File).ok()) {
+        if paths.len() == MAX_NAMED {
+            break;
+        }
         let is_new = !paths.contains(&path) && !known.contains(&path);
-        if paths.len() < MAX_NAMED && is_new && !holds_secrets(&path) && is_short(&path) {
+        if is_new && !holds_secrets(&path) && is_short(&path) {
             paths.push(path);
         }
     }
@@ -181,7 +192,7 @@ impl Making<'_> {
         let near: Vec<String> = self.workspace.meant_by(path).into_iter().take(MAX_NEAR).collect();
         match near.is_empty() {
             true => format!("there is no file {written}; fix the mention, or write \\@ for a plain at sign"),
-            false => format!("there is no file {written}; @{}?", near.join(" or @")),
+            false => format!("there is no file {written}; did you mean @{}?", near.join(" or @")),
         }
     }
 
@@ -427,7 +438,7 @@ mod tests {
         for (typed, word) in [
             ("@src/none.rs", "there is no file src/none.rs; fix the mention"),
             // Paths are written from the root, wherever nebula was started.
-            ("@a.rs", "there is no file a.rs; @src/a.rs?"),
+            ("@a.rs", "there is no file a.rs; did you mean @src/a.rs?"),
             ("@../outside", "outside the workspace"),
             ("@.git/config", "never touches"),
             ("@p.png", "takes no images"),
@@ -466,6 +477,7 @@ mod tests {
             std::fs::write(dir.path().join(path), text).unwrap();
         }
         std::fs::write(dir.path().join("long.py"), "x\n".repeat(SHORT)).unwrap();
+        std::fs::write(dir.path().join("wide.py"), "x".repeat(MAX_TEXT + 1)).unwrap();
         std::fs::write(dir.path().join("e.bin"), [0, 1, 2]).unwrap();
         let named = |text: &str| named_files(&w, text, &["c.py".into()]);
         assert_eq!(
@@ -473,6 +485,8 @@ mod tests {
             ["a.py", "src/b.py"]
         );
         assert_eq!(named(".env ./.env long.py e.bin a"), Vec::<String>::new());
+        assert_eq!(named("../a.py `../src/b.py` (/d.py) /a.py src/../../d.py wide.py"), Vec::<String>::new());
+        assert_eq!(named("./a.py and `d.py`"), ["a.py", "d.py"]);
         assert_eq!(named("a.py a.py src/b.py d.py"), ["a.py", "src/b.py", "d.py"]);
         let none = |_: &str| Ok(Vec::new());
         let made = compose(&w, "@a.py and d.py", Capabilities::default(), &none, &named("a.py d.py")).unwrap();

@@ -123,12 +123,16 @@ impl DefinitionFinder<'_> {
         Some(NodeSelector::of_id(path, name))
     }
 
-    /// Returns whether there is a source file of such a path.
-    fn has_file(&self, is_meant: &dyn Fn(&str) -> bool) -> bool {
+    /// Returns the paths of all files that git would find, until it is stopped.
+    pub fn files(&self) -> impl Iterator<Item = String> {
         let entries = self.workspace.walk("").build().flatten().take_while(|_| !self.stop.is_cancelled());
         let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-        let mut paths = files.map(|entry| self.workspace.below_root(entry.path()));
-        paths.any(|path| SourceLanguage::of_path(&path).is_some() && is_meant(&path))
+        files.map(|entry| self.workspace.below_root(entry.path()))
+    }
+
+    /// Returns whether there is a source file of such a path.
+    fn has_file(&self, is_meant: &dyn Fn(&str) -> bool) -> bool {
+        self.files().any(|path| SourceLanguage::of_path(&path).is_some() && is_meant(&path))
     }
 
     /// Visits each file in which a selector means definitions, in the order of their paths; `notes` gets what was found

@@ -8,7 +8,7 @@ use super::fault::FindFault;
 use super::find::{DefinitionFinder, FindNotes, FoundFile};
 use crate::code::{
     CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
-    quoted,
+    quoted, whole_places,
 };
 use crate::proposal::State;
 use crate::workspace::Stamp;
@@ -121,23 +121,22 @@ impl<'a> SourceFiles<'a> {
     /// in JavaScript and what holds it, and in annotations of Python that are texts.
     pub fn unread(&self, target: &CodeTarget) -> Vec<String> {
         let (name, language, mut found) = (&target.node().name, target.file.language, Vec::new());
-        self.each_with(name, language, |file| {
-            let quoted = quoted(&file, name).into_iter();
-            found.extend(quoted.map(|at| format!("{}:{}", file.path, file.line(at))));
-        });
+        if language == SourceLanguage::Python {
+            self.each_with(name, language, |file| {
+                let quoted = quoted(&file, name).into_iter();
+                found.extend(quoted.map(|at| format!("{}:{}", file.path, file.line(at))));
+            });
+        }
         if !language.is_like(SourceLanguage::TypeScript) {
             return found;
         }
-        let workspace = self.finder.workspace;
-        let entries = workspace.walk("").build().flatten().take_while(|_| !self.finder.stop.is_cancelled());
-        let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-        let paths = files.map(|entry| workspace.below_root(entry.path()));
         let of_script = |path: &String| path.rsplit_once('.').is_some_and(|(_, end)| SCRIPTS.contains(&end));
-        let mut paths: Vec<String> = paths.filter(|path| of_script(path) && !self.finder.withholds(path)).collect();
+        let is_read = |path: &String| of_script(path) && !self.finder.withholds(path);
+        let mut paths: Vec<String> = self.finder.files().filter(is_read).collect();
         paths.sort();
         for path in paths {
             let Some(text) = self.text(&path).filter(|text| text.contains(name)) else { continue };
-            let lines = text.lines().enumerate().filter(|(_, line)| holds_word(line, name));
+            let lines = text.lines().enumerate().filter(|(_, line)| whole_places(line, name).next().is_some());
             found.extend(lines.map(|(n, _)| format!("{path}:{}", n + 1)));
         }
         found
@@ -187,13 +186,6 @@ fn holds_any(bytes: &[u8], words: &[&str]) -> bool {
 
 /// Endings of the files that hold JavaScript, which may import from TypeScript.
 const SCRIPTS: &[&str] = &["js", "jsx", "mjs", "cjs", "vue", "svelte"];
-
-/// Returns whether a line has a name that is no part of another.
-fn holds_word(line: &str, name: &str) -> bool {
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    line.match_indices(name)
-        .any(|(at, _)| !line[..at].ends_with(is_of_name) && !line[at + name.len()..].starts_with(is_of_name))
-}
 
 /// A mention with its file.
 pub struct FoundMention {

@@ -69,7 +69,14 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
             all.iter().copied().filter(|(file, _)| outermost_folder(file.path(), &moved).is_none()).collect();
         write_all(&rest, &shut, workspace, archive)
     });
-    let wrote = wrote.map_err(|failure| put_back_folders(&mut moves, failure));
+    let wrote = wrote.map_err(|failure| {
+        let failure = put_back_folders(&mut moves, failure);
+        for folder in moves.iter().filter(|one| one.goes() && !one.is_moved()).map(|one| one.folder) {
+            // It is back, so its listing has no bytes of its own. What is not archived by itself now stays listed.
+            let _ = archive.unlist(&mut lock, &mut recorded, &states, folder);
+        }
+        failure
+    });
     let failure = match wrote {
         Ok(written) => {
             return Ok(Applied {
@@ -119,7 +126,8 @@ fn move_folders<'a>(
             let io = |error: archive::Error| io::Error::other(error.to_string());
             unlisted.map_err(|error| Failure::disk(one.folder, io(error)))?;
         } else {
-            return Err(Failure::disk(one.folder, io::Error::other("it could not be renamed back")));
+            let why = format!("it was changed meanwhile, and lies in .shaft/removed/{listed} now");
+            return Err(Failure::disk(one.folder, io::Error::other(why)));
         }
     }
     Ok(moved)

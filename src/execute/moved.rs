@@ -131,6 +131,11 @@ impl<'a> FolderMove<'a> {
         ended.map(|()| true)
     }
 
+    /// Returns whether it goes, and does not come back.
+    pub fn goes(&self) -> bool {
+        self.back.is_none()
+    }
+
     /// Returns whether it is where it was renamed to.
     pub fn is_moved(&self) -> bool {
         self.done.is_some()

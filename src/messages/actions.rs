@@ -51,7 +51,7 @@ messages! {
     accept_definition: "accept all of this definition", "この定義をすべて承認";
     reject: "reject it, go to the next", "このハンクを却下して次へ";
     toggle: "toggle the decision", "決定を切り替え";
-    accept_all: "accept the rest and write", "残りをすべて承認して書き込む";
+    accept_all: "accept the rest, write if all are", "残りを承認、却下なしなら書き込む";
     reject_all: "reject all, then say why", "すべて却下し理由を書く";
     accept_session: "accept all edits of this session", "今後の編集をすべて承認";
     undo_decision: "undo the last decision", "直前の決定を元に戻す";

@@ -21,7 +21,7 @@ messages! {
     run: "run", "実行";
     run_does: "under this grant and keeper", "この許可と保護で実行";
     next_rows: "next rows", "次の行";
-    next_rows_do: "it can be run once they were in sight", "表示し終えると実行できます";
+    next_rows_do: "it can be run once you have seen them all", "表示し終えると実行できます";
     refuse: "refuse", "拒否";
     refuse_does: "default; with a reason for the model", "既定。理由をモデルに伝えます";
     edit: "edit the text", "編集";

@@ -119,7 +119,7 @@ messages! {
     next_previous_hunk: "next, previous hunk", "次、前のハンク";
     next_previous_file: "next, previous file", "次、前のファイル";
     all: "all", "すべて承認";
-    writes: "write", "書込";
+    writes: "write", "書き込む";
     none: "none", "すべて却下";
     edit: "edit", "編集";
     look: "look", "表示";

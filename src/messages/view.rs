@@ -42,7 +42,6 @@ messages! {
     interrupted: "interrupted", "中断";
     failed: "failed", "失敗";
     ready: "ready", "待機中";
-    running: "running", "実行中";
     working(seconds): "working {seconds}", "作業中 {seconds}";
     step(step): "step {step}", "ステップ{step}";
     waiting_for_model: "waiting for the model", "モデルの応答待ち";

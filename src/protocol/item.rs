@@ -146,6 +146,12 @@ impl Call {
         self.state == CallState::Done && self.name == "runCommand" && self.reason.is_some()
     }
 
+    /// Returns why it did not do what it was asked to; of a command that ran the result says it, which begins with how it
+    /// ended.
+    pub fn shown_reason(&self) -> Option<&str> {
+        self.reason.as_deref().filter(|_| !self.is_unsuccessful() || self.result.is_none())
+    }
+
     /// Returns how much of what it changed is undone.
     pub fn undone(&self) -> Undone {
         self.change.as_ref().map(|change| change.undone).unwrap_or_default()

@@ -11,6 +11,13 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the name that a mistyped one was probably meant as: a letter apart, in a long word two.
+pub fn misspelt<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let most = 1 + usize::from(word.chars().count() > 6);
+    let near = names.map(|name| (distance(word, name), name)).min()?;
+    (1..=most).contains(&near.0).then_some(near.1)
+}
+
 /// Returns the words nearest to `word`, nearest first, at most this many. A word that holds it is nearer than all others.
 pub fn nearest_few<'a>(word: &str, words: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let meant = word.to_lowercase();

@@ -200,7 +200,7 @@ fn earlier_output(record: &CommandRecord, log: &Path, wanted: &Wanted) -> Result
         true => wanted.of_log(log, output.line_count())?,
         false => output.for_model(&record.id),
     };
-    let end = record.end().unwrap_or_else(|| Stopped::Nebula.words());
+    let end = record.ending();
     let text = format!("{end} · {}\n{text}", record.id);
     Ok(RunResult::Output(ToolOutput { text, summary: plural(output.line_count(), "line"), ..ToolOutput::default() }))
 }
@@ -251,7 +251,7 @@ fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
     let command = match find(args, run)? {
         Found::Own(command) => command,
         Found::Earlier(record, _) => {
-            let end = record.end().unwrap_or_else(|| Stopped::Nebula.words());
+            let end = record.ending();
             return Err(format!("{} is over: {end}; an earlier nebula ran it", record.id));
         }
     };

@@ -506,7 +506,7 @@ mod rules {
             ("app/a.py::W.run", "work", "the base threading.Thread"),
             ("app/d.py::D.red", "blue", "@dataclass"),
             ("app/f.py::client", "other", "@pytest.fixture"),
-            ("app/g.py::glob", "__glob", "app/g.py:3: in a class"),
+            ("app/g.py::glob", "__glob", "app/g.py:3: Python changes names"),
             ("app/g.py::glob", "sum", "app/i.py:2 uses"),
             ("app/s.py::stubbed", "other", "app/s.pyi:1"),
             ("app/a.tsx::Tag", "tag", "app/a.tsx:2: a tag of JSX"),
@@ -523,6 +523,7 @@ mod rules {
         world.code(0, &["rename", "app/a.tsx::P.#x", "#y", "--yes"], "");
         assert!(world.read("app/a.tsx").contains("#y = 1; f() { return this.#y }"));
         world.code(0, &["rename", "fn.helper", "r#match", "--yes"], "");
+        assert!(world.read("src/cart.rs").contains("fn r#match"));
     }
 
     #[test]

@@ -189,8 +189,7 @@ fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
 /// Returns whether a text names a known file and holds a block of code that is none of commands.
 fn names_beside_code(text: &str, known: &[KnownFile]) -> bool {
     let mut languages = text.lines().filter_map(|line| line.trim().strip_prefix("```")).step_by(2);
-    let shows = |language: &str| !NO_FILES.contains(&language.trim().to_lowercase().as_str());
-    known.iter().any(|file| text.contains(&file.path)) && languages.any(shows)
+    known.iter().any(|file| text.contains(&file.path)) && languages.any(|info| !shows_output(info))
 }
 
 /// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, or a tag
@@ -211,6 +210,12 @@ fn holds_file(text: &str, known: &[KnownFile]) -> bool {
 const NO_FILES: [&str; 11] =
     ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
 
+/// Returns whether a block shows commands or output, by the first word behind its fence.
+fn shows_output(info: &str) -> bool {
+    let language = info.split_whitespace().next().unwrap_or_default().to_lowercase();
+    NO_FILES.contains(&language.as_str())
+}
+
 /// Returns whether a text holds a fenced block of code of three lines or more, or of any below the path of a file.
 fn holds_code(text: &str, known: &[KnownFile]) -> bool {
     // The fence, the lines from which a block of it counts, and the lines so far.
@@ -227,11 +232,9 @@ fn holds_code(text: &str, known: &[KnownFile]) -> bool {
             }
             Some((fence, least, lines)) => Some((fence, least, lines + 1)),
             None if ticks.len() >= 3 => {
-                let language = line[ticks.len()..].split_whitespace().next().unwrap_or_default().to_lowercase();
-                let shows_output = NO_FILES.contains(&language.as_str());
                 let least = if is_path {
                     1
-                } else if shows_output {
+                } else if shows_output(&line[ticks.len()..]) {
                     usize::MAX
                 } else {
                     3
@@ -280,7 +283,12 @@ mod tests {
         }
         assert!(!quotes_file("It is `def one():`.\n)\n", &known));
         assert!(names_beside_code("In a.py replace\n```python\nreturn 1\n```\nwith it", &known));
-        for text in ["Run a.py:\n```bash\npython a.py\n```", "So:\n```python\nreturn 1\n```", "See a.py."] {
+        for text in [
+            "Run a.py:\n```bash\npython a.py\n```",
+            "Run a.py:\n```bash title=\"run\"\npython a.py\n```",
+            "So:\n```python\nreturn 1\n```",
+            "See a.py.",
+        ] {
             assert!(!names_beside_code(text, &known), "{text}");
         }
     }

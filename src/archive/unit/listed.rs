@@ -62,9 +62,11 @@ impl Listing {
         let folder = lines.first().filter(|(first, line)| *first == id && line.path.ends_with('/'))?.1.path.clone();
         // What it says of other paths is not believed.
         let is_own = lines.iter().all(|(_, line)| line.path.starts_with(&folder) && !leads_out(&line.path));
-        let by_path = lines.iter().enumerate().map(|(place, (_, line))| (line.path.clone(), place)).collect();
-        let by_id = lines.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
-        is_own.then_some(Listing { id, folder, file, removed, lines, by_path, by_id })
+        let by_path: HashMap<_, _> =
+            lines.iter().enumerate().map(|(place, (_, line))| (line.path.clone(), place)).collect();
+        let by_id: HashMap<_, _> = lines.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
+        let each_once = by_path.len() == lines.len() && by_id.len() == lines.len();
+        (is_own && each_once).then_some(Listing { id, folder, file, removed, lines, by_path, by_id })
     }
 
     /// Returns the number of versions.
@@ -104,10 +106,7 @@ impl Listing {
 
 /// Returns whether a path may lead elsewhere than to a name below its beginning.
 fn leads_out(path: &str) -> bool {
-    path.trim_end_matches('/')
-        .split('/')
-        .enumerate()
-        .any(|(n, part)| matches!(part, "." | "..") || n > 0 && part.is_empty())
+    path.trim_end_matches('/').split('/').any(|part| matches!(part, "" | "." | ".."))
 }
 
 /// Returns the outermost of these folders, each with its closing `/`, in which many of these paths are files.
@@ -119,4 +118,33 @@ pub fn large_folders<'p>(folders: &BTreeSet<&'p str>, paths: impl Iterator<Item 
         }
     }
     folders.iter().copied().filter(|folder| counts.get(folder).is_some_and(|count| *count > FEW)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_tells_of_its_own_folder_alone_and_of_each_path_once() {
+        let ids = ["01a21ea9-a667-712b-abaf-c1b593ff5d2f", "01a21ea9-a667-712b-abaf-c1b593ff5d30"];
+        let id = Id::parse(ids[0]).expect("an id");
+        let read = |lines: [(&str, &str); 2]| {
+            let line =
+                |(path, version)| format!("{{\"path\":\"{path}\",\"version\":\"{version}\",\"kind\":\"absent\"}}\n");
+            let text = lines.map(line).concat();
+            Listing::read(id, text.as_bytes(), "f".into(), "r".into()).map(|listing| listing.len())
+        };
+        assert_eq!(read([("big/", ids[0]), ("big/a", ids[1])]), Some(2));
+        for (folder, path, version) in [
+            ("big/", "big/a", ids[0]),
+            ("big/", "big/", ids[1]),
+            ("big/", "other/a", ids[1]),
+            ("big/", "big/../a", ids[1]),
+            ("/etc/", "/etc/a", ids[1]),
+            ("../", "../a", ids[1]),
+            ("big", "big/a", ids[1]),
+        ] {
+            assert_eq!(read([(folder, ids[0]), (path, version)]), None, "{folder} {path}");
+        }
+    }
 }

@@ -8,6 +8,8 @@
 //! A restore that brings the folder back by renaming it takes the bytes with it: they are then found where the files are,
 //! or in a later version, by their hash.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -46,17 +48,22 @@ impl Archive {
 
     /// Returns all listings that can be read; the check names the others.
     pub(in crate::archive) fn listings(&self) -> Result<Vec<Arc<Listing>>, Error> {
-        let ids = self.listing_ids()?;
-        let mut known = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|id, _| ids.contains(id));
-        for id in ids {
-            if !known.contains_key(&id)
-                && let Ok(listing) = self.read_listing(id)
-            {
-                known.insert(id, Arc::new(listing));
-            }
+        let ids: HashSet<Id> = self.listing_ids()?.into_iter().collect();
+        let known = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        known().retain(|id, _| ids.contains(id));
+        let new: Vec<Id> = ids.into_iter().filter(|id| !known().contains_key(id)).collect();
+        for id in new {
+            let listing = match self.read_listing(id) {
+                Ok(listing) => Some(Arc::new(listing)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // One that may be read the next time hides no version.
+                Err(error) if is_passing(&error) => return Err(at(&self.listing_file(id))(error)),
+                Err(_) => None,
+            };
+            known().insert(id, listing);
         }
-        Ok(known.values().cloned().collect())
+        let all = known().values().flatten().cloned().collect();
+        Ok(all)
     }
 
     /// Reads one listing.
@@ -225,18 +232,25 @@ impl Archive {
         }
         let folder = self.make_folder()?.enter(LISTINGS).map_err(at(&self.folder))?;
         folder.remove_file(format!("{id}.jsonl")).and_then(|()| folder.sync()).map_err(at(&self.listing_file(id)))?;
-        let Some(removed) = removed else { return Ok(()) };
-        let names = removed.names().map_err(at(removed.path()))?;
-        let mut left = names.iter().filter(|name| name.to_str().is_some_and(disk::is_temp_name));
-        left.try_for_each(|name| removed.remove_all(name)).map_err(at(removed.path()))
+        self.sweep_removed();
+        Ok(())
+    }
+
+    /// Removes what is left of folders whose listings are gone. What cannot be removed is left to the next time.
+    pub(in crate::archive) fn sweep_removed(&self) {
+        let Ok(Some(removed)) = self.open_own(REMOVED) else { return };
+        let names = removed.names().unwrap_or_default();
+        for name in names.iter().filter(|name| name.to_str().is_some_and(disk::is_temp_name)) {
+            let is_folder = removed.stat(name).ok().flatten().is_some_and(|stat| disk::is(&stat, FileType::Directory));
+            let _ = if is_folder { removed.remove_all(name) } else { removed.remove_file(name) };
+        }
     }
 
     /// Returns the bytes of a listing and of the removed folder that it is of.
     pub(in crate::archive) fn listing_size(&self, id: Id) -> u64 {
-        let removed = self.home.join(REMOVED).join(id.to_string());
-        let size = |path: PathBuf| path.symlink_metadata().map_or(0, |meta| meta.len());
-        let files = files_below(&removed);
-        size(self.listing_file(id)) + files.into_iter().map(size).sum::<u64>()
+        let listing = self.listing_file(id).symlink_metadata().map_or(0, |meta| meta.len());
+        let removed = self.open_removed(id).ok().flatten();
+        listing + removed.map_or(0, |removed| size_below(&removed))
     }
 
     /// Returns what is wrong with a listing and the folder that it is of; none: nothing shows.
@@ -278,14 +292,18 @@ fn line_of(file: &RecordedFile, state: &State) -> ListedVersion {
     ListedVersion { path: file.path.clone(), version: file.version.to_string(), kind, mode, size, sha256 }
 }
 
-/// Returns the files below a folder; none where it is not there.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files.extend(files_below(&entry.path())),
-            _ => files.push(entry.path()),
-        }
-    }
-    files
+/// Returns the bytes of the files below an open folder, without following links.
+fn size_below(folder: &Folder) -> u64 {
+    let size = |name: &OsString| match folder.stat(name).ok().flatten() {
+        Some(stat) if disk::is(&stat, FileType::Directory) => folder.enter(name).map_or(0, |inner| size_below(&inner)),
+        stat => stat.map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0)),
+    };
+    folder.names().unwrap_or_default().iter().map(size).sum()
+}
+
+/// Returns whether an error says nothing of the file itself.
+fn is_passing(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(number, Some(Errno::MFILE | Errno::NFILE | Errno::IO | Errno::NOMEM | Errno::ACCESS | Errno::INTR))
 }

@@ -2,7 +2,7 @@
 
 use crate::messages::{commands, line as say};
 use crate::protocol::{Command, ExportFormat, Mode, Query, RestoreRequest, SessionChoice, Setting};
-use crate::text::distance::distance;
+use crate::text::distance::misspelt;
 
 /// A typed line, by the thing that it asks for.
 #[derive(Debug, PartialEq)]
@@ -88,7 +88,7 @@ pub fn read(text: &str) -> TypedLine {
     }
 }
 
-/// Returns whether a word looks like a command of nebula's own: no path does, and what is meant as a word for the model
+/// Returns whether a word looks like a command of nebula's own. What is meant for the model, such as a path of one part,
 /// can be written behind a backslash.
 fn is_mistyped(word: &str) -> bool {
     let name = word.strip_prefix('/').unwrap_or_default();
@@ -96,9 +96,8 @@ fn is_mistyped(word: &str) -> bool {
 }
 
 fn no_command(word: &str) -> String {
-    let near = commands::NAMES.iter().map(|name| (distance(word, name), *name)).min();
-    match near.filter(|(apart, name)| *apart <= 1 + usize::from(name.len() > 6)) {
-        Some((_, near)) => say::no_command_but(&word, &near),
+    match misspelt(word, commands::NAMES.iter().copied()) {
+        Some(near) => say::no_command_but(&word, &near),
         None => say::no_command(&word),
     }
 }

@@ -135,7 +135,7 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
             unsure.extend(added.map(|at| format!("{}:{}", other.path, other.line(at))));
         });
     }
-    // A program may read them by their names.
+    // A decorator such as `@dataclass` makes field names part of what a program reads.
     if let Some(decorator) = target.field_decorator() {
         let why =
             format!("cannot rename {}: @{decorator} makes its name one that programs read", target.file.id(target.at));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::failure::{Failed, REFUSED};
 use crate::code::{
-    CodeFault, CodeTarget, MentionFinder, SourceFile, SourceLanguage, import_called, is_found_by_name, is_reserved,
-    misfit,
+    CodeFault, CodeTarget, MentionFinder, SourceFile, SourceLanguage, import_called, is_found_by_name, is_of_name,
+    is_reserved, misfit, whole_places,
 };
 use crate::definitions::SourceFiles;
 use crate::proposal::State;
@@ -40,11 +40,6 @@ pub(super) struct RenamedFile {
 
 /// The files of a change, each with the places of the name.
 pub(super) type RenamePlaces = BTreeMap<String, (Rc<SourceFile>, Vec<Range<usize>>)>;
-
-/// Returns whether a character may stand in a name.
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '$'
-}
 
 /// Refuses what is no name for a definition.
 pub(super) fn is_name(name: &str, target: &CodeTarget) -> Result<(), Failed> {
@@ -95,7 +90,7 @@ pub(super) fn is_renamable(target: &CodeTarget, sources: &SourceFiles<'_>) -> Re
     if let Some(name) = target.foreign_base(sources) {
         return refuse(&format!("the base {name}, which is not defined here, may find it by this name"));
     }
-    if let Some(why) = target.finder(sources) {
+    if let Some(why) = target.found_by_name(sources) {
         return refuse(&why);
     }
     Ok(())
@@ -144,11 +139,7 @@ pub(super) fn visible(
 
 /// Returns where a file has a name.
 fn place_of(file: &SourceFile, name: &str) -> Option<String> {
-    let mut all = file.text.match_indices(name).map(|(at, _)| at);
-    let at = all.find(|at| {
-        let (before, after) = (file.text[..*at].chars().next_back(), file.text[at + name.len()..].chars().next());
-        !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
-    });
+    let at = whole_places(&file.text, name).next();
     at.map(|at| format!("{}:{}", file.path, file.line(at)))
 }
 

@@ -12,7 +12,7 @@ use super::names::Lookup;
 use super::target::{CodeTarget, SourceTree};
 
 /// Bases that look for nothing by its name.
-const PLAIN: &[&str] = &["object", "ABC", "Protocol", "Generic"];
+const PLAIN: &[&str] = &["object", "ABC", "Protocol", "Generic", "type"];
 
 /// Names that errors of Python and TypeScript have.
 const OF_ERRORS: &[&str] = &[
@@ -46,12 +46,13 @@ impl CodeTarget {
         let (file, node) = (&self.file, self.node());
         let holder = node.parent.filter(|holder| file.nodes[*holder].kind == NodeKind::Class)?;
         let own = &file.text[node.own.start..node.name_at.start];
-        let is_private = node.name.starts_with(['_', '#']) || own.split_whitespace().any(|word| word == "private");
+        // Such as `_fields_` are what a base looks for.
+        let is_marked = node.name.starts_with('#') || node.name.starts_with('_') && !node.name.ends_with('_');
+        let is_private = is_marked || own.split_whitespace().any(|word| word == "private");
         if is_private || !self.is_member() {
             return None;
         }
         let lookup = Lookup::new(tree);
-        lookup.begin();
         foreign(&lookup, file, holder, &node.name, 0)
     }
 
@@ -75,8 +76,9 @@ pub(super) fn decorators(head: &str) -> impl Iterator<Item = &str> {
 fn foreign(lookup: &Lookup<'_>, file: &Rc<SourceFile>, class: usize, name: &str, hops: usize) -> Option<String> {
     let at = &file.nodes[class].name_at;
     let class = file.syntax().root.descendant_for_byte_range(at.start, at.end)?.parent()?;
-    bases(class).into_iter().find_map(|base| {
+    bases(class, &file.text).into_iter().find_map(|base| {
         let text = &file.text[base.byte_range()];
+        lookup.begin();
         match meant(lookup, file, base) {
             _ if hops >= HOPS => Some(text.to_owned()),
             Meaning::Node { file, at, .. } if [NodeKind::Class, NodeKind::Interface].contains(&file.nodes[at].kind) => {
@@ -96,7 +98,7 @@ fn is_plain(base: &str, name: &str) -> bool {
 }
 
 /// Returns the expressions that name the bases of a class.
-fn bases(class: Node<'_>) -> Vec<Node<'_>> {
+fn bases<'t>(class: Node<'t>, text: &str) -> Vec<Node<'t>> {
     let (mut found, mut cursor) = (Vec::new(), class.walk());
     let mut open: Vec<Node<'_>> = class.named_children(&mut cursor).collect();
     while let Some(part) = open.pop() {
@@ -113,9 +115,17 @@ fn bases(class: Node<'_>) -> Vec<Node<'_>> {
             _ => {}
         }
     }
-    // `metaclass=ABCMeta` is how the library makes a class abstract.
-    found.retain(|base| base.kind() != "keyword_argument");
-    found.into_iter().map(without_types).collect()
+    found.into_iter().filter_map(|base| not_keyword(base, text)).map(without_types).collect()
+}
+
+/// Returns a base, or what is like one: a metaclass of Python, but for the one that only makes classes abstract.
+fn not_keyword<'t>(base: Node<'t>, text: &str) -> Option<Node<'t>> {
+    if base.kind() != "keyword_argument" {
+        return Some(base);
+    }
+    let is_metaclass = &text[base.child_by_field_name("name")?.byte_range()] == "metaclass";
+    let value = base.child_by_field_name("value")?;
+    (is_metaclass && !text[value.byte_range()].ends_with("ABCMeta")).then_some(value)
 }
 
 /// Returns a base without the types it is given: `Base[T]`, `Base<T>`.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::file::SourceFile;
 use super::super::lang::{NodeKind, SourceLanguage};
+use super::super::words::whole_places;
 use super::bases::decorators;
 use super::meaning::{Meaning, Names};
 use super::names::{self, Lookup};
@@ -19,7 +20,7 @@ pub fn misfit(file: &SourceFile, at: &Range<usize>, name: &str) -> Option<&'stat
     }
     let is_mangled = file.language == SourceLanguage::Python && name.starts_with("__") && !name.ends_with("__");
     if is_mangled && around(leaf, &["class_definition"]).is_some() {
-        return Some("in a class of Python, names that begin with __ are others");
+        return Some("Python changes names that begin with __ inside a class");
     }
     None
 }
@@ -29,42 +30,37 @@ pub fn import_called(file: &SourceFile, name: &str) -> Option<usize> {
     if file.language != SourceLanguage::Go {
         return None;
     }
-    let is_it = |(alias, path): &(Option<String>, String)| match alias {
-        Some(alias) => alias == name,
-        None => path.split(['/', '.', '-']).any(|part| part == name),
-    };
-    let (_, path) = names::go_imports(file).into_iter().find(is_it)?;
-    file.text.find(&path)
+    // A package is called as its path ends, but for a version: `x/yaml`, `x/yaml.v3`, `x/go-yaml/v3`.
+    let ends = |path: &str| path.rsplit('/').take(2).any(|part| part.split(['.', '-']).any(|word| word == name));
+    let is_it = |alias: &Option<String>, path: &str| alias.as_ref().map_or_else(|| ends(path), |alias| alias == name);
+    let mut imports = names::go_imports(file).into_iter();
+    imports.find(|(alias, path, _)| is_it(alias, path)).map(|(.., at)| at)
 }
 
-/// Returns where an annotation of Python that is a text has a name.
+/// Returns where the annotations of a file of Python that are texts have a name.
 pub fn quoted(file: &SourceFile, name: &str) -> Vec<usize> {
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    let whole =
-        |at: &usize| !file.text[..*at].ends_with(is_of_name) && !file.text[at + name.len()..].starts_with(is_of_name);
     let is_quoted = |at: &usize| {
         let leaf = file.syntax().root.descendant_for_byte_range(*at, at + name.len());
         leaf.is_some_and(|leaf| leaf.kind() == "string_content" && around(leaf, &["type"]).is_some())
     };
-    let places = file.text.match_indices(name).map(|(at, _)| at);
-    places.filter(|_| file.language == SourceLanguage::Python).filter(whole).filter(is_quoted).collect()
+    whole_places(&file.text, name).filter(is_quoted).collect()
 }
 
 impl CodeTarget {
     /// Returns what finds it by its name though nothing mentions it: a test framework, or another program.
-    pub fn finder(&self, tree: &dyn SourceTree) -> Option<String> {
+    pub fn found_by_name(&self, tree: &dyn SourceTree) -> Option<String> {
         let (file, node) = (&self.file, self.node());
         let head = file.text.get(node.range.start..node.name_at.start).unwrap_or_default();
         match file.language {
             SourceLanguage::Python => decorators(head)
                 .find(|name| name.ends_with("fixture"))
                 .map(|name| format!("tests ask for it by this name (@{name})")),
-            SourceLanguage::Go => self.finder_of_go(tree),
+            SourceLanguage::Go => self.found_by_go(tree),
             _ => None,
         }
     }
 
-    fn finder_of_go(&self, tree: &dyn SourceTree) -> Option<String> {
+    fn found_by_go(&self, tree: &dyn SourceTree) -> Option<String> {
         let (file, node) = (&self.file, self.node());
         let is_test = ["Test", "Benchmark", "Fuzz", "Example"]
             .iter()
@@ -91,10 +87,15 @@ impl CodeTarget {
 
     /// Returns where another file adds to it in TypeScript: in a `declare module` of its file, or as a global.
     pub fn additions(&self, tree: &dyn SourceTree, other: &std::rc::Rc<SourceFile>) -> Vec<usize> {
-        let (name, lookup) = (&self.node().name, Lookup::new(tree));
+        let name = &self.node().name;
         if self.is_member() || other.path == self.file.path || !other.language.is_like(SourceLanguage::TypeScript) {
             return Vec::new();
         }
+        let mut alike = other.nodes.iter().enumerate().filter(|(_, node)| node.name == *name).peekable();
+        if alike.peek().is_none() {
+            return Vec::new();
+        }
+        let lookup = Lookup::new(tree);
         let adds = |at: usize| {
             let node = &other.nodes[at];
             let holder = node.parent.map(|holder| other.text[other.nodes[holder].name_at.clone()].to_owned());
@@ -115,7 +116,6 @@ impl CodeTarget {
                 }
             }
         };
-        let alike = other.nodes.iter().enumerate().filter(|(_, node)| node.name == *name);
         alike.filter(|(at, _)| adds(*at)).map(|(_, node)| node.name_at.start).collect()
     }
 }

@@ -12,6 +12,10 @@ use super::target::{SourceTree, folder, joined};
 #[derive(Default)]
 pub(super) struct Packages {
     go: OnceCell<Vec<GoModule>>,
+    /// The folders that hold files of Go, and those above them.
+    go_folders: OnceCell<BTreeSet<String>>,
+    /// The folders in which a `go.work` lets modules work together.
+    go_works: OnceCell<BTreeSet<String>>,
     rust: OnceCell<Crates>,
     npm: OnceCell<Vec<NpmPackage>>,
     /// The names that settings of TypeScript give to paths.
@@ -33,8 +37,8 @@ struct GoModule {
 struct Crates {
     /// Each with its own name, the name of its package and its file.
     libraries: Vec<[String; 3]>,
-    /// The names that dependencies are given, and the packages they are of.
-    renamed: Vec<[String; 2]>,
+    /// The names that dependencies are given: each with the folder of its manifest and the package it is of.
+    renamed: Vec<[String; 3]>,
 }
 
 /// A package of npm.
@@ -49,7 +53,7 @@ pub(super) struct NpmPackage {
 impl Packages {
     /// Returns the folder of a package that a file of Go imports, and whether that is certain.
     pub fn of_go(&self, tree: &dyn SourceTree, from: &str, path: &str) -> Option<(String, bool)> {
-        let modules = self.go.get_or_init(|| go_modules(tree));
+        let modules = self.go.get_or_init(|| go_modules(tree, self.go_folders(tree)));
         let below = |name: &str, base: &str| {
             let rest = path.strip_prefix(name)?;
             if rest.is_empty() { Some(base.to_owned()) } else { Some(joined(base, rest.strip_prefix('/')?)) }
@@ -57,14 +61,14 @@ impl Packages {
         let own = modules.iter().filter(|module| above(from).contains(&module.folder.as_str()));
         let own = own.max_by_key(|module| module.folder.len());
         let replaced = own.into_iter().flat_map(|own| own.replaced.iter()).map(|(name, base)| (name, base));
-        let mut known = own.map(|own| (&own.name, &own.folder)).into_iter().chain(replaced);
-        if let Some(found) = known.find_map(|(name, base)| below(name, base)) {
-            return Some((found, true));
-        }
-        let named = modules.iter().filter_map(|module| Some((module.name.len(), below(&module.name, &module.folder)?)));
-        if let Some((_, found)) = named.max() {
-            let works_together = || above(from).iter().any(|base| tree.text(&joined(base, "go.work")).is_some());
-            return Some((found, works_together()));
+        let known = own.map(|own| (&own.name, &own.folder)).into_iter().chain(replaced);
+        let known = known.map(|(name, base)| (name, base, true));
+        let others = modules.iter().map(|module| (&module.name, &module.folder, false));
+        // The longest name wins, and its own module among equal ones.
+        let all = known.chain(others);
+        let named = all.filter_map(|(name, base, is_known)| Some((name.len(), is_known, below(name, base)?)));
+        if let Some((_, is_known, found)) = named.max() {
+            return Some((found, is_known || self.works_together(tree, from)));
         }
         if own.is_some() {
             return None;
@@ -72,15 +76,30 @@ impl Packages {
         // Without a module of its own, the program is found by the place of the workspace.
         let ends =
             |long: &str, end: &str| long.strip_suffix(end).is_some_and(|head| head.is_empty() || head.ends_with('/'));
-        let mut folders = folders(tree, SourceLanguage::Go).into_iter().filter(|base| !base.is_empty());
-        folders.find(|base| ends(path, base) || ends(base, path)).map(|base| (base.to_owned(), false))
+        let mut folders = self.go_folders(tree).iter().filter(|base| !base.is_empty());
+        folders.find(|base| ends(path, base) || ends(base, path)).map(|base| (base.clone(), false))
+    }
+
+    fn go_folders(&self, tree: &dyn SourceTree) -> &BTreeSet<String> {
+        let all = || folders(tree, SourceLanguage::Go).into_iter().map(str::to_owned).collect();
+        self.go_folders.get_or_init(all)
+    }
+
+    /// Returns whether a `go.work` above a file of Go lets modules work together.
+    fn works_together(&self, tree: &dyn SourceTree, from: &str) -> bool {
+        let works = self.go_works.get_or_init(|| {
+            let all = self.go_folders(tree).iter();
+            all.filter(|base| tree.text(&joined(base, "go.work")).is_some()).cloned().collect()
+        });
+        above(from).iter().any(|base| works.contains(*base))
     }
 
     /// Returns the root files of the libraries of Rust that a file may mean by a name.
     pub fn of_rust(&self, tree: &dyn SourceTree, from: &str, name: &str) -> Vec<&str> {
         let crates = self.rust.get_or_init(|| crates(tree));
-        let packages: Vec<&String> =
-            crates.renamed.iter().filter(|[alias, _]| alias == name).map(|[_, package]| package).collect();
+        // A manifest names dependencies for what is below its folder, a workspace for all its members.
+        let is_named = |[base, alias, _]: &&[String; 3]| alias == name && from.starts_with(&joined(base, ""));
+        let packages: Vec<&String> = crates.renamed.iter().filter(is_named).map(|[_, _, package]| package).collect();
         let meant = |[own, package, _]: &&[String; 3]| own == name || packages.contains(&package);
         let found: BTreeSet<&str> = crates.libraries.iter().filter(meant).map(|[_, _, file]| file.as_str()).collect();
         // Of those that are called the same, its own.
@@ -100,13 +119,14 @@ impl Packages {
         included.contains(path.rsplit('/').next().unwrap_or_default())
     }
 
-    /// Returns the package of npm that an import of TypeScript names, and whether it names nothing within.
-    pub fn of_npm(&self, tree: &dyn SourceTree, module: &str) -> Option<(&NpmPackage, bool)> {
+    /// Returns the packages of npm that an import of TypeScript may name, and whether it names nothing within each.
+    pub fn of_npm(&self, tree: &dyn SourceTree, module: &str) -> Vec<(&NpmPackage, bool)> {
         let packages = self.npm.get_or_init(|| npm_packages(tree));
-        packages.iter().find_map(|package| {
+        let named = packages.iter().filter_map(|package| {
             let rest = module.strip_prefix(&package.name)?;
             (rest.is_empty() || rest.starts_with('/')).then_some((package, rest.is_empty()))
-        })
+        });
+        named.collect()
     }
 
     /// Returns whether settings of TypeScript give a module's name to some path.
@@ -151,8 +171,8 @@ pub(super) fn plain(path: &str) -> String {
     parts.join("/")
 }
 
-fn go_modules(tree: &dyn SourceTree) -> Vec<GoModule> {
-    let read = |base: &str| {
+fn go_modules(tree: &dyn SourceTree, folders: &BTreeSet<String>) -> Vec<GoModule> {
+    let read = |base: &String| {
         let text = tree.text(&joined(base, "go.mod"))?;
         let words = |line: &str| -> Vec<String> {
             let line = line.split("//").next().unwrap_or_default();
@@ -170,7 +190,7 @@ fn go_modules(tree: &dyn SourceTree) -> Vec<GoModule> {
                     }
                     match line.iter().map(String::as_str).collect::<Vec<&str>>().as_slice() {
                         ["module", own] => name = Some((*own).to_owned()),
-                        ["replace", of, .., "=>", by] | ["replace", of, "=>", by] if by.starts_with('.') => {
+                        ["replace", of, .., "=>", by] if by.starts_with('.') => {
                             replaced.push(((*of).to_owned(), plain(&joined(base, by))));
                         }
                         _ => {}
@@ -178,9 +198,9 @@ fn go_modules(tree: &dyn SourceTree) -> Vec<GoModule> {
                 }
             }
         }
-        Some(GoModule { name: name.filter(|name| !name.is_empty())?, folder: base.to_owned(), replaced })
+        Some(GoModule { name: name.filter(|name| !name.is_empty())?, folder: base.clone(), replaced })
     };
-    folders(tree, SourceLanguage::Go).into_iter().filter_map(read).collect()
+    folders.iter().filter_map(read).collect()
 }
 
 fn crates(tree: &dyn SourceTree) -> Crates {
@@ -205,8 +225,9 @@ fn crates(tree: &dyn SourceTree) -> Crates {
         for table in targets.chain(workspace).chain([&manifest]) {
             for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
                 let all = table.get(kind).and_then(toml::Value::as_table).into_iter().flatten();
-                let renamed =
-                    all.filter_map(|(alias, of)| Some([known(alias), of.get("package")?.as_str()?.to_owned()]));
+                let renamed = all.filter_map(|(alias, of)| {
+                    Some([base.to_owned(), known(alias), of.get("package")?.as_str()?.to_owned()])
+                });
                 found.renamed.extend(renamed);
             }
         }

@@ -735,6 +735,12 @@ fn packages_of_one_repository_are_found_by_their_names() {
         let want = [format!("packages/app/main.ts:1 {word}"), format!("packages/app/main.ts:2 {word}")];
         assert_eq!(mentions_in(&files, "packages/lib/src/total.ts::total"), want, "{manifest}");
     }
+    // Two of one name: either may be meant.
+    let manifest = r#"{"name":"@org/lib","types":"src/index.ts"}"#;
+    let copy = [("packages/copy/package.json", manifest), ("packages/copy/src/index.ts", "export const other = 1;\n")];
+    let files = [main, total, index, ("packages/lib/package.json", manifest), copy[0], copy[1]];
+    let want = ["packages/app/main.ts:1 name", "packages/app/main.ts:2 name"];
+    assert_eq!(mentions_in(&files, "packages/lib/src/total.ts::total"), want);
     let settings = ("tsconfig.json", "{ // Short names.\n \"paths\": { \"@org/*\": [\"packages/*/src/total\"] } }");
     assert_eq!(mentions_in(&[main, total, settings], "packages/lib/src/total.ts::total").len(), 2);
     assert_eq!(mentions_in(&[main, total], "packages/lib/src/total.ts::total").len(), 0);
@@ -762,6 +768,12 @@ fn modules_of_go_are_found_by_their_names() {
     ] {
         assert_eq!(mentions_in(&files, "a/a.go::Total"), [format!("b/b.go:5 {word}")], "{files:?}");
     }
+    let nested = [
+        ("go.mod", "module ex.com/m\nreplace ex.com/m/sub => ./s\n"),
+        ("main.go", "package m\n\nimport \"ex.com/m/sub\"\n\nvar X = sub.Total()\n"),
+        ("s/s.go", "package sub\n\nfunc Total() int { return 1 }\n"),
+    ];
+    assert_eq!(mentions_in(&nested, "s/s.go::Total"), ["main.go:5 import"]);
 }
 
 #[test]
@@ -775,6 +787,16 @@ fn libraries_of_rust_are_found_by_the_names_that_manifests_give() {
     ] {
         let files = [lib, main, ("Cargo.toml", manifest)];
         assert_eq!(mentions_in(&files, "src/lib.rs::total"), ["src/main.rs:1 import"], "{manifest}");
+    }
+    // A name that one manifest gives is not one of the crates beside it.
+    let (own, used) = ("[package]\nname = \"lib-b\"\n", "fn main() { foo::total(); }\n");
+    let alias = "dependencies]\nfoo = { package = \"lib-b\" }\n";
+    for (path, table, found) in [("a/Cargo.toml", "[", &["a"][..]), ("Cargo.toml", "[workspace.", &["a", "c"][..])] {
+        let (manifest, lib) = (format!("{table}{alias}"), ("b/src/lib.rs", "pub fn total() {}\n"));
+        let mains = [("a/src/main.rs", used), ("c/src/main.rs", used)];
+        let files = [lib, mains[0], mains[1], ("b/Cargo.toml", own), (path, manifest.as_str())];
+        let want: Vec<String> = found.iter().map(|name| format!("{name}/src/main.rs:1 import")).collect();
+        assert_eq!(mentions_in(&files, "b/src/lib.rs::total"), want, "{path}");
     }
     let own = ("src/lib.rs", "extern crate self as me;\npub mod a { pub fn total() {} }\nfn f() { me::a::total(); }\n");
     assert_eq!(mentions_in(&[own], "src/lib.rs::a.total"), ["src/lib.rs:3 local"]);
@@ -811,6 +833,32 @@ fn bases_that_are_defined_elsewhere_are_told() {
     }
     assert_eq!(python.target("a.py::D.red").field_decorator(), Some("dataclass"));
     assert_eq!(python.target("a.py::D.run").field_decorator(), None);
+    let python = Project::of(&[
+        ("base.py", "import abc\nclass Own(abc.ABC): pass\n"),
+        (
+            "a.py",
+            "import abc, ctypes\nfrom base import *\nclass R(Own): pass\nclass S(R, Own):\n    def run(self): pass\n\
+             class C(ctypes.Structure):\n    _fields_ = []\n    _own = 1\n\
+             class M(metaclass=abc.ABCMeta):\n    def run(self): pass\n\
+             class N(metaclass=Registry, key=1):\n    def run(self): pass\n\
+             class O(Own, key=Other):\n    def run(self): pass\n",
+        ),
+    ]);
+    for (id, base) in [
+        // Its bases lead to one class twice.
+        ("S.run", None),
+        ("C._fields_", Some("ctypes.Structure")),
+        ("C._own", None),
+        ("M.run", None),
+        ("N.run", Some("Registry")),
+        ("O.run", None),
+    ] {
+        assert_eq!(python.target(&format!("a.py::{id}")).foreign_base(&python).as_deref(), base, "{id}");
+    }
+}
+
+#[test]
+fn bases_of_typescript_that_are_defined_elsewhere_are_told() {
     let script = Project::of(&[(
         "a.ts",
         "import { OnInit, View } from '@x/core';\ninterface Own { a(): void }\nclass A implements OnInit, Own { ngOnInit() {} private b() {} #c() {} }\n\
@@ -880,6 +928,8 @@ fn a_module_of_python_may_be_a_value() {
     assert_eq!(mentions_in(&[a, uses], "pkg/sub/a.py::total"), ["uses.py:2 import"]);
     for text in [
         "from pkg.sub import a\nm = a\n",
+        "from pkg.sub import (\n    a,\n)\nm = a\n",
+        "import pkg.sub.a\nm = pkg.sub.a\n",
         "import pkg.sub.a as b\ndef g(b=b): pass\n",
         "import importlib\nm = importlib.import_module(\"pkg.sub.a\")\n",
         "class A:\n    from pkg.sub import a\n",
@@ -888,6 +938,11 @@ fn a_module_of_python_may_be_a_value() {
     ] {
         let found = mentions_in(&[a, uses, ("held.py", text)], "pkg/sub/a.py::total");
         assert_eq!(found, ["uses.py:2 import", "uses.py:3 name"], "{text}");
+    }
+    // One that hands it on.
+    for text in ["from pkg.sub.a import total\n", "from pkg.sub.a import *\n"] {
+        let found = mentions_in(&[a, uses, ("b.py", text), ("held.py", "import b\nm = b\n")], "pkg/sub/a.py::total");
+        assert_eq!(found.last().map(String::as_str), Some("uses.py:3 name"), "{text}");
     }
 }
 
@@ -917,7 +972,18 @@ fn what_is_found_by_its_name_without_a_mention_is_told() {
         ("a_test.go::TestTotal", true),
         ("a_test.go::Testify", false),
     ] {
-        assert_eq!(project.target(id).finder(&project).is_some(), is_found, "{id}");
+        assert_eq!(project.target(id).found_by_name(&project).is_some(), is_found, "{id}");
+    }
+}
+
+#[test]
+fn an_import_of_go_is_told_by_the_end_of_its_path() {
+    let text =
+        "package a // strings\n\nimport (\n\t\"strings\"\n\t\"github.com/x/go-yaml/v3\"\n\tfmt \"x.io/log\"\n)\n";
+    let project = Project::of(&[("a.go", text)]);
+    let file = project.source("a.go").expect("there");
+    for (name, line) in [("strings", Some(4)), ("yaml", Some(5)), ("github", None), ("fmt", Some(6)), ("log", None)] {
+        assert_eq!(import_called(&file, name).map(|at| file.line(at)), line, "{name}");
     }
 }
 

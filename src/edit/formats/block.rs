@@ -1,5 +1,7 @@
 //! The contents of a fenced block near a path: the file's text, that of several files, or commands that are none.
 
+use std::collections::HashSet;
+
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{is_prose, may_name};
@@ -49,21 +51,30 @@ pub(super) fn lines(
 ) -> Result<Option<Edit>, &'static str> {
     let Some(file) = ctx.known.iter().find(|k| paths::same_path(path, &k.path)) else { return Ok(None) };
     let old: Vec<&str> = file.text.lines().collect();
-    if first > old.len() {
-        return Err(NO_LINES);
+    let fits = (1..=old.len()).contains(&first);
+    if is_years((first, last)) && last > old.len() {
+        return Ok(None);
     }
-    let last = last.min(old.len());
-    let new: Vec<&str> = content.lines().map(str::trim).collect();
-    let outside =
-        || old[..first - 1].iter().chain(&old[last..]).map(|line| line.trim()).filter(|line| !line.is_empty());
+    // Where the lines do not fit, all of the file stands outside of them.
+    let (before, last) = if fits { (first - 1, last.min(old.len())) } else { (0, 0) };
+    let new: HashSet<&str> = content.lines().map(str::trim).collect();
+    let outside = || old[..before].iter().chain(&old[last..]).map(|line| line.trim()).filter(|line| !line.is_empty());
     let kept = outside().filter(|line| new.contains(line)).count();
     if kept * 3 >= outside().count() * 2 {
         return Ok(None);
+    }
+    if !fits {
+        return Err(NO_LINES);
     }
     let expect = old[first - 1..last].join("\n");
     let op = Op::Lines { start: first, end: last, expect, replace: content.trim_end_matches(['\r', '\n']).to_string() };
     let edit = Edit::new(&file.path, op, Format::WHOLE, Format::WHOLE.name());
     Ok(Some(Edit { whole: false, ..edit }))
+}
+
+/// Returns whether a range is one of years, as in `LICENSE.txt (2024-2025)`.
+fn is_years((first, last): (usize, usize)) -> bool {
+    (1900..2200).contains(&first) && (1900..2200).contains(&last)
 }
 
 pub(super) const COMMANDS: &str = "the block holds commands, not the file's text, so nothing of it was used. Write the \
@@ -204,7 +215,7 @@ fn several<'t>(path: &str, content: &'t str, ctx: &ReaderContext) -> Option<Vec<
 
 /// Returns whether a text has at least a third of a file's lines.
 fn is_like(text: &str, file: &str) -> bool {
-    let lines: std::collections::HashSet<&str> = text.lines().map(str::trim).collect();
+    let lines: HashSet<&str> = text.lines().map(str::trim).collect();
     let own = || file.lines().map(str::trim).filter(|line| !line.is_empty());
     let kept = own().filter(|line| lines.contains(line)).count();
     kept > 0 && kept * 3 >= own().count()
@@ -213,6 +224,30 @@ fn is_like(text: &str, file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::stream::KnownFile;
+
+    #[test]
+    fn lines_that_a_file_does_not_have_are_no_range_of_it() {
+        let read = |text: &str, range, content: &str| {
+            let known = vec![KnownFile { path: "a.txt".into(), text: text.into() }];
+            let ctx = ReaderContext::new(None, known, Default::default(), false);
+            lines("a.txt", range, content, &ctx).map(|edit| edit.is_some())
+        };
+        let text = "one\ntwo\nthree\n";
+        for (text, range, content, found) in [
+            (text, (2, 2), "2\n", Ok(true)),
+            (text, (1, 9), text, Ok(false)),
+            (text, (8, 9), "8\n", Err(NO_LINES)),
+            (text, (8, 9), "one\ntwo\n3\n", Ok(false)),
+            ("", (1, 9), "one\n", Ok(false)),
+            // Years, as in the name of a licence.
+            (text, (2024, 2025), "1\n", Ok(false)),
+        ] {
+            assert_eq!(read(text, range, content), found, "{range:?} {content}");
+        }
+        let numbered: String = (0..2030).map(|n| format!("{n}\n")).collect();
+        assert_eq!(read(&numbered, (2024, 2025), "x\n"), Ok(true));
+    }
 
     #[test]
     fn a_text_that_is_handed_over_to_a_file_is_found() {

@@ -92,18 +92,26 @@ pub(super) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
     if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
         return Cow::Borrowed(new);
     }
-    let mut own: HashMap<&str, &str> = HashMap::new();
-    old.lines().for_each(|line| _ = own.entry(line.trim()).or_insert(indent(line)));
-    // A line of its own that lost its tab shows that the others did, too.
-    let lost = |line: &str| line.starts_with(' ') && own.get(line.trim()).is_some_and(|own| own.starts_with('\t'));
-    if !new.lines().any(lost) {
-        return Cow::Borrowed(new);
+    // The indentation of each line; `None` where the file has the line with several.
+    let mut own: HashMap<&str, Option<&str>> = HashMap::new();
+    for line in old.lines() {
+        let lead = indent(line);
+        own.entry(line.trim()).and_modify(|own| *own = own.filter(|own| *own == lead)).or_insert(Some(lead));
     }
-    let widths = || new.lines().filter(|l| !l.trim().is_empty()).map(|l| indent(l).len()).filter(|n| *n > 0);
-    let unit = widths().min().unwrap_or(1);
+    let own = |line: &str| own.get(line.trim()).copied().flatten();
+    let is_tabs = |lead: &str| lead.bytes().all(|b| b == b'\t');
+    // A line of its own that lost its tabs shows that the others did, too, and how many spaces stand for one.
+    let lost = |line: &str| {
+        let tabs = own(line).filter(|own| line.starts_with(' ') && !own.is_empty() && is_tabs(own))?;
+        Some((indent(line).len() / tabs.len()).max(1))
+    };
+    let Some(unit) = new.lines().filter_map(lost).min() else {
+        return Cow::Borrowed(new);
+    };
     let tabbed = |line: &'n str| -> String {
         let (lead, text) = line.split_at(indent(line).len());
-        match own.get(line.trim()).filter(|own| !lead.is_empty() && own.starts_with('\t')) {
+        // A line may have moved: its own tabs count only where the spaces are no whole number of them.
+        match own(line).filter(|own| !lead.is_empty() && (!is_tabs(own) || lead.len() % unit != 0)) {
             Some(own) => format!("{own}{text}"),
             None => format!("{}{}{text}", "\t".repeat(lead.len() / unit), " ".repeat(lead.len() % unit)),
         }
@@ -154,9 +162,18 @@ mod tests {
 
     #[test]
     fn a_file_with_tabs_keeps_them() {
-        let old = "all: a b\n\na:\n\techo a\n\nb:\n\techo b\n";
-        let new = "all: a b\n\na:\n    echo a\n\nb:\n    echo bb\n    echo c\n";
+        const MAKEFILE: (&str, &str) = (
+            "all: a b\n\na:\n\techo a\n\nb:\n\techo b\n",
+            "all: a b\n\na:\n    echo a\n\nb:\n    echo bb\n    echo c\n",
+        );
+        let (old, new) = MAKEFILE;
         assert_eq!(with_tabs(new, old), "all: a b\n\na:\n\techo a\n\nb:\n\techo bb\n\techo c\n");
+        // A comment's own spaces say nothing of the tabs; a line may stand deeper than before.
+        let old = "/**\n * One.\n */\nfunc a() {\n\tb()\n}\n\nfunc c() {\n\tif d {\n\t\te()\n\t}\n}\n";
+        let new = "/**\n * Two.\n */\nfunc a() {\n    if d {\n        b()\n    }\n}\n";
+        let tabbed = "/**\n * Two.\n */\nfunc a() {\n\tif d {\n\t\tb()\n\t}\n}\n";
+        assert_eq!(with_tabs(new, old), tabbed);
+        let (old, new) = MAKEFILE;
         // To put spaces in their place is the change; and a file of spaces has none.
         let spaced = old.replace('\t', "    ");
         assert_eq!(with_tabs(&spaced, old), spaced);

@@ -40,8 +40,8 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
     Ok(Done { stages: vec![splices], found })
 }
 
-pub(super) const DOTS: &str = "the replacement holds a line of dots that the search text does not have, so what it stands for is \
-                    unknown. Write the replacement out in full.";
+pub(super) const DOTS: &str = "the replacement holds a line that stands for others, which the search text does not have, so what \
+                               it stands for is unknown. Write the replacement out in full.";
 
 /// Returns the replacement for one place, still with the model's line endings.
 fn one(text: &str, search: &str, new: &str, place: &LocatedPlace) -> Result<String, String> {

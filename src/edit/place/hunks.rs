@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::body::{Body, LineKind};
 use super::entities::entities;
 use super::fit;
-use super::left_out::{LeftOut, left_out};
+use super::left_out::leaves_out_of_part;
 use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use crate::edit::bytes::{self, Encoding};
@@ -75,7 +75,7 @@ impl Placer<'_> {
     fn place(&self, alone: bool) -> Result<Option<Splices>, String> {
         let strict = Body::strict(&self.hunk.body);
         if !strict.before().iter().any(|l| is_dots(l))
-            && let Some(LeftOut::Surely(_)) = left_out(&strict.before().join("\n"), &strict.after().join("\n"))
+            && leaves_out_of_part(&strict.before().join("\n"), &strict.after().join("\n"))
         {
             return Err(fit::DOTS.to_string());
         }

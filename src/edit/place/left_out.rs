@@ -1,5 +1,7 @@
 //! Lines of a new text that stand for lines of the old one: `# ... existing code ...`, `[rest of the file unchanged]`.
 
+use std::collections::HashSet;
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::edit::locate::{commented, is_dots, only_dots};
@@ -7,13 +9,13 @@ use crate::edit::locate::{commented, is_dots, only_dots};
 /// The kind of a line that may stand for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Omission {
-    /// Dots and words such as `existing code`: nobody writes them into a file.
+    /// Dots in a comment or in brackets, before words such as `existing code`: nobody writes them into a file.
     Dotted,
-    /// Nothing but words such as `rest of the code unchanged`.
+    /// Words such as `rest of the code unchanged`, or dots alone before them.
     Said,
     /// Dots in a comment, without words.
     Dots,
-    /// Words such as `other settings`, or dots alone: a file may well have such a line.
+    /// Words such as `other settings`, with dots behind them or not, or dots alone: a file may well have such a line.
     Vague,
 }
 
@@ -94,36 +96,49 @@ const FOREIGN: [&str; 10] =
 /// Returns a line of a new text by which lines of the old one are left out. Where no line of the old text is missing at
 /// its place, the line is taken as it stands.
 pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'n>> {
+    let own = trimmed(old);
     let marked: Vec<(usize, &'n str, Omission)> = solid(new)
         .enumerate()
-        .filter_map(|(at, line)| Some((at, line.trim(), mark(line)?)))
-        .filter(|(_, line, _)| !old.lines().any(|own| own.trim() == *line))
+        .filter_map(|(at, line)| Some((at, line, mark(line)?)))
+        .filter(|(_, line, _)| !own.contains(line.trim()))
         .collect();
     if marked.is_empty() {
         return None;
     }
-    if let Some((_, line, _)) = marked.iter().find(|(.., mark)| *mark == Omission::Dotted) {
-        return Some(LeftOut::Surely(line));
-    }
     let (before, after): (Vec<&str>, Vec<&str>) =
         (solid(old).map(str::trim).collect(), solid(new).map(str::trim).collect());
-    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
-    let found = marked.iter().filter_map(|&(at, line, mark)| {
-        let place = places.iter().find(|op| op.new_range().contains(&at))?;
-        let gone = if matches!(place, DiffOp::Equal { .. }) { 0 } else { place.old_range().len() };
-        let others = |n: usize| !marked.iter().any(|(marked, ..)| *marked == n);
-        let come = place.new_range().filter(|n| others(*n)).count();
-        // A body of dots alone, as Python has it, takes the place of one line.
-        let own = usize::from(mark == Omission::Vague && is_indented_dots(new, line));
-        match mark {
-            Omission::Dots | Omission::Dotted if gone > 0 => Some(LeftOut::Surely(line)),
-            Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(line)),
-            Omission::Said if gone > 0 => Some(LeftOut::Perhaps(line)),
-            Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(line)),
-            _ => None,
+    let (mut rest, mut perhaps) = (marked.as_slice(), None);
+    for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        let lines = place.new_range();
+        let (here, later) = rest.split_at(rest.partition_point(|(at, ..)| *at < lines.end));
+        rest = later;
+        if matches!(place, DiffOp::Equal { .. }) || place.old_range().is_empty() {
+            continue;
         }
-    });
-    found.min_by_key(|found| matches!(found, LeftOut::Perhaps(_)))
+        let (gone, come) = (place.old_range().len(), lines.len() - here.len());
+        for (_, line, mark) in here {
+            match missing(line, *mark, gone, come) {
+                Some(LeftOut::Perhaps(line)) => perhaps = perhaps.or(Some(LeftOut::Perhaps(line))),
+                Some(surely) => return Some(surely),
+                None => {}
+            }
+        }
+    }
+    perhaps
+}
+
+/// Returns whether a line leaves out lines, where it stands with `come` others in the place of `gone` lines.
+fn missing(line: &str, mark: Omission, gone: usize, come: usize) -> Option<LeftOut<'_>> {
+    let text = line.trim();
+    // A body of dots alone, as Python has it, takes the place of one line.
+    let own = usize::from(only_dots(text) && line.starts_with([' ', '\t']));
+    match mark {
+        Omission::Dots | Omission::Dotted => Some(LeftOut::Surely(text)),
+        Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(text)),
+        Omission::Said => Some(LeftOut::Perhaps(text)),
+        Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(text)),
+        Omission::Vague => None,
+    }
 }
 
 /// Number of lines that, where they are gone, leave no doubt about words that a comment may well have.
@@ -133,16 +148,34 @@ fn solid(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty())
 }
 
+fn trimmed(text: &str) -> HashSet<&str> {
+    text.lines().map(str::trim).collect()
+}
+
+/// Returns whether the new text of a part of a file surely leaves lines out. A line of dots and words that the old text
+/// does not have always does: what stands beside a part is not known.
+pub(super) fn leaves_out_of_part(old: &str, new: &str) -> bool {
+    let own = trimmed(old);
+    matches!(left_out(old, new), Some(LeftOut::Surely(_)))
+        || new.lines().any(|line| mark(line) == Some(Omission::Dotted) && !own.contains(line.trim()))
+}
+
 /// Returns whether a replacement has a line for lines that its search text does not leave out. Dots may be the body of a
 /// definition: where they take the place of one line, or come with lines that are all new.
 pub(super) fn is_left_out(search: &str, new: &str) -> bool {
     let apart = |text: &str, other: &str| {
+        let others = trimmed(other);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !only_dots(line));
-        lines.filter(|line| !other.lines().any(|own| own.trim() == *line)).count()
+        lines.filter(|line| !others.contains(line)).count()
     };
-    let (gone, come) = (apart(search, new), apart(new, search));
-    let is_body = |line: &str| only_dots(line.trim()) && (gone == come + 1 || (gone == 0 && come > 0));
-    left_out(search, new).is_some() || new.lines().any(|line| is_dots(line) && !is_body(line))
+    let is_body = || {
+        let (gone, come) = (apart(search, new), apart(new, search));
+        gone == come + 1 || (gone == 0 && come > 0)
+    };
+    let dots = || new.lines().filter(|line| is_dots(line));
+    leaves_out_of_part(search, new)
+        || dots().any(|line| !only_dots(line.trim()))
+        || (dots().next().is_some() && !is_body())
 }
 
 /// Returns whether a line stands for others, or is dots at the margin.
@@ -152,10 +185,6 @@ pub(super) fn is_mark(line: &str) -> bool {
         Some(Omission::Vague) => only_dots(line.trim_end()),
         None => false,
     }
-}
-
-fn is_indented_dots(text: &str, line: &str) -> bool {
-    only_dots(line) && text.lines().any(|own| own.trim() == line && own.starts_with([' ', '\t']))
 }
 
 /// Returns what a line says of lines that are left out.
@@ -185,11 +214,11 @@ fn mark(line: &str) -> Option<Omission> {
     if is_quoted && inner.chars().count() <= 30 && FOREIGN.iter().any(|word| lower.contains(word)) {
         return Some(if begins || ends { Omission::Dotted } else { Omission::Vague });
     }
-    said(&lower, begins || ends, is_quoted)
+    said(&lower, (begins, ends), is_quoted)
 }
 
-/// Returns what the words of a comment say; `dotted`: with dots before or behind them.
-fn said(lower: &str, dotted: bool, is_quoted: bool) -> Option<Omission> {
+/// Returns what the words of a line say; `begins`: behind dots, `ends`: with dots behind them.
+fn said(lower: &str, (begins, ends): (bool, bool), is_quoted: bool) -> Option<Omission> {
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let lists: [&[&str]; 5] = [&STAYS, &REST, &MORE, &PARTS, &BETWEEN];
@@ -202,15 +231,13 @@ fn said(lower: &str, dotted: bool, is_quoted: bool) -> Option<Omission> {
     let all_known = words.iter().all(is_known);
     // `...rest` spreads a variable.
     let is_apart = is_quoted || words.len() > 1 || !lower.trim_start_matches('.').starts_with(char::is_alphanumeric);
-    if dotted && all_known && is_apart {
-        return Some(Omission::Dotted);
-    }
-    let says = has(&STAYS) || (has(&REST) && (has(&["code", "file"]) || so_on));
+    let says = has(&STAYS) || (has(&REST) && (!is_quoted || has(&["code", "file"]) || so_on));
     match all_known {
-        _ if !is_quoted => None,
+        true if !is_apart => None,
+        true if begins && is_quoted => Some(Omission::Dotted),
         true if says => Some(Omission::Said),
-        true if words.len() > 1 || words == ["etc"] => Some(Omission::Vague),
-        false if words.len() <= 8 && (has(&REST) || has(&MORE)) && has(&STAYS) => Some(Omission::Vague),
+        true if words.len() > 1 || begins || ends || words == ["etc"] => Some(Omission::Vague),
+        false if is_quoted && words.len() <= 8 && (has(&REST) || has(&MORE)) && has(&STAYS) => Some(Omission::Vague),
         _ => None,
     }
 }
@@ -224,4 +251,39 @@ fn bracketed(text: &str) -> Option<&str> {
     let inner = pairs.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close))?;
     // A tag or a list of one name is code.
     inner.contains(' ').then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_counts_where_old_lines_are_missing() {
+        let old = "a\nb\nc\nd\n";
+        for (new, found) in [
+            ("a\n# ... existing code ...\n", Some(LeftOut::Surely("# ... existing code ..."))),
+            ("a\n# ...other settings\nd\n", Some(LeftOut::Surely("# ...other settings"))),
+            ("a\nb\n# ... existing code ...\nc\nd\n", None),
+            ("x\nb\nc\nd\n// More options...\n", None),
+            ("a\n// More options...\nd\n", Some(LeftOut::Perhaps("// More options..."))),
+            ("a\n... and more.\nb\nc\nd\n", None),
+            ("a\n... and more.\nd\n", Some(LeftOut::Perhaps("... and more."))),
+            ("a\n... rest\n", Some(LeftOut::Surely("... rest"))),
+            ("a\n    ...\nc\nd\n", None),
+        ] {
+            assert_eq!(left_out(old, new), found, "{new}");
+        }
+    }
+
+    #[test]
+    fn a_replacement_may_have_a_line_that_only_looks_so() {
+        for (search, new, is) in [
+            ("x = 1\n", "# Keep existing entries\nx = 2\n", false),
+            ("x = 1\n", "x = 1\n# ... existing code ...\n", true),
+            ("a\nb\nc\n", "# rest of the code unchanged\n", true),
+            ("def f():\n    pass\n", "def f():\n    ...\n", false),
+        ] {
+            assert_eq!(is_left_out(search, new), is, "{new}");
+        }
+    }
 }

@@ -7,14 +7,15 @@ use super::pieces::{EditId, KnownFile, Piece};
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
-use crate::edit::{json, path};
+use crate::edit::{json, names, path};
 
-/// The names of a path and of a text in such an object.
-const PATHS: [&str; 4] = ["path", "file", "filename", "file_path"];
-const TEXTS: [&str; 3] = ["content", "text", "code"];
+/// The names of a field in such an object: those of a tool's parameter, and more.
+type Names = [&'static [&'static str]; 2];
+const PATHS: Names = [&["path"], names::PATH];
+const TEXTS: Names = [names::CONTENT, &["code"]];
 /// The names of a text that is there and of the one that takes its place.
-const SEARCHES: [&str; 6] = ["search", "old", "old_str", "old_string", "find", "original"];
-const REPLACEMENTS: [&str; 5] = ["replace", "new", "new_str", "new_string", "replacement"];
+const SEARCHES: Names = [&["search", "original"], names::SEARCH];
+const REPLACEMENTS: Names = [&["replace"], names::REPLACE];
 /// The names of a list of such objects.
 const LISTS: [&str; 3] = ["files", "edits", "changes"];
 /// Files of one answer that are read so, at most.
@@ -73,8 +74,8 @@ fn object<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>
     let before = edits.len();
     let list = value.as_array().or_else(|| LISTS.iter().find_map(|name| value.get(name)?.as_array()));
     for object in list.map_or(std::slice::from_ref(&value), Vec::as_slice) {
-        let field = |names: &[&str]| names.iter().find_map(|name| object.get(name)?.as_str());
-        let filled = |names: &[&str]| field(names).filter(|text| !text.trim().is_empty());
+        let field = |names: &Names| names.concat().iter().find_map(|name| object.get(name)?.as_str());
+        let filled = |names: &Names| field(names).filter(|text| !text.trim().is_empty());
         let file = field(&PATHS).and_then(|path| find(path, known));
         if let Some((search, replace)) = filled(&SEARCHES).zip(field(&REPLACEMENTS)) {
             let (search, replace) = (search.to_string(), replace.to_string());
@@ -104,15 +105,15 @@ fn by_path<'k>(object: &Value, known: &'k [KnownFile]) -> Option<Vec<(&'k str, O
 fn tag<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
     let (inside, rest) = text.lines().next()?.trim_end().strip_prefix('<')?.split_once('>')?;
     let name = inside.split_whitespace().next()?;
-    let path = rest.strip_suffix(&format!("</{name}>")).filter(|_| PATHS.contains(&name));
+    let path = rest.strip_suffix(&format!("</{name}>")).filter(|_| PATHS.concat().contains(&name));
     let begins = if let Some(path) = path {
         let file = find(path, known)?;
         let below = text.find('\n').map(|at| &text[at..])?.trim_start();
-        let tag = TEXTS.iter().find(|tag| below.starts_with(&format!("<{tag}>")))?;
+        let tag = TEXTS.iter().copied().flatten().find(|tag| below.starts_with(&format!("<{tag}>")))?;
         (file, *tag, text.len() - below.len() + tag.len() + 2)
     } else if rest.is_empty() || rest.starts_with(CDATA.0) {
         let named = inside.split_once('=');
-        let named = named.filter(|(before, _)| PATHS.iter().chain(&["name"]).any(|n| before.ends_with(n)));
+        let named = named.filter(|(before, _)| PATHS.concat().iter().chain(&["name"]).any(|n| before.ends_with(n)));
         (find(named.map_or(inside, |(_, value)| value), known)?, name, inside.len() + 2)
     } else {
         return None;

@@ -7,7 +7,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "the files mentioned come to {size}; mention fewer, or lines of them",
         "メンションしたファイルは合計{size}です。数を減らすか、行を指定してください",
     ),
-    ("there is no file {path}; {near}?", "ファイル{path}はありません。{near}ですか？"),
+    ("there is no file {path}; did you mean {near}?", "ファイル{path}はありません。{near}ですか？"),
     (
         "there is no file {path}; fix the mention, or write \\@ for a plain at sign",
         "ファイル{path}がありません。メンションを直すか、ただの@なら\\@と書いてください",
@@ -115,7 +115,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("a hunk has only lines that come, so its place is unknown", "ハンクに追加行しかないため、編集箇所が分かりません"),
     ("hunk {n} of {all}: {what!}", "ハンク{n}/{all}: {what!}"),
     (
-        "the replacement holds a line of dots that the search text does not have, so what it stands for is unknown",
+        "the replacement holds a line that stands for others, which the search text does not have, so what it stands for is unknown",
         "置換後に、検索テキストにない省略の行があるため、内容が分かりません",
     ),
     (
@@ -344,6 +344,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("it changed while it was archived", "アーカイブ中に変更されました"),
     ("{path} appeared on disk meanwhile", "その間に{path}がディスク上に作られました"),
     ("{path} vanished from disk meanwhile", "その間に{path}がディスクから消えました"),
+    (
+        "it was changed meanwhile, and lies in .shaft/removed/{version} now",
+        "その間に変更され、今は.shaft/removed/{version}にあります",
+    ),
     ("it changed on disk meanwhile", "その間にディスク上で変更されました"),
     ("something else is in it", "別のものが入っています"),
     ("a folder's mode: {why}", "フォルダーの権限: {why}"),

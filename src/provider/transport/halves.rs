@@ -12,7 +12,7 @@ pub(super) struct Halves {
 
 impl Halves {
     /// Returns the JSON of an event with whole characters: a half at the end of a text waits for the next event, in which
-    /// it stands before the other one; a half without the other is U+FFFD.
+    /// it stands before the other one, or is dropped where that does not come; any other half alone is U+FFFD.
     pub fn join<'e>(&mut self, json: &'e str) -> Cow<'e, str> {
         if self.first.is_none() && !has_half(json) {
             return Cow::Borrowed(json);

@@ -135,13 +135,11 @@ impl KeyCommand {
                     status
                 }
                 None => {
-                    let rest = async {
-                        let _ = tokio::io::copy(&mut printed.into_inner(), &mut tokio::io::sink()).await;
-                        std::future::pending::<()>().await;
-                    };
+                    // What else it prints is read, so that it can end; it may close its output before that.
+                    let (mut rest, mut nowhere) = (printed.into_inner(), tokio::io::sink());
                     tokio::select! {
                         ended = child.wait() => ended?,
-                        () = rest => return Err(std::io::ErrorKind::BrokenPipe.into()),
+                        _ = tokio::io::copy(&mut rest, &mut nowhere) => child.wait().await?,
                     }
                 }
             };

@@ -331,7 +331,7 @@ impl ErrorBody {
     /// Returns whether it is about the roles of the messages: where a template refuses them, llama.cpp has failed.
     fn is_about_roles(&self) -> bool {
         let message = self.message.to_lowercase();
-        message.contains("roles must alternate") || message.contains("system role not supported")
+        has_words(&message, &NO_SYSTEM) || has_words(&message, &IN_TURNS)
     }
 
     fn is_about_length(&self) -> bool {
@@ -357,6 +357,24 @@ impl ErrorBody {
             || self.reasons.contains("model_max_prompt_tokens_exceeded")
             || WORDS.iter().any(|part| message.contains(part))
     }
+}
+
+/// Words of a refusal of system prompts, in lower case.
+pub(in crate::provider) const NO_SYSTEM: [&str; 6] = [
+    "system role not supported",
+    "system role is not supported",
+    "system messages are not supported",
+    "developer instruction is not enabled",
+    "system instruction is not enabled",
+    "only user and assistant roles are supported",
+];
+/// Words of a refusal of messages that do not take turns, in lower case.
+pub(in crate::provider) const IN_TURNS: [&str; 4] =
+    ["roles must alternate", "must alternate between", "unexpected role", "after role"];
+
+/// Returns whether a text in lower case has one of these words.
+pub(in crate::provider) fn has_words(says: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| says.contains(word))
 }
 
 /// Returns the whole numbers in a text, with or without commas between their digits.
@@ -397,6 +415,8 @@ mod tests {
         assert!(body("foo/bar is not a valid model ID").is_about_model("foo/bar"));
         assert!(body("The model `x` has been decommissioned and is no longer supported.").is_about_model("y"));
         assert!(body("Model Not Exist").is_about_model("m"));
+        assert!(body("Unexpected role 'system' after role 'user'").is_about_roles());
+        assert!(!body("the server is busy").is_about_roles());
         assert!(body("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000").is_about_length());
         assert!(body("prompt token count of 140000 exceeds the limit of 128000").is_about_length());
         let large = body("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 41000.");

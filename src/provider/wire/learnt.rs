@@ -115,12 +115,12 @@ impl Learnt {
 
     /// Learns from a refusal. `None`: no other request has a chance.
     pub fn learn(&mut self, request: &Request, refusal: &Refusal) -> Option<Lesson> {
-        if let Some(roles) = self.roles(&request.model).after(&refusal.says.to_lowercase()) {
+        let says = refusal.says.to_lowercase();
+        if let Some(roles) = self.roles(&request.model).after(&says) {
             self.roles.insert(request.model.clone(), roles);
             return Some(Lesson::Quiet);
         }
         const LIMITS: [&str; 4] = ["max_tokens", "max_output_tokens", "maxoutputtokens", "max_completion_tokens"];
-        let says = refusal.says.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| says.contains(word));
         if names(&LIMITS)
             && let Some(most) = limit(&says, refusal.most)

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::provider::transport::{IN_TURNS, NO_SYSTEM, has_words};
 use crate::provider::{Body, Message, Part, Request, Role};
 
 /// The lessons of refusals about a model's template.
@@ -17,16 +18,7 @@ pub(super) struct Roles {
 impl Roles {
     /// Returns what a refusal, in lower case, teaches beside what is known already.
     pub fn after(self, says: &str) -> Option<Self> {
-        let has = |words: &[&str]| words.iter().any(|word| says.contains(word));
-        let no_system = has(&[
-            "system role not supported",
-            "system role is not supported",
-            "system messages are not supported",
-            "developer instruction is not enabled",
-            "system instruction is not enabled",
-            "only user and assistant roles are supported",
-        ]);
-        let in_turns = has(&["roles must alternate", "must alternate between", "unexpected role", "after role"]);
+        let (no_system, in_turns) = (has_words(says, &NO_SYSTEM), has_words(says, &IN_TURNS));
         let next = match self {
             _ if no_system => Roles { no_system, ..self },
             // Templates that know no system prompt may only say that the turns are wrong.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::disk;
+use crate::shell::Stopped;
 
 /// The most that is read of one record: a command's text and little more.
 const LARGEST: u64 = 1 << 20;
@@ -76,6 +77,11 @@ impl CommandRecord {
         };
         let failed = self.failed.as_ref().map(|_| "failed".to_string());
         failed.or_else(|| self.stopped.clone()).or_else(by_itself)
+    }
+
+    /// Returns how it ended, in words: with nebula, where that saw no end.
+    pub fn ending(&self) -> String {
+        self.end().unwrap_or_else(|| Stopped::Nebula.words())
     }
 }
 

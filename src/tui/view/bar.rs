@@ -17,7 +17,7 @@ use super::super::pane::tools::OwnCommand;
 use super::super::popup::Popup;
 use super::super::text::{cut, paint, show, wrap};
 use super::super::theme::Role;
-use crate::messages::{card as card_say, count, times, verbs, view as say};
+use crate::messages::{card as card_say, count, times, tools, verbs, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
@@ -252,20 +252,25 @@ fn now(app: &App) -> String {
     }
     let step = say::step(&step);
     // A path loses folders before a number is cut.
-    let room = usize::from(app.rects.bar.width).saturating_sub(wrap::cells(&step) + wrap::cells(&seconds) + 6 + 24);
-    let (room, mark) = (room.max(8), app.appearance.glyphs.cut);
+    let (room, mark) = (room_beside(app, &step, &seconds), app.appearance.glyphs.cut);
     let doing = app.panes.tools.now(room, mark).or_else(|| app.panes.chat.now().map(str::to_string));
     let doing = doing.unwrap_or_else(|| say::waiting_for_model().into());
     let doing = cut::end(&doing, room, mark).into_owned();
     [step, doing, seconds].join(&dot)
 }
 
+/// Returns the cells for what is done between two words of the line.
+fn room_beside(app: &App, before: &str, after: &str) -> usize {
+    /// The cells of the separators and of the hint at the right.
+    const OTHERS: usize = 30;
+    usize::from(app.rects.bar.width).saturating_sub(wrap::cells(before) + wrap::cells(after) + OTHERS).max(8)
+}
+
 /// Returns `running npm run dev · 12 s`: the person's own command.
 fn own_command(app: &App, own: OwnCommand<'_>) -> String {
     let seconds = times::seconds(&((app.now - own.began).max(0) / 1000));
-    let (text, words) = (show::plain(own.text), format!("{} ", say::running()));
-    let room = usize::from(app.rects.bar.width).saturating_sub(wrap::cells(&words) + wrap::cells(&seconds) + 6 + 24);
-    let text = cut::end(&text, room.max(8), app.appearance.glyphs.cut);
+    let (text, words) = (show::plain(own.text), format!("{} ", tools::running()));
+    let text = cut::end(&text, room_beside(app, &words, &seconds), app.appearance.glyphs.cut);
     format!("{words}{text} {} {seconds}", app.appearance.glyphs.dot)
 }
 

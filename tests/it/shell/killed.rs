@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-fn start(tree: &Tree, arguments: &[&str]) -> Child {
+pub fn start(tree: &Tree, arguments: &[&str]) -> Child {
     let mut command = tree.command(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
 }

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::killed::start;
 use super::tree::{Tree, difference, text, works};
 
 const FILES: usize = 1_001;
@@ -71,13 +71,14 @@ fn killed_at_any_moment_of_an_undo_the_folder_is_there_whole_or_gone() {
     }
     let tree = made();
     let after = tree.snapshot();
-    for round in 0..5 {
-        let mut undo = tree.command(&["undo", "--yes"]);
-        undo.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = undo.spawn().expect("started");
+    let begun = Instant::now();
+    works_out(&tree, &["undo", "--yes"]);
+    let whole = begun.elapsed();
+    works_out(&tree, &["redo", "--yes"]);
+    for round in 1..=5 {
+        let mut child = start(&tree, &["undo", "--yes"]);
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(100 + 150 * round) && child.try_wait().expect("looked").is_none()
-        {
+        while begun.elapsed() < whole * round / 6 && child.try_wait().expect("looked").is_none() {
             std::thread::yield_now();
         }
         // It may have ended.

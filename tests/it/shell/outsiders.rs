@@ -205,11 +205,15 @@ import socket
 s = socket.socket(socket.AF_UNIX); s.bind('\0own'); s.listen()
 try:
     socket.socket(socket.AF_UNIX).connect('\0own')
+    print('open')
 except OSError as e:
     print(e.errno == errno.EACCES)
 ";
     for flags in [&[][..], &["--network"]] {
-        let said = both(&python(&tree, flags, code));
+        let ran = python(&tree, flags, code);
+        let said = both(&ran);
+        // The script came to its end.
+        assert!(text(&ran.stdout).lines().any(|line| ["True", "False", "open"].contains(&line)), "{said}");
         let is_refused = said.contains("True");
         assert_eq!(
             said.contains("abstract sockets are closed: 1 connection refused, first @own"),

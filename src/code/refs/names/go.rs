@@ -33,7 +33,7 @@ pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str) -> M
     let found =
         in_folder(names, folder(&file.path), name, |other| other.path != file.path && self::package(other) == package);
     match found {
-        Meaning::Elsewhere if imports(file).iter().any(|(alias, _)| alias.as_deref() == Some(".")) => Meaning::Unknown,
+        Meaning::Elsewhere if imports(file).iter().any(|(alias, ..)| alias.as_deref() == Some(".")) => Meaning::Unknown,
         found => found,
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
     if !["identifier", "package_identifier"].contains(&of.kind()) || !free() {
         return Meaning::Elsewhere;
     }
-    for (alias, path) in imports(file) {
+    for (alias, path, _) in imports(file) {
         let Some((package, is_certain)) = names.packages().of_go(names.tree(), &file.path, &path) else { continue };
         let called = match &alias {
             Some(alias) => alias == own,
@@ -136,8 +136,8 @@ fn package(file: &SourceFile) -> &str {
     clause.and_then(|clause| clause.named_child(0)).map_or("", |name| &file.text[name.byte_range()])
 }
 
-/// Returns the imports of a file: the name each is given, and its path.
-pub(in super::super) fn imports(file: &SourceFile) -> Vec<(Option<String>, String)> {
+/// Returns the imports of a file: the name each is given, its path, and where that stands.
+pub(in super::super) fn imports(file: &SourceFile) -> Vec<(Option<String>, String, usize)> {
     let (root, text) = (file.syntax().root, &file.text);
     let mut found = Vec::new();
     let mut cursor = root.walk();
@@ -154,8 +154,10 @@ pub(in super::super) fn imports(file: &SourceFile) -> Vec<(Option<String>, Strin
             }
         }
         for spec in specs {
-            let own = |field: &str| spec.child_by_field_name(field).map(|node| text[node.byte_range()].to_owned());
-            found.extend(own("path").map(|path| (own("name"), path.trim_matches(['"', '`']).to_owned())));
+            let name = spec.child_by_field_name("name").map(|name| text[name.byte_range()].to_owned());
+            let Some(path) = spec.child_by_field_name("path") else { continue };
+            let own = text[path.byte_range()].trim_matches(['"', '`']).to_owned();
+            found.push((name, own, path.start_byte()));
         }
     }
     found

@@ -133,7 +133,8 @@ pub(in super::super) fn may_lead_to(names: &dyn Names, import: &Import, path: &s
     alike(names, module).any(|one| one == path)
         || packages
             .of_npm(names.tree(), module)
-            .is_some_and(|(package, _)| path.starts_with(&joined(&package.folder, "")))
+            .iter()
+            .any(|(package, _)| path.starts_with(&joined(&package.folder, "")))
         || packages.is_alias(names.tree(), module) && named()
 }
 
@@ -295,11 +296,15 @@ fn alike<'n>(names: &'n dyn Names, module: &str) -> impl Iterator<Item = &'n Str
 /// Returns the file that an import names.
 fn source(names: &dyn Names, from: &str, module: &str) -> Meaning {
     if !module.starts_with('.') {
-        let package = names.packages().of_npm(names.tree(), module);
-        let entries = package.iter().filter(|(_, is_whole)| *is_whole).flat_map(|(package, _)| &package.entries);
-        let entry = { entries }.find_map(|entry| at(names, without_ending(entry), false));
+        let packages = names.packages().of_npm(names.tree(), module);
+        // Of two that are called the same, either may be meant.
+        let entries: &[String] = match packages.as_slice() {
+            [(package, true)] => &package.entries,
+            _ => &[],
+        };
+        let entry = entries.iter().find_map(|entry| at(names, without_ending(entry), false));
         let is_known = || {
-            package.is_some()
+            !packages.is_empty()
                 || alike(names, module).next().is_some()
                 || names.packages().is_alias(names.tree(), module)
         };

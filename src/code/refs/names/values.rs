@@ -1,5 +1,6 @@
 //! Modules of Python that are held as values: `m = a`, `f(a)`, `import_module("a")`. What is called on a value may be theirs.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use tree_sitter::Node;
@@ -10,26 +11,35 @@ use super::super::binding::leaves;
 use super::super::meaning::{Meaning, Module, Names};
 use super::super::role::{Role, is_field};
 use super::super::roles::{body_of_class, role};
-use super::super::target::{CodeTarget, joined};
+use super::super::target::{CodeTarget, folder, joined};
 use super::python::{below, member, module};
 
 /// Returns whether some file holds the module of a definition, or one that hands it on, as a value.
 pub(in super::super) fn is_held(names: &dyn Names, target: &CodeTarget) -> bool {
-    let own = target.file.path.trim_end_matches("/__init__.py").trim_end_matches(".py");
-    let parts: Vec<&str> = own.split('/').collect();
-    let names_it = |line: &str| {
-        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| parts.contains(&word))
-    };
-    let holds =
-        |text: &str| text.contains("import") && text.lines().any(|line| line.contains("import") && names_it(line));
     let paths = names.tree().paths().iter();
     let mut paths = paths.filter(|path| SourceLanguage::of_path(path) == Some(SourceLanguage::Python));
+    let name = &target.node().name;
+    // Any of these may hand it on.
+    let has_it =
+        |path: &&String| names.tree().text(path).is_some_and(|text| text.contains(name) || text.contains("import *"));
+    let mut modules: BTreeSet<&str> = paths.clone().filter(has_it).map(|path| called_by(path)).collect();
+    modules.extend(folder(&target.file.path).split('/').filter(|part| !part.is_empty()));
+    let holds = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        text.contains("import") && words.any(|word| modules.contains(word))
+    };
     paths.any(|path| {
         let is_worth = names.tree().text(path).is_some_and(|text| holds(&text));
         let file = if is_worth { names.tree().source(path) } else { None };
         file.is_some_and(|file| holds_it(names, &file, target))
     })
+}
+
+/// Returns the name that imports call the module of a file by.
+fn called_by(path: &str) -> &str {
+    let own = path.strip_suffix("/__init__.py").unwrap_or(path);
+    let last = own.rsplit('/').next().unwrap_or_default();
+    last.split('.').next().unwrap_or_default()
 }
 
 /// Returns whether a file does.
@@ -85,9 +95,11 @@ fn is_value(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>, target: &C
 /// Returns the module that an identifier, with the names behind it, is as a value; none: it is only looked into.
 fn whole(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>) -> Option<Module> {
     let (mut node, text) = (leaf, |node: Node<'_>| &file.text[node.byte_range()]);
+    names.begin();
     let mut meaning = names.name(file, text(leaf), leaf.start_byte(), 0);
     while let Some(outer) = node.parent().filter(|outer| outer.kind() == "attribute" && is_field(node, "object")) {
         let Meaning::Module(_) = meaning else { return None };
+        names.begin();
         meaning = member(names, file, node, text(outer.child_by_field_name("attribute")?));
         node = outer;
     }

@@ -75,13 +75,13 @@ impl Keeping {
     /// Looks which paths the command has left. Every call waits meanwhile.
     pub fn look_for_left(&mut self) {
         let begun = Instant::now();
-        let over = self.left.take_over().into_iter();
-        let over: Vec<String> = over.filter(|name| self.saved.contains(name) && !name.ends_with('/')).collect();
-        if over.is_empty() {
-            return;
+        let Some(over) = self.left.take_over() else { return };
+        let is_kept = |name: &String| self.saved.contains(name) && !name.ends_with('/');
+        let over: Vec<String> = over.into_iter().filter(is_kept).collect();
+        if !over.is_empty() {
+            let open = open_files();
+            over.into_iter().for_each(|name| self.note_left(name, &open));
         }
-        let open = open_files();
-        over.into_iter().for_each(|name| self.note_left(name, &open));
         self.left.put_off(begun.elapsed());
     }
 

@@ -18,7 +18,7 @@ use super::super::names::{Inode, inode};
 use crate::disk::is_local;
 use crate::shell::tree;
 
-/// One part of the time goes into looking: the calls of the command wait meanwhile.
+/// Looking takes at most one part in this many of the time, for the calls of the command wait meanwhile.
 const SHARE: u32 = 100;
 
 /// The paths that calls of the command may be changing, and those that it has left.
@@ -131,14 +131,15 @@ impl Left {
         self.states.clear();
     }
 
-    /// Takes out the paths on which, and above which, no call is under way. It is put off where it took long before.
-    pub fn take_over(&mut self) -> Vec<String> {
+    /// Takes out the paths on which, and above which, no call is under way. None: there are none to look at, or it is put
+    /// off where it took long before.
+    pub fn take_over(&mut self) -> Option<Vec<String>> {
         if self.on.is_empty() {
             self.calls.clear();
         }
         let is_due = self.next.is_none_or(|next| Instant::now() >= next);
         if self.on.is_empty() || self.device.is_none() || !is_due {
-            return Vec::new();
+            return None;
         }
         let mut known = HashMap::new();
         let calls = &self.calls;
@@ -162,7 +163,7 @@ impl Left {
         let is_known = |thread: &i32| known.get(thread) != Some(&true);
         self.calls.retain(|thread, _| is_known(thread));
         self.on.retain(|name, _| !over.contains(name));
-        over.into_iter().collect()
+        Some(over.into_iter().collect())
     }
 }
 

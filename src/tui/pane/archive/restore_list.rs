@@ -265,7 +265,7 @@ impl RestoreList {
         // The name is shown whole as long as a word for its preview has room.
         let name = |f: &RestorePreview| cells(&f.path[cut::name_start(&f.path)..]);
         let names = self.previews.iter().map(name).max().unwrap_or(0).min(usize::from(width).saturating_sub(20));
-        let path_room = longest.clamp(12, self.path_room(width, longest, ctx)).max(names).max(14) + 4;
+        let path_room = longest.clamp(12, self.path_room(width, longest, (top, rows), ctx)).max(names).max(14) + 4;
         let current_file = self.current_file();
         for (i, preview) in self.previews.iter().enumerate().skip(top).take(rows) {
             self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, current_file == Some(i));
@@ -277,13 +277,14 @@ impl RestoreList {
     }
 
     /// Returns the cells for paths of at most `longest` cells. The counts give way to them, the reasons do not.
-    fn path_room(&self, width: u16, longest: usize, ctx: &Ctx<'_>) -> usize {
+    fn path_room(&self, width: u16, longest: usize, (top, rows): (usize, usize), ctx: &Ctx<'_>) -> usize {
         const WITH_COUNTS: usize = 52;
         let room = |reserved| usize::from(width).saturating_sub(reserved).clamp(12, 60);
         if longest <= room(WITH_COUNTS) {
             return room(WITH_COUNTS);
         }
-        let beside = self.previews.iter().map(|f| Said::of(&f.status, ctx).cells()).max().unwrap_or(0);
+        let shown = self.previews.iter().skip(top).take(rows);
+        let beside = shown.map(|f| Said::of(&f.status, ctx).cells()).max().unwrap_or(0);
         room((beside + 8).min(WITH_COUNTS))
     }
 

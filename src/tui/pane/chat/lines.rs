@@ -252,8 +252,7 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     };
     let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
     // What follows the first sentence is meant for the model; the opened call has it.
-    let reason = call.reason.as_deref().filter(|_| !call.is_unsuccessful);
-    let reason = reason.unwrap_or_default().lines().next().unwrap_or_default();
+    let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
     let verb = verbs::localized(&call.verb.short);
     // A reason that begins with the path names it.

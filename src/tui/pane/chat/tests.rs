@@ -289,7 +289,7 @@ fn what_the_person_ran_stands_by_itself_with_the_end_of_its_output() {
     s.tell(EventBody::Added(crate::protocol::ItemId(900), Item::Call(ran)));
     s.call("readFile", "src/b.rs", CallState::Done);
     let text = s.text();
-    let expected = "▸ 1 step: ran seq 30; false: exit 1\n           ⋯ 28 more\n           29\n           30\n";
+    let expected = "▸ ran seq 30; false: exit 1\n           ⋯ 28 more\n           29\n           30\n";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("▸ 1 step: read src/a.rs\n") && text.ends_with("▸ 1 step: read src/b.rs"), "{text}");
 }

@@ -75,7 +75,7 @@ impl CallSummary {
             main: call.main.clone(),
             state: call.state,
             summary: call.summary.clone(),
-            reason: call.reason.clone(),
+            reason: call.shown_reason().map(str::to_string),
             took: call.took,
             step: call.step,
             exchange: call.exchange.clone(),
@@ -115,11 +115,15 @@ impl CallSummary {
 }
 
 /// Returns `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not
-/// over yet the present form tells.
+/// over yet the present form tells. What the person ran is no step.
 pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let took: Duration = calls.iter().filter_map(|c| c.took).sum();
     let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
-    format!("{}: {}{time}", count::steps(count_steps(calls.iter().map(|call| call.step))), parts(calls).join(", "))
+    let parts = parts(calls).join(", ");
+    if calls.iter().all(|call| call.output.is_some()) {
+        return format!("{parts}{time}");
+    }
+    format!("{}: {parts}{time}", count::steps(count_steps(calls.iter().map(|call| call.step))))
 }
 
 /// Returns what calls did, by verb, and how many ended otherwise.
@@ -325,7 +329,7 @@ mod tests {
         assert_eq!(steps(&[ran("make test", 0)], "·"), "1 step: ran make test");
         assert_eq!(steps(&[ran("make a", 1), ran("make b", 0)], "·"), "2 steps: ran make 2, 1 failed");
         let typed = CallSummary { output: Some((vec!["3".into()], 2)), ..ran("seq 3", 0) };
-        assert_eq!(steps(&[typed], "·"), "1 step: ran seq 3: exit 0");
+        assert_eq!(steps(&[typed], "·"), "ran seq 3: exit 0");
     }
 
     #[test]

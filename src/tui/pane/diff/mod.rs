@@ -422,7 +422,7 @@ impl Diff {
 
     /// Returns whether accepting its only hunk writes the proposal.
     pub fn writes_at_once(&self) -> bool {
-        self.page.as_ref().is_some_and(|page| page.is_open() && page.choices.total() == 1)
+        self.page.as_ref().is_some_and(|page| page.is_open() && page.has_one_hunk())
     }
 
     /// Returns whether it shows all that the session changed.

@@ -264,6 +264,11 @@ impl DiffPage {
         }
     }
 
+    /// Returns whether there is one hunk to decide.
+    pub fn has_one_hunk(&self) -> bool {
+        self.choices.total() == 1
+    }
+
     /// Returns the words for a proposal that is decided later.
     fn left_open(&self) -> String {
         let (count, open) = self.choices.count();
@@ -386,7 +391,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::Accept => {
             page.decide(Choice::Accept);
             // There is nothing else to decide.
-            if page.view.hunks().nth(1).is_none() {
+            if page.has_one_hunk() {
                 return Some(page.finish_accepting());
             }
         }

@@ -383,7 +383,7 @@ impl Tools {
             } else if !entry.fields.is_empty() {
                 entry.fields = Vec::new();
             }
-            let lines = detail_of(entry.call.reason.as_deref().unwrap_or_default()).lines();
+            let lines = detail_of(entry.call.shown_reason().unwrap_or_default()).lines();
             let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
             let mut rows: Vec<String> = rows.take(REASON + 1).collect();
             entry.reason_goes_on = rows.len() > REASON;

@@ -79,8 +79,7 @@ impl Viewer {
         if let Some(rung) = call.rung.filter(|rung| *rung != Rung::Exact) {
             self.block(say::found(), found_word(rung));
         }
-        // The result of a command begins with how it ended.
-        if let Some(reason) = call.reason.as_ref().filter(|_| !call.is_unsuccessful() || call.result.is_none()) {
+        if let Some(reason) = call.shown_reason() {
             self.block(say::why_not(), reason);
         }
         if let Some(result) = &call.result {
