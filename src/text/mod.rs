@@ -8,6 +8,7 @@ pub mod name;
 pub mod number;
 pub mod quote;
 pub mod schema;
+pub mod sentence;
 pub mod size;
 pub mod time;
 pub mod width;

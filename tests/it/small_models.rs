@@ -405,3 +405,29 @@ async fn a_file_that_comes_back_as_it_is_twice_ends_the_turn() {
     assert_eq!(world.read("greet.py"), "def greet(name):\n    print(\"hi \" + name)\n");
     live.close().await;
 }
+
+/// What was said at the end of a turn stands there again when its session is resumed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_ends_of_turns_are_shown_again_on_resume() {
+    let same = || say(&format!("greet.py\n```python\n{FILE}```\n"));
+    let unread = "Like this:\n```python\ndef one():\n    two()\n    three()\n```\n";
+    let list = || call("list", json!({"path": "."}));
+    let edit = || call("replaceInFile", json!({"path": "greet.py", "search": "no", "replace": "yes"}));
+    let ends = [vec![same(), same()], vec![say(unread)], vec![list(), list(), list()], vec![edit(), edit()]];
+    for (end, model) in ends.into_iter().enumerate() {
+        let world = World::new().file("greet.py", FILE).approve("edits").model(model);
+        let mut live = if end == 0 { started(&world, "qwen2.5-coder:1.5b") } else { world.start() };
+        live.submit("Let @greet.py take a name");
+        live.end().await;
+        let told = notices(&live);
+        assert_eq!(told.len(), 1, "{end}: {told:?}");
+        live.close().await;
+        let mut again = world.start();
+        again.open(SessionChoice::Continue);
+        let recalled =
+            again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+        let title = |(_, item): &(_, Item)| if let Item::Notice(n) = item { Some(n.title.clone()) } else { None };
+        assert_eq!(recalled.iter().filter_map(title).collect::<Vec<_>>(), told, "{end}");
+        again.close().await;
+    }
+}

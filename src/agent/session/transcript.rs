@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_results, spans,
+    AnswerRecord, EditRecord, EndRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_results,
+    spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -141,7 +142,7 @@ struct Transcript {
 }
 
 impl Transcript {
-    /// Adds what was said at the end of a turn that changed no file.
+    /// Adds what was said at the end of a turn that changed no file, where that was not kept.
     fn end_turn(&mut self) {
         if self.turn.has_failed() {
             let nothing = Notice::new(Level::Warning, say::no_file_changed(), say::no_edit_applied());
@@ -162,9 +163,10 @@ impl Transcript {
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
             StoredRole::User => {
-                let Some(typed) = typed(row) else { return };
-                let attached = read_attached(m.meta.attached.as_deref());
-                items.push(Item::User { text: typed.to_string(), at: row.at, attached });
+                if let Some(typed) = typed(row) {
+                    let attached = read_attached(m.meta.attached.as_deref());
+                    items.push(Item::User { text: typed.to_string(), at: row.at, attached });
+                }
             }
             StoredRole::Assistant => {
                 let first = items.len();
@@ -187,6 +189,10 @@ impl Transcript {
         let joined = prompt_state::joined(m.meta.extra.as_deref()).unwrap_or_default();
         if !joined.is_empty() {
             items.push(Item::Rules(joined));
+        }
+        if let Some(notice) = EndRecord::read(m.meta.extra.as_deref()) {
+            items.push(Item::Notice(notice));
+            self.turn = TurnSoFar::default();
         }
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::agent::services::events::Events;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::edit::{Edit, Format, Op};
 use crate::messages::agent as say;
-use crate::protocol::{Level, Mode, TurnEnd};
+use crate::protocol::{Level, Mode, Notice, TurnEnd};
 use crate::provider::{Message, Role};
 
 /// The result of a step, for the turn.
@@ -125,25 +124,25 @@ impl Effect {
         std::mem::take(&mut self.step_changed)
     }
 
-    /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as
-    /// one; and code that was not read beside edits that were, where edits are written as text.
-    pub async fn say(&self, events: &Events, settings: &Settings) {
+    /// Returns the notice that no file was changed, where an edit failed or the answer holds code that was not read as
+    /// one; and of code that was not read beside edits that were, where edits are written as text.
+    pub fn notice(&self, settings: &Settings) -> Option<Notice> {
         if settings.mode == Mode::Plan {
-            return;
+            return None;
         }
         if let Some(path) = &self.unchanged {
             let title = if self.changed { say::no_further() } else { say::no_file_changed() };
-            return events.notice(Level::Warning, title, say::written_unchanged(path)).await;
+            return Some(Notice::new(Level::Warning, title, say::written_unchanged(path)));
         }
         let unread = self.unread.filter(|_| !self.changed || settings.format != Format::TOOLS);
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
-            (true, None) => return,
+            (true, None) => return None,
             (false, _) if self.changes_requested => (Level::Warning, say::no_file_changed(), say::no_edit_applied()),
             (false, Some(why)) => (Level::Warning, say::no_file_changed(), why),
-            (false, None) => return,
+            (false, None) => return None,
         };
-        events.notice(level, title, why).await;
+        Some(Notice::new(level, title, why))
     }
 }
 

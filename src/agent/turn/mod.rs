@@ -2,6 +2,7 @@
 
 mod compact;
 mod effect;
+mod end;
 mod follow_up;
 mod repetition;
 mod request;
@@ -24,18 +25,18 @@ use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::usage::{self, BudgetLeft};
 use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
-use crate::agent::turn::effect::{Effect, RefusalKind, RefusedCall, StepNotes};
+use crate::agent::turn::effect::{Effect, StepNotes};
+use crate::agent::turn::end::{limit_reached, refused_again, say_end};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
-use crate::agent::turn::step::call_item::first_sentence;
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::config::TextUse;
-use crate::messages::{agent as say, count, records};
-use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
+use crate::messages::agent as say;
+use crate::protocol::{Cause, Level, Notice, NoticeAction, TurnEnd};
 use crate::provider::{Error, ErrorKind};
 
 /// The continuation of the turn after a step.
@@ -56,7 +57,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     loop {
         let limit = context.services.config.read().max_steps;
         if limit > 0 && count == limit {
-            return limit_reached(&context.events, limit).await;
+            return limit_reached(&context.events, session, limit).await;
         }
         count += 1;
         context.events.begin_step(count).await;
@@ -99,8 +100,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
             Next::End(end) => {
-                if end == TurnEnd::Done {
-                    effect.say(&context.events, &context.settings()).await;
+                let notice = effect.notice(&context.settings()).filter(|_| end == TurnEnd::Done);
+                if let Some(notice) = notice {
+                    say_end(&context.events, session, notice).await;
                 }
                 return end;
             }
@@ -143,13 +145,6 @@ async fn is_learnt(
         }
         _ => false,
     }
-}
-
-/// Ends a turn that has made as many steps as the configuration lets it.
-async fn limit_reached(events: &Events, limit: u32) -> TurnEnd {
-    let title = say::steps_done(&count::steps(limit as usize));
-    events.notice_with(Level::Warning, &title, say::done_kept(), vec![NoticeAction::Continue]).await;
-    TurnEnd::Asking(title)
 }
 
 /// Does what a step asks for.
@@ -197,12 +192,14 @@ async fn act(
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
-        (None, Some(Repeated::Refusal(refusal))) => return Next::End(refused_again(&context.events, &refusal).await),
+        (None, Some(Repeated::Refusal(refusal))) => {
+            return Next::End(refused_again(&context.events, session, &refusal).await);
+        }
         (None, Some(Repeated::Unchanged(path))) => return Next::End(effect.end_unchanged(path)),
         (None, None) => {}
     }
     match asked_again.filter(|_| go_on) {
-        Some(again) => Next::End(again.end(&context.events).await),
+        Some(again) => Next::End(again.end(&context.events, session).await),
         None if go_on => Next::Step,
         None => Next::End(TurnEnd::Done),
     }
@@ -226,14 +223,16 @@ impl AskedAgain {
     }
 
     /// Says why the turn ends, and returns its end.
-    async fn end(self, events: &Events) -> TurnEnd {
+    async fn end(self, events: &Events, session: &Conversation) -> TurnEnd {
         match self {
             AskedAgain::Done => {
-                events.notice(Level::Info, say::same_done(), say::ask_for_rest()).await;
+                say_end(events, session, Notice::new(Level::Info, say::same_done(), say::ask_for_rest())).await;
                 TurnEnd::Done
             }
             AskedAgain::Asking(title) => {
-                events.notice_with(Level::Warning, &title, say::nothing_lost(), vec![NoticeAction::Continue]).await;
+                let actions = vec![NoticeAction::Continue];
+                let notice = Notice { actions, ..Notice::new(Level::Warning, &title, say::nothing_lost()) };
+                say_end(events, session, notice).await;
                 TurnEnd::Asking(title)
             }
         }
@@ -271,21 +270,6 @@ async fn cut_off(context: &SessionContext, session: &Conversation, step: &Step) 
         Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
         ended => Some(broken_off(config, events, ended, step.row.is_some()).await),
     }
-}
-
-/// Stops a turn in which the same was refused a second time, and says what would help.
-async fn refused_again(events: &Events, refusal: &RefusedCall) -> TurnEnd {
-    let why = refusal.text.lines().last().unwrap_or_default();
-    let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
-    let detail = match refusal.kind {
-        // The text of a file helps a model that does not find a place in it, and no other.
-        RefusalKind::Unplaced => say::say_exactly(),
-        RefusalKind::Blocked => say::allow_or_without(),
-        RefusalKind::Other => say::say_more(),
-    };
-    let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
-    events.notice_with(Level::Warning, &title, detail, actions).await;
-    TurnEnd::Asking(title)
 }
 
 /// Says in the chat that the person stopped the turn; `arrived`: after something of the answer came.

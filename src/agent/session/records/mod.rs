@@ -1,10 +1,14 @@
 //! Calls and results as memory stores them beside their messages.
 
+mod end;
+
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+pub use end::EndRecord;
 
 use crate::context::attach::Attachment;
 use crate::context::prefix::PrefixBasis;
