@@ -51,8 +51,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     let prompt = Some(prompt).filter(|p| !p.is_empty());
     let left = run(context, context.parts()?, Options { start, prompt, ..Options::default() })?;
     if let Some(id) = left.session {
-        // The terminal may be gone.
-        let _ = cli::out::say(format_args!("resume with: nebula --resume {}", context.short_session(&id)));
+        cli::say_resume(context, &id);
     }
     if let Some(open) = left.unreviewed {
         let _ = cli::out::say(format_args!("{open}: nebula review"));

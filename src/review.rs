@@ -3,7 +3,7 @@
 //! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
 //! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::archive::{self, Id, ModeChanges, RestoreTarget};
 use crate::execute::Stores;
@@ -105,8 +105,8 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         let by = restored.flatten();
         let since = restored_since(&name, by.map(Id::to_string).as_deref(), &restores, stores)?;
         // Where the restore was undone, it waits again.
-        let is_undone = |by: &Id| since.values().any(|back| !back) || is_undone(*by, &paths, (stores, &modes));
-        if restored.is_some_and(|by| !by.is_some_and(is_undone))
+        let again = |by: &Id| since.values().any(|back| !back) || is_undone(*by, &paths, &restores, (stores, &modes));
+        if restored.is_some_and(|by| !by.is_some_and(again))
             || paths.iter().all(|path| since.get(path) == Some(&true) || is_back(path, id, (stores, &modes)))
         {
             continue;
@@ -146,22 +146,22 @@ fn restored_since<'a>(
     }
     let own = stores.memory.changed_states(&stores.project(), entry)?;
     let own: HashMap<&str, &StatesAround> = own.iter().map(|state| (state.path.as_str(), state)).collect();
-    let mut met = HashMap::new();
+    // By path and the state that it met: the restore that met it last, and whether that brought the entry's file back.
+    let mut met: HashMap<(&str, &[u8]), bool> = HashMap::new();
     for restore in restores {
         let path = restore.path.as_str();
         let Some(own) = own.get(path) else { continue };
         // A change of the mode alone has the same bytes before and after it: its undo is not seen by them.
         let is_back = restore.after.is_some() && restore.after == own.before && own.before != own.after;
-        match since.get(path) {
-            Some(true) if restore.after.is_some() && Some(&restore.after) == met.get(path) && !is_back => {
-                since.insert(path, false);
-            }
-            Some(true) => {}
-            _ if is_back || by == Some(restore.changeset.as_str()) => {
-                since.insert(path, true);
-                met.insert(path, restore.before.clone());
-            }
-            _ => {}
+        let stays = since.get(path) == Some(&true);
+        // It undoes the restore that met last what it leaves: that of another change says nothing of the entry.
+        let undoes = restore.after.as_deref().and_then(|after| met.get(&(path, after))) == Some(&true);
+        let brings_back = !stays && (is_back || by == Some(restore.changeset.as_str()));
+        if brings_back || stays && undoes && !is_back {
+            since.insert(path, brings_back);
+        }
+        if let Some(before) = &restore.before {
+            met.insert((path, before), brings_back);
         }
     }
     Ok(since)
@@ -185,9 +185,17 @@ fn restored_by(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: S
     in_time && stores.archive.paths(other).is_ok_and(|own| own.iter().any(|path| paths.contains(&path.as_str())))
 }
 
-/// Returns whether one of these files is again as it was before it was restored.
-fn is_undone(restoring: Id, paths: &[&str], looked: (Stores<'_>, &ModeChanges<'_>)) -> bool {
-    paths.iter().any(|path| is_back(path, restoring, looked))
+/// Returns whether a restore that changed no bytes of these files, but modes or folders, was undone: a later one was of a
+/// file that is again as it was before. What changed bytes is followed by them.
+fn is_undone(by: Id, paths: &[&str], restores: &[StatesAround], looked: (Stores<'_>, &ModeChanges<'_>)) -> bool {
+    let (by_name, paths) = (by.to_string(), paths.iter().copied().collect::<HashSet<&str>>());
+    let is_of_bytes = |restore: &StatesAround| {
+        let (before, after) = (&restore.before, &restore.after);
+        before.is_some() && after.is_some() && before != after
+    };
+    let mut restores = restores.iter().filter(|restore| paths.contains(restore.path.as_str()));
+    let is_clear = restores.clone().any(|restore| restore.changeset == by_name && is_of_bytes(restore));
+    !is_clear && restores.any(|restore| restore.changeset > by_name && is_back(&restore.path, by, looked))
 }
 
 /// Returns what an entry changed in the repository, as one unit in words; none: nothing.
@@ -212,7 +220,7 @@ pub fn repository_words(entry: &ReviewEntry, stores: Stores<'_>) -> Option<Strin
 pub struct ReviewChanges {
     /// Files, by path.
     pub files: Vec<FileChange>,
-    /// Folders and files of the repository: they are restored with the whole entry.
+    /// Folders, and the repository with what changed in it, in words: they are restored with the whole entry.
     pub units: Vec<String>,
 }
 
@@ -229,9 +237,10 @@ pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewCha
             *span = (span.0.min(*id), span.1.max(*id));
         }
     }
-    let mut found = ReviewChanges::default();
+    let (mut found, mut repository) = (ReviewChanges::default(), Vec::new());
     for (path, (first, last)) in spans {
-        if path.ends_with('/') || path == REPOSITORY || is_in_repository(&path) {
+        let is_part = is_in_repository(&path);
+        if path == REPOSITORY || path.ends_with('/') && !is_part {
             found.units.push(path);
             continue;
         }
@@ -245,8 +254,13 @@ pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewCha
             None => stores.workspace.read_archived(&path)?.state,
         };
         if before != after {
-            found.files.push(FileChange::new(path, before, after, "", &[]));
+            let files = if is_part { &mut repository } else { &mut found.files };
+            files.push(FileChange::new(path, before, after, "", &[]));
         }
+    }
+    if !repository.is_empty() {
+        let words = archive::repository_words(stores.workspace, &repository);
+        found.units.insert(0, format!("{REPOSITORY} ({words})"));
     }
     Ok(found)
 }

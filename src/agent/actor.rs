@@ -207,7 +207,7 @@ impl Actor {
                 }
             }
             Command::Reviewing(id) => context.approvals.set_reviewed(id),
-            Command::Test(id) => drop(context.approvals.test(id)),
+            Command::Test(id, decision) => drop(context.approvals.test(id, decision)),
             Command::Reply(id, reply) => drop(context.approvals.reply(id, reply)),
             Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),
             Command::Restore(request) => {

@@ -55,7 +55,7 @@ pub struct Global {
     /// How much the model thinks: none, low, medium, high, xhigh or max
     #[arg(long, global = true, help_heading = SESSION, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
     pub effort: Option<String>,
-    /// Stop once the session has cost this many dollars: before the next request, or in the middle of an answer
+    /// Stop once the session has cost this many dollars, before a request or within an answer; 0 never stops
     #[arg(long, global = true, help_heading = SESSION, value_name = "DOLLARS", value_parser = dollars)]
     pub budget: Option<f64>,
     /// Record the model's answers to a file

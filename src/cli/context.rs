@@ -21,6 +21,9 @@ use crate::text::clean;
 use crate::tools::of_store;
 use crate::workspace::Workspace;
 
+/// The characters of a session's id that stand for its time, with the mark between them.
+const SHORTEST: usize = 13;
+
 /// The context of every command.
 pub struct Context {
     /// The configuration with environment and flags.
@@ -189,7 +192,8 @@ impl Context {
         let (memory, _) = Memory::open(self.memory_options());
         let project = self.project();
         let names_it = |short: &&str| memory.find(&project, short).is_ok_and(|found| found == id);
-        (4..id.len()).filter_map(|end| id.get(..end)).find(names_it).unwrap_or(id)
+        // An id begins with the time: what is shorter than all of it names later sessions too.
+        (SHORTEST.min(id.len())..id.len()).filter_map(|end| id.get(..end)).find(names_it).unwrap_or(id)
     }
 
     /// Returns the workspace's archive.

@@ -148,7 +148,17 @@ pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
     let parts = context.parts()?;
     let session = context.session().unwrap_or(SessionChoice::New);
     let first = Some(prompt.trim().to_string()).filter(|text| !text.is_empty());
-    Ok(context.block_on(async { chat::run(agent::spawn(parts), session, first).await })?)
+    let (code, session) = context.block_on(async { chat::run(agent::spawn(parts), session, first).await })?;
+    if let Some(id) = session.filter(|_| out::at_terminal()) {
+        say_resume(context, &id);
+    }
+    Ok(code)
+}
+
+/// Says how a session is resumed.
+pub fn say_resume(context: &Context, id: &str) {
+    // The terminal may be gone.
+    let _ = out::say(format_args!("resume with: nebula --resume {}", context.short_session(id)));
 }
 
 fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {

@@ -49,6 +49,8 @@ pub(super) enum Shape {
     Size,
     /// A list of texts.
     Texts,
+    /// A list of a program and its arguments.
+    Command,
     /// A list of ports.
     Ports,
     /// Names with texts.
@@ -118,7 +120,7 @@ const ACCESS: [Key; 4] = [
     guarded("baseUrl", Shape::Url),
     guarded("apiKeyEnv", Shape::Text),
     guarded("headers", Shape::TextByName),
-    guarded("apiKeyCommand", Shape::Texts),
+    guarded("apiKeyCommand", Shape::Command),
 ];
 const PROVIDER: &[Key] =
     &[guarded("model", Shape::Text), ACCESS[0], ACCESS[1], ACCESS[2], guarded("wire", Shape::Word(WIRES)), ACCESS[3]];
@@ -154,7 +156,7 @@ const SHELL: &[Key] = &[
 
 /// The keys of a language server.
 const SERVER: &[Key] =
-    &[guarded("command", Shape::Texts), guarded("globs", Shape::Texts), guarded("enabled", Shape::Flag)];
+    &[guarded("command", Shape::Command), guarded("globs", Shape::Texts), guarded("enabled", Shape::Flag)];
 
 /// All keys.
 pub(super) const KEYS: &[Key] = &[
@@ -234,7 +236,7 @@ impl Shape {
             Shape::Amount => value.as_f64().is_some_and(|amount| amount >= 0.0 && amount.is_finite()),
             Shape::Flag => value.is_boolean(),
             Shape::Size => value.as_u64().is_some() || value.as_str().and_then(size::parse).is_some(),
-            Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            Shape::Texts | Shape::Command => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
             Shape::Ports => value.as_array().is_some_and(|list| list.iter().all(is_port)),
             Shape::TextByName => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
             Shape::OffOrByName(_) if *value == Value::Bool(false) => true,
@@ -273,6 +275,7 @@ impl Shape {
             Shape::Flag => "true or false".into(),
             Shape::Size => "a number of bytes or a text such as \"2 GiB\"".into(),
             Shape::Texts => "a list of texts".into(),
+            Shape::Command => r#"a list of a program and its arguments, such as ["pass", "show", "key"]"#.into(),
             Shape::Ports => "a list of ports from 1 to 65535".into(),
             Shape::TextByName => "an object of texts".into(),
             Shape::ByName(_) | Shape::Object(_) => "an object".into(),
@@ -287,7 +290,9 @@ impl Shape {
         match self {
             Shape::Text | Shape::Url | Shape::Word(_) | Shape::Approval => Value::from(text),
             Shape::Size if text.trim().parse::<u64>().is_err() => Value::from(text),
-            Shape::Texts if !text.trim_start().starts_with('[') => Value::from(vec![text]),
+            // Where its words end is not guessed.
+            Shape::Command if text.contains(char::is_whitespace) => json(),
+            Shape::Texts | Shape::Command if !text.trim_start().starts_with('[') => Value::from(vec![text]),
             _ => json(),
         }
     }

@@ -18,6 +18,7 @@ use crate::proposal::{
     Consent, Counts, Decided, RestoreFate, RestorePreview, RestoreStatus, State, count_changed, marked,
 };
 use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
+use crate::text::sentence::in_one_line;
 use crate::workspace::Access;
 
 /// The client that reverts are issued as, like the calls of the model.
@@ -147,7 +148,7 @@ pub fn plan_revert(ops: &[StoreOps], stores: Stores<'_>) -> Result<Option<StoreR
     }
     let store = first.store.clone();
     let ops: Vec<String> = ops.iter().flat_map(|changeset| changeset.ops.iter().rev().cloned()).collect();
-    let said = |why: String| format!("the Strand store {store}: {why}");
+    let said = |why: String| format!("the Strand store {store}: {}", in_one_line(&why));
     let tools = open(&store, stores).map_err(said)?;
     let tried = tools.rehearse_revert(&ops, CLIENT).map_err(said)?;
     Ok((!tried.ops.is_empty()).then_some(StoreRevert { store, ops, touched: tried.touched }))
@@ -208,8 +209,9 @@ fn joined(
     changeset: Option<Id>,
     mut unrecorded: Vec<memory::Error>,
 ) -> Executed {
-    let said =
-        |why: String, rest: &str| Err(ApplyError::Store(format!("the Strand store {}: {why}{rest}", revert.store)));
+    let said = |why: String, rest: &str| {
+        Err(ApplyError::Store(format!("the Strand store {}: {}{rest}", revert.store, in_one_line(&why))))
+    };
     let Some(files) = files else {
         let applied = match issued {
             Ok(()) => Ok(Applied { changeset, ..Applied::default() }),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use serde_json::{Value, json};
 
-use crate::config::{LspConfig, LspServerConfig};
+use crate::config::{LspConfig, LspServerConfig, Variables};
 
 /// A server that is known without a configuration.
 struct Known {
@@ -27,7 +27,7 @@ const KNOWN: &[Known] = &[
     Known { name: "basedpyright", command: &["basedpyright-langserver", "--stdio"], globs: PYTHON, root: None },
     Known { name: "pyright", command: &["pyright-langserver", "--stdio"], globs: PYTHON, root: None },
     Known {
-        name: "typescript-language-server",
+        name: TYPESCRIPT_SERVER,
         command: &["typescript-language-server", "--stdio"],
         globs: TYPESCRIPT,
         root: None,
@@ -36,6 +36,8 @@ const KNOWN: &[Known] = &[
 
 /// The name of the one that tells when it rests.
 const TELLS_REST: &str = "rust-analyzer";
+/// The name of the one that answers for the open files alone, by a second process, while it loads the project.
+const TYPESCRIPT_SERVER: &str = "typescript-language-server";
 
 /// A server, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,27 +63,28 @@ impl LanguageServer {
 
     /// Returns its own options: what a rename has no use for is off.
     pub(super) fn options(&self) -> Value {
-        match self.name == TELLS_REST {
-            true => json!({"checkOnSave": false, "cachePriming": {"enable": false}}),
-            false => json!({}),
+        match self.name.as_str() {
+            TELLS_REST => json!({"checkOnSave": false, "cachePriming": {"enable": false}}),
+            TYPESCRIPT_SERVER => json!({"tsserver": {"useSyntaxServer": "never"}}),
+            _ => json!({}),
         }
     }
 }
 
-/// Chooses the server for a file: one that the configuration names, else, unless `named`, one that is known. `search` is
-/// the PATH; a folder in it that depends on the current one is passed over. Nothing is started.
-pub fn choose(config: &LspConfig, path: &str, search: &str, named: bool) -> Option<LanguageServer> {
+/// Chooses the server for a file: one that the configuration names, else, unless `named`, one that is known. Of the PATH a
+/// folder that depends on the current one is passed over. Nothing is started.
+pub fn choose(config: &LspConfig, path: &str, env: &Variables, named: bool) -> Option<LanguageServer> {
     if config.off {
         return None;
     }
     let of_config = config.servers.iter().filter(|(_, set)| set.enabled).map(|(name, set)| (name.as_str(), Some(set)));
     let known = KNOWN.iter().filter(|known| !named && !config.servers.contains_key(known.name));
     let all = of_config.chain(known.map(|known| (known.name, None)));
-    all.filter_map(|(name, set)| server(name, set, path, search)).next()
+    all.filter_map(|(name, set)| server(name, set, path, env)).next()
 }
 
 /// Returns a server of a name, if it is for a file and its program is there.
-fn server(name: &str, set: Option<&LspServerConfig>, path: &str, search: &str) -> Option<LanguageServer> {
+fn server(name: &str, set: Option<&LspServerConfig>, path: &str, env: &Variables) -> Option<LanguageServer> {
     let known = KNOWN.iter().find(|known| known.name == name);
     let words = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     let own = |list: fn(&LspServerConfig) -> &Vec<String>| set.map(list).filter(|list| !list.is_empty()).cloned();
@@ -94,7 +97,7 @@ fn server(name: &str, set: Option<&LspServerConfig>, path: &str, search: &str) -
     let (program, arguments) = command.split_first()?;
     let server = LanguageServer {
         name: name.to_owned(),
-        program: found(program, search)?,
+        program: found(program, env)?,
         arguments: arguments.to_vec(),
         tells_rest: name == TELLS_REST,
         root: known.and_then(|known| known.root),
@@ -103,16 +106,34 @@ fn server(name: &str, set: Option<&LspServerConfig>, path: &str, search: &str) -
 }
 
 /// Returns where a program is: at its absolute path, or in a folder of the PATH.
-fn found(program: &str, search: &str) -> Option<PathBuf> {
+fn found(program: &str, env: &Variables) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
-    let is_program =
-        |file: &PathBuf| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    let is_program = |file: &PathBuf| {
+        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+            && !is_without_toolchain(file, env)
+    };
     let path = Path::new(program);
     if program.contains('/') {
         return Some(path.to_path_buf()).filter(|path| path.is_absolute() && is_program(path));
     }
+    let search = env.get("PATH").unwrap_or_default();
     let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(program)).find(is_program)
+}
+
+/// Returns whether a program is a link to `rustup`, which starts the one of this name that a toolchain has, and none has it.
+fn is_without_toolchain(program: &Path, env: &Variables) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let file = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let rustup = program.with_file_name("rustup");
+    let Some(name) = program.file_name().filter(|_| file(&rustup).is_some() && file(&rustup) == file(program)) else {
+        return false;
+    };
+    let own = env.get("RUSTUP_HOME").map(PathBuf::from);
+    let home = own.or_else(|| env.get("HOME").map(|home| Path::new(home).join(".rustup")));
+    let toolchains = home.and_then(|home| home.join("toolchains").read_dir().ok());
+    let mut all = toolchains.into_iter().flatten().flatten();
+    !all.any(|toolchain| toolchain.path().join("bin").join(name).is_file())
 }
 
 #[cfg(test)]
@@ -142,8 +163,8 @@ mod tests {
             fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(mode)).expect("set");
         }
         let here = dir.path().to_str().expect("text");
-        let search = format!("relative:/nowhere:{here}");
-        let name = |config: &LspConfig, path: &str, named: bool| choose(config, path, &search, named).map(|s| s.name);
+        let env = Variables::from_iter([("PATH", format!("relative:/nowhere:{here}"))]);
+        let name = |config: &LspConfig, path: &str, named: bool| choose(config, path, &env, named).map(|s| s.name);
         let none = LspConfig::default();
         assert_eq!(name(&none, "a/b.go", false).as_deref(), Some("gopls"));
         assert_eq!(name(&none, "a/b.py", false).as_deref(), Some("pyright"));
@@ -156,7 +177,7 @@ mod tests {
         assert_eq!(name(&off, "a/b.go", false), None);
         let named = config(&[("gopls", set(&[], &[])), ("own", set(&["mine", "-x"], &["*.py", "lib/*.ts"]))]);
         assert_eq!(name(&named, "a/b.go", true).as_deref(), Some("gopls"));
-        let own = choose(&named, "a/b.py", &search, false).expect("a server");
+        let own = choose(&named, "a/b.py", &env, false).expect("a server");
         assert_eq!(
             (own.name.as_str(), own.program, own.arguments),
             ("own", dir.path().join("mine"), vec!["-x".into()])
@@ -169,7 +190,53 @@ mod tests {
         for command in ["./mine", "sub/mine", "gone"] {
             assert_eq!(name(&config(&[("own", set(&[command], &["*.go"]))]), "a.go", true), None, "{command}");
         }
-        assert_eq!(choose(&none, "a.go", "", false), None);
+        assert_eq!(choose(&none, "a.go", &Variables::default(), false), None);
+    }
+
+    #[test]
+    fn a_link_to_rustup_is_a_server_where_a_toolchain_has_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name);
+        let program = |name: &str| {
+            fs::create_dir_all(path(name).parent().expect("a folder")).expect("made");
+            fs::write(path(name), "").expect("written");
+            fs::set_permissions(path(name), fs::Permissions::from_mode(0o755)).expect("set");
+        };
+        program("cargo/rustup");
+        program("later/rust-analyzer");
+        program(".rustup/toolchains/stable/bin/rustc");
+        std::os::unix::fs::symlink("rustup", path("cargo/rust-analyzer")).expect("linked");
+        let (cargo, later, home) = (path("cargo"), path("later"), dir.path());
+        let chosen = |search: String, rustup: &Path| {
+            let pairs = [("PATH", search), ("HOME", home.display().to_string())];
+            let rustup = Some(("RUSTUP_HOME", rustup.display().to_string())).filter(|(_, own)| !own.is_empty());
+            let env = Variables::from_iter(pairs.into_iter().chain(rustup));
+            choose(&LspConfig::default(), "a.rs", &env, false).map(|server| server.program)
+        };
+        let usual = Path::new("");
+        assert_eq!(chosen(cargo.display().to_string(), usual), None);
+        // One that is no link is found behind it.
+        let both = format!("{}:{}", cargo.display(), later.display());
+        assert_eq!(chosen(both, usual), Some(later.join("rust-analyzer")));
+        program(".rustup/toolchains/nightly/bin/rust-analyzer");
+        let link = Some(cargo.join("rust-analyzer"));
+        assert_eq!(chosen(cargo.display().to_string(), usual), link);
+        assert_eq!(chosen(cargo.display().to_string(), &path("other")), None);
+        fs::rename(path(".rustup"), path("other")).expect("moved");
+        assert_eq!(chosen(cargo.display().to_string(), &path("other")), link);
+    }
+
+    #[test]
+    fn a_server_of_typescript_answers_for_the_whole_project() {
+        let server = |name: &str| LanguageServer {
+            name: name.to_owned(),
+            program: PathBuf::new(),
+            arguments: Vec::new(),
+            tells_rest: false,
+            root: None,
+        };
+        assert_eq!(server("typescript-language-server").options()["tsserver"]["useSyntaxServer"], "never");
+        assert_eq!(server("pyright").options(), json!({}));
     }
 
     #[test]

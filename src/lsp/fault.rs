@@ -7,7 +7,7 @@ use std::fmt;
 pub enum LspFault {
     /// It cannot be started.
     NotStarted(String),
-    /// It ended before it answered; the last that it said on standard error.
+    /// It ended before it answered; the line of standard error that says why.
     Ended(String),
     /// It sent what is no message of the protocol.
     Garbage(String),
@@ -41,6 +41,13 @@ impl fmt::Display for LspFault {
 
 impl std::error::Error for LspFault {}
 
+/// Returns the line of what a server said that tells why it ended: the first that says so, else the last.
+pub(super) fn telling(said: &str) -> &str {
+    let begins = |line: &&str| ["error", "Error"].iter().any(|word| line.trim_start().starts_with(word));
+    let last = || said.lines().rev().find(|line| !line.trim().is_empty());
+    said.lines().find(begins).or_else(last).unwrap_or_default()
+}
+
 /// Returns what a server said as one line of bounded length.
 pub(super) fn one_line(said: &str) -> String {
     const MOST: usize = 300;
@@ -48,5 +55,19 @@ pub(super) fn one_line(said: &str) -> String {
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_tells_an_error_is_quoted() {
+        let proxy =
+            "info: syncing\nerror: Unknown binary 'x' in official toolchain\nstack backtrace:\n  15: <unknown>\n\n";
+        assert_eq!(telling(proxy), "error: Unknown binary 'x' in official toolchain");
+        assert_eq!(telling("at a\nout of luck\n\n"), "out of luck");
+        assert_eq!(telling(""), "");
     }
 }

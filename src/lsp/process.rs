@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 use super::choose::LanguageServer;
-use super::fault::{LspFault, one_line};
+use super::fault::{LspFault, one_line, telling};
 use super::{frames, stage};
 
 /// Messages that wait to be looked at; a server that sends more is held up.
@@ -108,8 +108,7 @@ impl Running {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 let said = self.complaints.recv_timeout(LAST_WORDS).unwrap_or_default();
-                let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                Err(LspFault::Ended(one_line(last)))
+                Err(LspFault::Ended(one_line(telling(&said))))
             }
         }
     }

@@ -93,16 +93,34 @@ fn edits_of(
         "position": {"line": line, "character": encoding.column(&file.text[start..], question.at - start)},
         "newName": question.new_name,
     });
-    for _ in 0..ASKS {
-        session.ready(server.tells_rest, until, question.patience)?;
-        match session.ask("textDocument/rename", params.clone(), ("answer the rename", question.patience))? {
-            Some(Value::Null) => return Err(LspFault::Nothing),
-            Some(edit) => return edits::read(edit, encoding),
-            // Its view of the files changed meanwhile.
-            None => {}
-        }
+    match answer(session, server, params, question.patience, until)? {
+        Value::Null => Err(LspFault::Nothing),
+        edit => edits::read(edit, encoding),
     }
-    Err(LspFault::Late("answer the rename", question.patience.as_secs()))
+}
+
+/// Returns the answer to a rename from a server that has loaded its project.
+fn answer(
+    session: &mut Session,
+    server: &LanguageServer,
+    params: Value,
+    patience: Duration,
+    mut until: Instant,
+) -> Result<Value, LspFault> {
+    const WHAT: &str = "answer the rename";
+    let mut last = None;
+    for _ in 0..ASKS {
+        session.ready(server.tells_rest, until, patience)?;
+        let begun = session.begun();
+        // None: its view of the files changed meanwhile.
+        let Some(edit) = session.ask("textDocument/rename", params.clone(), (WHAT, patience))? else { continue };
+        // One that began to work before it answered may have been loading; some tell of each question as work.
+        if session.begun() == begun || last.as_ref() == Some(&edit) {
+            return Ok(edit);
+        }
+        (last, until) = (Some(edit), Instant::now() + patience);
+    }
+    last.ok_or(LspFault::Late(WHAT, patience.as_secs()))
 }
 
 /// Returns what a server is told at first. It may ask nothing of us but what is answered.

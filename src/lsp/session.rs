@@ -24,6 +24,8 @@ pub(super) struct Session {
     requests: u64,
     /// The tokens of work in progress.
     working: HashSet<String>,
+    /// The number of works that were begun.
+    begun: usize,
     /// The last that it told of its state: whether it rests, and what is wrong.
     status: Option<(bool, Option<String>)>,
     folders: Value,
@@ -32,7 +34,7 @@ pub(super) struct Session {
 impl Session {
     /// Begins one; `folders` are those of the workspace, in the words of the protocol.
     pub fn new(running: Running, folders: Value) -> Session {
-        Session { running, requests: 0, working: HashSet::new(), status: None, folders }
+        Session { running, requests: 0, working: HashSet::new(), begun: 0, status: None, folders }
     }
 
     pub fn notify(&self, method: &str, params: Value) {
@@ -71,6 +73,12 @@ impl Session {
             }
             return Err(LspFault::Refused(one_line(error["message"].as_str().unwrap_or("without a reason"))));
         }
+    }
+
+    /// Returns the number of works that the server told to have begun: what it answers before it knew of one may lack
+    /// something.
+    pub fn begun(&self) -> usize {
+        self.begun
     }
 
     /// Waits until the server has no work left; `tells`: it says itself that it rests.
@@ -123,7 +131,10 @@ impl Session {
             return;
         }
         match (method, params["value"]["kind"].as_str()) {
-            ("$/progress", Some("begin")) => drop(self.working.insert(params["token"].to_string())),
+            ("$/progress", Some("begin")) => {
+                self.begun += 1;
+                self.working.insert(params["token"].to_string());
+            }
             ("$/progress", Some("end")) => drop(self.working.remove(&params["token"].to_string())),
             ("experimental/serverStatus", _) => {
                 let wrong = (params["health"] == "error")

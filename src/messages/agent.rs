@@ -59,6 +59,7 @@ messages! {
     environment_head(folder): "Folder: `{folder}`. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: `{folder}`。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
     preview_has_to_end: "a preview has to end: its changes are told with its call", "プレビューは最後まで実行します: 変更は呼び出しの結果に示します";
     nothing_runs_on: "no command is under way", "実行中のコマンドはありません";
+    in_folder(folder, command): "in {folder}: {command}", "{folder} で: {command}";
     environment_cleared: "the next command begins in the workspace's root, without the variables that were left", "次のコマンドはワークスペースのルートで、残った変数なしで始まります";
     nothing_asked: "Nothing was asked in this session yet.", "このセッションではまだ何も依頼していません。";
     no_edit_yet: "no edit was asked for yet", "編集の依頼はまだありません";
@@ -209,6 +210,8 @@ messages! {
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "`nebula config set shell.check COMMAND` says how", "`nebula config set shell.check コマンド` で設定できます";
+    no_runner(said): "{said}: `nebula config set shell.check COMMAND` says how", "{said}: `nebula config set shell.check コマンド` で設定できます";
+    tests_nothing: "nothing of it would be written", "書き込まれるものがありません";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";
     not_tested(why): "not tested: {why}", "未テスト: {why}";
     testing(command): "testing: {command}", "テスト中: {command}";
@@ -251,6 +254,7 @@ messages! {
     cut_off(files, id): "a command was cut off: what it changed ({files}) is changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_earlier(id): "what it changed before someone else did is changeset {id}: `nebula at {id} --restore` goes back to before that", "ほかの人が変更する前の変更はチェンジセット{id}です。その前へは`nebula at {id} --restore`で戻せます";
     command_runs_yet: "a command still runs here: what it changed so far is not archived yet, and not undone", "コマンドがまだ実行中です。これまでの変更はまだアーカイブされておらず、元に戻りません";
+    repository_by_call: "the repository is restored whole: U undoes the call that changed it", "リポジトリは全体で復元します。Uで変更した呼び出しを元に戻せます";
     cut_off_unwritten(title): "{title}: cut off before any file was written", "{title}: どのファイルも書き込む前に中断されました";
     cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";

@@ -5,6 +5,7 @@ messages! {
     changed_files(n): "{n} changed file" | "{n} changed files", "変更{n}ファイル";
     changesets(n): "{n} changeset" | "{n} changesets", "{n}件のチェンジセット";
     characters(n): "{n} character" | "{n} characters", "{n}文字";
+    definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";
     files(n): "{n} file" | "{n} files", "{n}ファイル";
     hidden_characters(n): "{n} hidden character" | "{n} hidden characters", "不可視文字{n}個";
     hard_links(n): "hard link: its {n} other name keeps the old text" | "hard link: its {n} other names keep the old text", "ハードリンク: ほかの{n}個の名前は元の内容のままです";

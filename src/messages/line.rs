@@ -43,6 +43,8 @@ messages! {
     not_written(why): "not written: {why}", "未書き込み: {why}";
     withdrawn: "withdrawn, nothing was written", "取り下げられ、何も書き込まれませんでした";
     changed_nothing: "changed nothing", "変更なし";
+    changed_definitions(definitions): "changed {definitions}", "{definitions}を変更";
+    and_definitions(changed, definitions): "{changed}, and {definitions}", "{changed}、{definitions}も変更";
     changed(files, lines): "changed {files}, {lines}", "{files}を変更、{lines}";
     waiting_and_failed(waiting, failed): ". waiting {waiting}. failed {failed}.", "。待ち{waiting}件。失敗{failed}件。";
     tokens(used, window, percent): " {used} of {window} tokens, {percent}%.", " トークン{used}/{window}、{percent}%。";

@@ -71,6 +71,7 @@ messages! {
     // What a key does now.
     ok: "OK", "OK";
     cancel: "cancel", "キャンセル";
+    runs_in(folder): "runs in {folder} · /env clear", "{folder} で実行 · /env clear";
     attaches(path): "attaches {path}", "{path}を添付";
     interrupts: "interrupts", "中断";
     now: "now", "今すぐ";

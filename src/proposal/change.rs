@@ -247,6 +247,8 @@ pub struct FileChange {
     pub broken: Option<usize>,
     /// The number of other names (hard links) of the file that is replaced: they keep the old text.
     pub other_names: usize,
+    /// It is shown and decided as one with all of the repository, of which these words say what changes.
+    pub unit: Option<String>,
 }
 
 /// The way two versions of a file were joined.

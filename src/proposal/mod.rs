@@ -72,7 +72,15 @@ impl FileChange {
             foreign: false,
             broken: None,
             other_names: 0,
+            unit: None,
         }
+    }
+
+    /// Creates a change of all of the repository, to be shown: these words say what changes.
+    pub fn of_repository(words: String) -> Self {
+        let (before, after) = (State::file(Vec::new()), State::file(vec![0]));
+        let change = FileChange::new(REPOSITORY, before, after, "", &[]);
+        FileChange { before: State::Absent, after: State::Absent, unit: Some(words), ..change }
     }
 
     /// Returns the two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at

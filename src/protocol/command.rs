@@ -42,8 +42,9 @@ pub enum Command {
     Reply(QuestionId, Reply),
     /// The decision about a command that waits.
     DecideCommand(QuestionId, CommandDecision),
-    /// Test a proposal that waits, in a view: answered by [`super::ProposalEvent::Tested`].
-    Test(ProposalId),
+    /// Test a proposal that waits, in a view, as this decision would write it: answered by
+    /// [`super::ProposalEvent::Tested`].
+    Test(ProposalId, Decision),
     /// Undo, redo and restores from the archive pane: answered by [`super::ProposalEvent::Proposed`], or a notice.
     Restore(RestoreRequest),
     /// A question of the person about a hunk of a proposal, which waits on; answered by

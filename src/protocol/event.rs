@@ -168,6 +168,8 @@ pub struct Status {
     pub jobs: usize,
     /// Changes that wait to be reviewed.
     pub unreviewed: usize,
+    /// The folder below the workspace's root in which the next command begins; none: the root.
+    pub next_folder: Option<String>,
 }
 
 /// The places in which a provider's key is looked for, in the order in which they win, and whether it is there.
@@ -175,6 +177,8 @@ pub struct Status {
 pub struct KeyPlaces {
     /// The provider's name.
     pub provider: String,
+    /// The host that a key for its own address goes to.
+    pub host: String,
     /// Its variable is set.
     pub variable: bool,
     /// A command that prints it is configured.

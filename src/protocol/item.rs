@@ -1,8 +1,10 @@
 //! The entries of a conversation and their states, and the values that lists and events share.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::cause::Cause;
+use super::command::UNDO;
 use crate::proposal::{Counts, HunkCount, MergeRung, Rung};
 
 /// A rule that joined the prompt.
@@ -306,6 +308,21 @@ pub struct Changeset {
     pub files: Vec<ChangesetFile>,
     /// The definitions of a Strand store that it changed.
     pub definitions: Vec<String>,
+}
+
+impl Changeset {
+    /// Returns how many definitions these changesets changed, less those of which an undo among them took all back.
+    pub fn count_definitions<'a>(changesets: impl Iterator<Item = &'a Changeset>) -> usize {
+        let mut times: BTreeMap<&str, i64> = BTreeMap::new();
+        for changeset in changesets {
+            for name in &changeset.definitions {
+                *times.entry(name).or_default() += if changeset.by == UNDO { -1 } else { 1 };
+            }
+        }
+        // The undo of a renaming names the definition as it was called before.
+        let signed = |sign: i64| times.values().filter(|times| times.signum() == sign).count();
+        signed(1).saturating_sub(signed(-1))
+    }
 }
 
 /// A file in a changeset.

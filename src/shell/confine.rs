@@ -89,10 +89,9 @@ fn become_shell(control: &UnixStream) -> Failure {
     };
     let mut command = Command::new(&start.shell);
     command.args(&start.arguments).arg(&start.text).current_dir(&start.folder);
-    match terminal::input(&start) {
-        Ok(input) => command.stdin(input),
-        Err(error) => return Failure::Guard(error),
-    };
+    if let Err(error) = terminal::connect(&mut command, &start) {
+        return Failure::Guard(error);
+    }
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
     Failure::Guard(command.exec())
 }

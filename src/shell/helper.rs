@@ -20,9 +20,9 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::left;
 use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, Start, receive, send};
-use super::tree;
 #[cfg(target_os = "linux")]
 use super::{confine, guard};
+use super::{terminal, tree};
 #[cfg(target_os = "linux")]
 use crate::archive::staging::CommandStaging;
 use crate::disk;
@@ -205,7 +205,8 @@ fn spawn(start: &Start, left: &File, events: &Sender<Event>) -> Result<Spawned, 
 /// Returns the shell itself.
 fn plain(start: &Start) -> io::Result<Child> {
     let mut command = Command::new(&start.shell);
-    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null()).process_group(0);
+    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).process_group(0);
+    terminal::connect(&mut command, start)?;
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
     command.spawn()
 }

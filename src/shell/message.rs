@@ -48,6 +48,9 @@ pub struct Start {
     /// Its output is a terminal, on which it leads a session of its own and from which it reads.
     #[serde(default)]
     pub terminal: bool,
+    /// It reads the helper's standard error, which is open for reading alone; what it prints goes to standard output.
+    #[serde(default)]
+    pub input: bool,
 }
 
 /// The calls of a command that wait for the person.

@@ -40,7 +40,7 @@ pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings, private};
 pub use scan::ScanError;
-pub use terminal::{RawMode, Terminal, has_keys, person_size};
+pub use terminal::{RawMode, Terminal, has_input, has_keys, person_size};
 pub use view::{TooMuch, View, ViewChanges, sweep as sweep_views};
 
 use std::time::Duration;

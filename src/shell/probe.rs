@@ -270,6 +270,7 @@ fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing>
         only_read: Vec::new(),
         holds: None,
         terminal: false,
+        input: false,
     })
 }
 

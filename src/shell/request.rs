@@ -28,8 +28,10 @@ pub struct CommandRequest {
     pub view: Option<Arc<View>>,
     /// The calls that wait for the person; none: nobody is asked.
     pub holds: Option<HoldSettings>,
-    /// The terminal that it reads from and prints to; none: it reads nothing and prints into a pipe.
+    /// The terminal that it reads from and prints to; none: it prints into a pipe.
     pub terminal: Option<Arc<Terminal>>,
+    /// Without a terminal it reads what this program's standard input holds, else nothing.
+    pub input: bool,
 }
 
 /// The reason why a command was not started. Nothing was run.

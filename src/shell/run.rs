@@ -33,7 +33,7 @@ pub struct Launch {
     pub output: Output,
     /// Receives what is printed too, as it comes.
     pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
-    /// The terminal that it reads from and prints to; none: it reads nothing and prints into a pipe.
+    /// The terminal that it reads from and prints to; none: it prints into a pipe.
     pub terminal: Option<Arc<Terminal>>,
 }
 
@@ -166,7 +166,12 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     };
     let mut command = Command::new(&launch.program);
     command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
-    command.stdout(Stdio::from(writes.try_clone()?)).stderr(Stdio::from(writes));
+    command.stdout(Stdio::from(writes.try_clone()?));
+    // Its standard input carries the orders: what the command reads comes in the place of what it says beside its output.
+    command.stderr(match launch.start.input {
+        true => Stdio::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?),
+        false => Stdio::from(writes),
+    });
     let child = command.spawn()?;
     let helper = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     // The command holds the ends that the helper got.

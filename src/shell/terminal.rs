@@ -6,11 +6,13 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fstat};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::termios::{
+    OptionalActions, Termios, Winsize, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
+};
 
 use super::message::Start;
 
@@ -112,13 +114,32 @@ pub fn lead(start: &Start) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns what a command reads: its terminal, or nothing.
+/// Gives a command what it reads: its terminal, what the person gave for it, or nothing.
 ///
 /// # Errors
 /// Whatever the system says.
-pub fn input(start: &Start) -> io::Result<Stdio> {
-    match start.terminal {
-        true => Ok(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?.into()),
-        false => Ok(Stdio::null()),
+pub fn connect(command: &mut Command, start: &Start) -> io::Result<()> {
+    let output = || rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3);
+    match (start.terminal, start.input) {
+        (true, _) => command.stdin(output()?),
+        (false, true) => command.stdin(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)?).stderr(output()?),
+        (false, false) => command.stdin(Stdio::null()),
+    };
+    Ok(())
+}
+
+/// Returns whether standard input holds something for a command: it is no terminal.
+///
+/// # Errors
+/// When a command could write through it, past every keeper.
+pub fn has_input() -> io::Result<bool> {
+    let input = rustix::stdio::stdin();
+    let kind = FileType::from_raw_mode(fstat(input)?.st_mode);
+    let is_read_only = fcntl_getfl(input)? & OFlags::RWMODE == OFlags::RDONLY;
+    match kind {
+        FileType::RegularFile if !is_read_only => Err(io::Error::other("it is open for writing too")),
+        FileType::RegularFile | FileType::Fifo | FileType::Socket => Ok(true),
+        FileType::CharacterDevice | FileType::BlockDevice => Ok(is_read_only && !isatty(input)),
+        _ => Ok(false),
     }
 }

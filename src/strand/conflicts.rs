@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::findings::{Finding, findings};
-use super::id::now_ms;
+use super::id::{OpId, now_ms};
 use super::issue::{Draft, Issuer, Refusal, reissue};
-use super::op::Op;
+use super::op::{Kind, Op};
+use super::state::State;
 use super::store::{Conflict, Error, Store, WriteResult};
 
 /// The kind of the record that puts a finding aside.
@@ -72,6 +73,25 @@ impl Conflicts {
     fn of(&self, id: &str) -> impl Iterator<Item = &Finding> {
         self.merged.iter().filter(move |finding| finding.id() == id)
     }
+
+    /// Returns the op of the body that does not show at a place, as a replacement, and the edits made on it. Empty:
+    /// no body was lost there.
+    fn lost_body(&self, id: &str, state: &State) -> Result<Vec<Op>, Refusal> {
+        let nodes = self.of(id).filter_map(|finding| state.graph().node(OpId::parse(&finding.cause)?));
+        let (bodies, edits): (Vec<&Op>, Vec<&Op>) = nodes.map(|node| &node.op).partition(|op| op.body.is_some());
+        match bodies.as_slice() {
+            [] => Ok(Vec::new()),
+            [body] => {
+                let edits = edits.into_iter().filter(|edit| edit.base == Some(body.id)).cloned();
+                Ok(std::iter::once(Op { kind: Kind::Replace, ..(*body).clone() }).chain(edits).collect())
+            }
+            // All but one of them would be lost for good.
+            several => Err(Refusal::Usage(format!(
+                "{id} holds {} texts; 'strand fix --auto-patch {id}' prints each as a draft for 'strand patch apply'",
+                several.len()
+            ))),
+        }
+    }
 }
 
 /// Returns the record of a conflict, decided or not.
@@ -128,11 +148,12 @@ pub struct Reissued {
 /// refused; nothing is written then.
 pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<Reissued, Error> {
     let nothing = || Refusal::Usage(format!("{id} holds no op to issue again"));
-    if let Some(finding) = known.finding(id) {
-        if finding.draft.is_null() {
-            return Err(nothing().into());
-        }
-        let written = store.issue(&[Draft::from_json(&finding.draft)?], issuer, false)?;
+    if known.finding(id).is_some() {
+        let draft = known.of(id).map(|finding| &finding.draft).find(|draft| !draft.is_null()).ok_or_else(nothing)?;
+        let written = match known.lost_body(id, store.state())?.as_slice() {
+            [] | [_] => store.issue(&[Draft::from_json(draft)?], issuer, false)?,
+            ops => store.transact(false, |state| reissue(state, ops, &issuer.bundled()))?,
+        };
         return Ok(Reissued { written, unmarked: None });
     }
     let conflict = recorded(store, id)?;

@@ -1,12 +1,14 @@
 //! Findings: the results of merging that a person should look at. Derived from the ops, never stored.
 
+use std::collections::{BTreeSet, HashSet};
+
 use serde_json::{Value, json};
 
 use super::graph::Node;
 use super::id::{DefId, OpId};
 use super::issue::patch_of;
 use super::lang::ast::To;
-use super::op::Change;
+use super::op::{Change, Kind, Op};
 use super::state::{State, View, Visibility};
 
 /// One finding about a merge.
@@ -83,7 +85,8 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
         && !acknowledged(state, by, winner.claim, view.claim)
     {
         let message = format!("Added twice at once; {by} holds the name, the body of {} does not show", view.id);
-        out.push(finding("W0901", "add-add", message, (Some(view.body_text()), Value::Null), view.hash.hex()));
+        let draft = replacement(view, &view.body_text(), Some(&*view.doc).filter(|doc| !doc.is_empty()));
+        out.push(finding("W0901", "add-add", message, (Some(view.body_text()), draft), view.hash.hex()));
     }
     if view.visible() && view.label != view.name {
         let message = format!("Another definition holds the name '{}'; rename this one", view.name);
@@ -94,20 +97,7 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
             format!("'{name}' means the slot here, but written anew it would mean the binder of that name; rename one");
         out.push(finding("W0905", "label-clash", message, (None, Value::Null), name.to_string()));
     }
-    for node in superseded(state, view) {
-        let message = format!(
-            "{} by {} was made while the body was replaced; it does not show",
-            node.op.kind.word(),
-            node.op.author
-        );
-        let patch = patch_of(&node.op);
-        let draft = patch.clone().map_or(
-            Value::Null,
-            |patch| json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch}),
-        );
-        let lost = node.op.body.as_deref().map(str::to_owned).or_else(|| patch.as_ref().map(Value::to_string));
-        out.push(finding("W0902", "edit-superseded", message, (lost, draft), node.op.id.to_string()));
-    }
+    out.extend(superseded(state, view).into_iter().map(|node| of_superseded(view, &node.op)));
     for (register, value, writer) in on_deleted(state, view) {
         let message = format!("'{register}' was written while its unit was deleted");
         out.push(finding("W0903", "edit-on-deleted", message, (Some(value), Value::Null), writer.to_string()));
@@ -116,6 +106,52 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
         let message =
             format!("This was written against '{name}' as it was before it changed; see whether it still fits");
         out.push(finding("W0904", "stale-dep", message, (None, Value::Null), name));
+    }
+    out
+}
+
+/// Returns a draft op that gives the definition under a view's name another text.
+fn replacement(view: &View, body: &str, doc: Option<&str>) -> Value {
+    let mut draft = json!({"op": "replace", "layer": view.layer.word(), "name": view.label, "body": body});
+    if let Some(doc) = doc {
+        draft["doc"] = doc.into();
+    }
+    draft
+}
+
+/// Returns the finding of an edit or a body that lost to a view's body.
+fn of_superseded(view: &View, op: &Op) -> Finding {
+    let patch = patch_of(op);
+    let lost = op.body.as_deref().map(str::to_owned).or_else(|| patch.as_ref().map(Value::to_string));
+    let draft = match (&op.body, patch) {
+        (Some(body), _) => replacement(view, body, op.doc()),
+        (None, Some(patch)) => {
+            json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch})
+        }
+        (None, None) => Value::Null,
+    };
+    Finding {
+        code: "W0902",
+        kind: "edit-superseded",
+        location: view.qname().to_string(),
+        message: format!("{} by {} was made while the body was replaced; it does not show", op.kind.word(), op.author),
+        lost,
+        draft,
+        cause: op.id.to_string(),
+    }
+}
+
+/// Returns the edits and bodies, among those that `own` names, that do not show any more since ops were taken in.
+pub fn newly_superseded(state: &State, taken: &HashSet<OpId>, own: impl Fn(OpId) -> bool) -> Vec<Finding> {
+    let ops = taken.iter().filter_map(|id| state.graph().node(*id)).map(|node| &node.op);
+    // A definition that came whole has nothing to lose.
+    let defs: BTreeSet<DefId> = ops.filter_map(|op| op.def).collect();
+    let forked = |def: &DefId| state.graph().lattice(*def).is_some_and(|lattice| lattice.forked);
+    let mut out = Vec::new();
+    for view in defs.into_iter().filter(forked).filter_map(|def| state.view(def)) {
+        let lost = superseded(state, view).into_iter().map(|node| &node.op);
+        let is_new = |op: &&Op| taken.contains(&op.id) || taken.contains(&view.epoch);
+        out.extend(lost.filter(|op| own(op.id)).filter(is_new).map(|op| of_superseded(view, op)));
     }
     out
 }
@@ -131,14 +167,16 @@ fn acknowledged(state: &State, def: DefId, a: OpId, b: OpId) -> bool {
     heads.into_iter().flatten().any(|head| below(a, *head) && below(b, *head) && *head != a && *head != b)
 }
 
-/// Edits and bodies that lost to the present body without knowing it.
+/// Bodies and edits that lost to the present body without knowing it; bodies come first.
 fn superseded<'s>(state: &'s State, view: &View) -> Vec<&'s Node> {
     let Some(summary) = state.graph().summary(view.id) else { return Vec::new() };
     let lost = summary
         .inactive
         .into_iter()
         .filter(|id| concurrent(state, *id, view.epoch) && !acknowledged(state, view.id, *id, view.epoch));
-    lost.filter_map(|id| state.graph().node(id)).collect()
+    let mut lost: Vec<&Node> = lost.filter_map(|id| state.graph().node(id)).collect();
+    lost.sort_by_key(|node| node.op.kind == Kind::Edit);
+    lost
 }
 
 /// Registers written concurrently with the deletion of their unit, with the lost text and the op that wrote it.

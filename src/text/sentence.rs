@@ -7,9 +7,20 @@ pub fn first_sentence(text: &str) -> &str {
     line[..end].trim_end_matches('.')
 }
 
+/// Returns the lines of a text as one line, `; ` between them.
+pub fn in_one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::first_sentence;
+    use super::{first_sentence, in_one_line};
+
+    #[test]
+    fn the_lines_of_a_refusal_are_one() {
+        let refusal = "cannot remove fn.f (referenced by 1 fn)\n  fn.g:1\n\nUse --cascade\n";
+        assert_eq!(in_one_line(refusal), "cannot remove fn.f (referenced by 1 fn); fn.g:1; Use --cascade");
+    }
 
     #[test]
     fn the_person_reads_what_happened_and_not_what_the_model_shall_do() {

@@ -31,6 +31,17 @@ fn the_five_fixed_tools_have_exactly_their_parameters() {
 }
 
 #[test]
+fn a_tool_is_found_behind_a_prefix_and_by_nothing_else() {
+    let tools = ToolSet::builtin();
+    for name in ["readFile", "functions.readFile", "default_api:readFile", "a.b/readFile"] {
+        assert_eq!(tools.own_name(name), Some("readFile"), "{name}");
+    }
+    for name in ["", "readFile.", "readFile.x", "functions.nothing", "myreadFile", "read file"] {
+        assert_eq!(tools.own_name(name), None, "{name}");
+    }
+}
+
+#[test]
 fn plan_mode_is_offered_no_tool_that_writes() {
     let tools = ToolSet::builtin();
     let offered: Vec<String> = tools.specs(OfferedTools::Plan, true).into_iter().map(|s| s.name.to_string()).collect();

@@ -1,13 +1,19 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
-use nebula::proposal::{Choice, RestoreStatus, State};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use nebula::proposal::{Choice, Consent, Decision, ForeignChoice, RestoreStatus, State};
 use nebula::protocol::{
     Command, EventBody, ExportFormat, Item, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, Reply,
     RestoreRequest, SessionChoice, TurnEnd, UndoneChange,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::session::{check_protocol, replace};
+use crate::interaction::{chat_with, read_until};
+use crate::scenes::Stage;
+use crate::session::{check_protocol, replace, results};
 use crate::support::world::{Live, World, call, calls, say};
 
 /// A world in which the model renames `a` to `b`, after it has read another file.
@@ -441,4 +447,179 @@ async fn what_is_undone_while_no_session_is_open_is_reported_to_the_first_one() 
     let line = |e: &EventBody| matches!(e, EventBody::Recalled(items) if restores(items.iter().map(|(_, item)| item.clone())).len() == 1);
     assert!(again.until(|e| if let EventBody::Recalled(_) = e { Some(line(e)) } else { None }).await);
     again.close().await;
+}
+
+/// The file of a restore of the model: as it was, as nebula wrote it, and as someone else changed it after that.
+const OLD: &str = "one\n2\n3\n4\nfive\n";
+const THEIRS: &str = "ONE\n2\n3\n4\nFIVE\n";
+const MERGED: &str = "one\n2\n3\n4\nFIVE\n";
+
+/// An agent whose model wrote `ONE` into `a.txt`, and into `b.txt`; the first was changed by someone else since. The model
+/// undoes it with the next message.
+async fn changed_outside(undo: Value) -> (World, Live) {
+    let world = World::new().file("a.txt", OLD).file("b.txt", "one\n").approve("edits").model([
+        calls(&[replace("a.txt", "one", "ONE"), replace("b.txt", "one", "ONE")]),
+        say("Done."),
+        call("undo", undo),
+        say("I see."),
+    ]);
+    let mut live = world.start();
+    live.submit("shout");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!((world.read("a.txt"), world.read("b.txt")), (OLD.replace("one", "ONE"), "ONE\n".into()));
+    world.write("a.txt", THEIRS);
+    live.submit("back");
+    (world, live)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_person_chooses_for_a_file_changed_outside_in_a_restore_of_the_model() {
+    let kept = "Not restored: changed outside nebula, left as it is: a.txt";
+    let merged = "Merged with what was changed outside nebula, read it before you edit it: a.txt";
+    for (choice, after, told) in [
+        (None, THEIRS, kept),
+        (Some(ForeignChoice::Keep), THEIRS, kept),
+        (Some(ForeignChoice::Merge), MERGED, merged),
+        (Some(ForeignChoice::RestoreVersion), OLD, "a.txt"),
+    ] {
+        let (world, mut live) = changed_outside(json!({})).await;
+        let mut proposal = live.proposal().await;
+        assert!(proposal.files.iter().all(|file| file.path == "b.txt"), "nothing is chosen for the other");
+        if let Some(choice) = choice {
+            let path = "a.txt".to_string();
+            live.send(Command::Restore(RestoreRequest::Foreign { proposal: proposal.id, path, choice }));
+            proposal = live.proposal().await;
+        }
+        live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!((world.read("a.txt").as_str(), world.read("b.txt").as_str()), (after, "one\n"), "{choice:?}");
+        let result = results(&live).pop().expect("a result");
+        assert!(result.starts_with("Restored: ") && result.contains(told), "{choice:?}: {result}");
+        assert_eq!(result.contains("changed outside"), after != OLD, "{choice:?}: {result}");
+        check_protocol(&live);
+        live.close().await;
+    }
+}
+
+/// A screen that shows what an agent tells; what its keys send goes to the agent.
+struct Played {
+    live: Live,
+    stage: Stage,
+}
+
+impl Played {
+    /// Shows what is told until these words are on the screen.
+    async fn until(&mut self, words: &str) {
+        while !self.stage.text().contains(words) {
+            let event = self.live.next().await;
+            self.stage.tell(event);
+        }
+    }
+
+    /// Presses keys, a moment after what took the keys by itself.
+    fn press(&mut self, keys: &str) {
+        self.stage.wait(500);
+        self.stage.effects.clear();
+        self.stage.keys(keys);
+        self.stage.sent().into_iter().for_each(|command| self.live.send(command.clone()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_choose_for_a_file_changed_outside_in_a_restore_of_the_model() {
+    for (key, shown, after) in
+        [("l", "kept as it is", THEIRS), ("m", "will be merged", MERGED), ("t", "will restore this version", OLD)]
+    {
+        let (world, live) = changed_outside(json!({"path": "a.txt"})).await;
+        let mut stage = Stage::new(140, 40, "dark");
+        live.events.iter().cloned().for_each(|event| stage.tell(event));
+        let mut played = Played { live, stage };
+        played.until("restore this version").await;
+        played.press(key);
+        played.until(shown).await;
+        if key == "l" {
+            // Nothing is left to write.
+            played.press("<esc>");
+        } else {
+            played.press("<enter>");
+            played.press("a");
+        }
+        assert_eq!(played.live.end().await, TurnEnd::Done);
+        assert_eq!(world.read("a.txt"), after, "{key}: {}", played.stage.text());
+        let result = results(&played.live).pop().expect("a result");
+        let begins = if key == "l" { "Nothing was restored.\nNot restored: " } else { "Restored: a.txt" };
+        assert!(result.starts_with(begins), "{key}: {result}");
+        check_protocol(&played.live);
+        played.live.close().await;
+    }
+}
+
+/// The lines of a recording whose model makes one call, and then says something.
+fn recorded(step: usize, name: &str, arguments: &Value) -> [Value; 6] {
+    let delta = |delta| json!({"ms": 0, "delta": delta});
+    [
+        json!({"step": step}),
+        delta(json!({"call": {"index": 0, "id": "c", "name": name, "arguments": arguments.to_string()}})),
+        delta(json!({"end": "calls"})),
+        json!({"step": step + 1}),
+        delta(json!({"text": "Done."})),
+        delta(json!({"end": "stop"})),
+    ]
+}
+
+/// The arguments of the edit that [`THEIRS`] was changed after.
+fn shouted() -> Value {
+    json!({"path": "a.txt", "search": "one", "replace": "ONE"})
+}
+
+#[test]
+fn line_mode_lets_the_person_choose_in_a_restore_of_the_model() {
+    let undo = recorded(3, "undo", &json!({"path": "a.txt"}));
+    let recording = [recorded(1, "replaceInFile", &shouted()), undo].concat();
+    for (word, told, after) in [
+        ("keep", "1 a.txt: changed outside nebula, kept as it is\n", THEIRS),
+        ("merge", "1 a.txt: changed outside nebula, will be merged\n", MERGED),
+        ("restore", "1 a.txt: changed outside nebula, will restore this version\n", OLD),
+    ] {
+        let (out, now) = chat_with(&recording, OLD, |stdin, stdout, file| {
+            stdin.write_all(b"shout\nall\n").expect("written");
+            read_until(stdout, "changed 1 file");
+            std::fs::write(file, THEIRS).expect("written");
+            stdin.write_all(format!("back\n{word}\ny\n").as_bytes()).expect("written");
+        });
+        assert!(out.contains(told) && !out.contains("withdrawn"), "{word}: {out}");
+        let left = "changed outside nebula, left as it is: a.txt";
+        assert_eq!((out.contains(left), out.contains("you rejected this")), (word == "keep", false), "{word}: {out}");
+        assert_eq!(now, after, "{word}: {out}");
+    }
+}
+
+/// Returns the lines that a task prints that plays a recording in a folder.
+fn task(dir: &Path, recording: &[Value]) -> String {
+    let lines = recording.iter().map(|line| format!("{line}\n"));
+    let text: String = std::iter::once("{\"recording\":1}\n".to_string()).chain(lines).collect();
+    std::fs::write(dir.join("recording.jsonl"), text).expect("written");
+    let mut command = Process::new(env!("CARGO_BIN_EXE_nebula"));
+    command.args(["task", "go", "--json", "--approve", "edits", "--replay", "../recording.jsonl"]);
+    command.current_dir(dir.join("work")).env_clear().env("HOME", dir.join("home")).stdin(Stdio::null());
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    String::from_utf8(command.output().expect("it runs").stdout).expect("text")
+}
+
+#[test]
+fn without_a_person_a_file_changed_outside_stays_and_the_model_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for name in ["work/.git", "home"] {
+        std::fs::create_dir_all(dir.path().join(name)).expect("made");
+    }
+    let file = dir.path().join("work/a.txt");
+    std::fs::write(&file, OLD).expect("written");
+    task(dir.path(), &recorded(1, "replaceInFile", &shouted()));
+    std::fs::write(&file, THEIRS).expect("written");
+    let out = task(dir.path(), &recorded(1, "undo", &json!({"path": "a.txt"})));
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let result = lines.iter().find(|line| line["type"] == "tool_result").unwrap_or_else(|| panic!("no result: {out}"));
+    let told = "Nothing was restored.\nNot restored: changed outside nebula, left as it is: a.txt";
+    assert_eq!((&result["ok"], &result["text"]), (&json!(false), &json!(told)), "{out}");
+    assert_eq!(std::fs::read_to_string(&file).expect("readable"), THEIRS);
 }

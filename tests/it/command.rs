@@ -240,6 +240,11 @@ fn settings_are_listed_unset_and_doubted() {
     assert!(w.run(&["config", "set", "budget", "3"]).status.success());
     assert_eq!(text(&["config", "unset", "budget"]), "budget is not set\n");
     assert_eq!(w.run(&["config", "unset", "bugdet"]).status.code(), Some(1));
+    let (code, err) = w.failure(&["config", "set", "apiKeyCommand", "pass show key"]);
+    assert!(code == Some(1) && err.contains(r#"such as ["pass", "show", "key"]"#), "{code:?} {err}");
+    assert!(w.run(&["config", "set", "apiKeyCommand", "my-key"]).status.success());
+    assert_eq!(text(&["config", "get", "apiKeyCommand"]), "[\"my-key\"]\n");
+    assert!(w.run(&["config", "unset", "apiKeyCommand"]).status.success());
     for (key, value) in [("theme", "nope"), ("provider", "foo")] {
         let set = w.run(&["config", "set", key, value]);
         let said = String::from_utf8(set.stderr).expect("text");
@@ -560,4 +565,31 @@ fn the_help_of_a_command_lists_the_session_flags_that_count_for_it() {
     listed(&["commit", "--help"], &["--model", "--replay"]);
     // They are taken as before.
     assert_eq!(world.run(&["history", "--budget", "1"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_change_of_another_that_merges_is_shown_as_merged_and_by_which_flag() {
+    let w = World::new();
+    let text = |second: &str, tenth: &str| format!("1\n{second}\n3\n4\n5\n6\n7\n8\n9\n{tenth}\n");
+    let write = |second: &str, tenth: &str| fs::write(w.path("work/a.txt"), text(second, tenth)).expect("written");
+    write("2", "10");
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    fs::write(w.path("fix.patch"), patch).expect("written");
+    assert!(w.run(&["patch", "../fix.patch", "--yes"]).status.success());
+    // Lines that lie apart.
+    write("two", "ten");
+    let dry = w.run(&["undo", "--dry-run"]);
+    let shown = String::from_utf8(dry.stdout).expect("text");
+    assert!(shown.contains("will be merged: lines") && shown.contains("-two\n+2\n"), "{shown}");
+    let (code, told) = w.failure(&["undo"]);
+    assert!(code == Some(3) && told.contains("so kept: a.txt (--yes merges them)"), "{told}");
+    // The same line.
+    write("zwei", "10");
+    let (_, told) = w.failure(&["undo"]);
+    assert!(told.contains("so kept: a.txt (--force restores them too)"), "{told}");
+    let shown = String::from_utf8(w.run(&["undo", "--dry-run"]).stdout).expect("text");
+    assert!(!shown.contains("will be merged") && !shown.contains("+2"), "{shown}");
+    write("two", "ten");
+    assert!(w.run(&["undo", "--yes"]).status.success());
+    assert_eq!(fs::read_to_string(w.path("work/a.txt")).expect("read"), text("2", "ten"));
 }

@@ -1,6 +1,8 @@
 //! A summary in place of the conversation: it fits when the conversation does not, counts only once it was accepted, and
 //! can be stopped at any moment.
 
+use std::io::Write;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
@@ -441,4 +443,137 @@ async fn a_summary_that_nobody_can_be_asked_about_counts_and_is_told() {
         .collect();
     assert_eq!(answers, ["Done."]);
     live.close().await;
+}
+
+/// Returns the text of a file of 50,000 bytes.
+fn lines_of(name: &str) -> String {
+    (0..2_000).map(|n| format!("{name:>10} line {n:>8}\n")).collect()
+}
+
+/// A window that two of the files fill, and the third does not fit in.
+fn narrow() -> serde_json::Value {
+    json!({"models": {"recording": {"contextWindow": 40_000}}})
+}
+
+/// A session whose third message begins a summary, with the question for it.
+async fn filled(steps: &[&str]) -> (World, Live, nebula::protocol::Question) {
+    let mut world = World::new().model(steps.iter().map(|text| say(text)));
+    for name in ["n1", "n2", "n3"] {
+        world = world.file(&format!("{name}.txt"), &lines_of(name));
+    }
+    configure(&world, &narrow());
+    let mut live = world.start();
+    for message in ["first @n1.txt", "second @n2.txt"] {
+        live.submit(message);
+        assert_eq!(live.end().await, TurnEnd::Done, "{message}");
+    }
+    live.submit("third @n3.txt");
+    let question = live.question().await;
+    (world, live, question)
+}
+
+/// What the model has not answered stays whole behind the summary, also in a resumed session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_message_stays_whole_behind_a_summary_that_is_made_by_itself() {
+    let (world, mut live, question) = filled(&["One.", "Two.", "In short.", "Three."]).await;
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    assert_eq!(requests.len(), 4);
+    assert!(texts(&requests[2]).iter().all(|text| !text.contains("third")), "it is not summarised");
+    let sent = texts(&requests[3]);
+    assert_eq!(sent.len(), 2, "{:?}", sent.iter().map(|text| text.len()).collect::<Vec<_>>());
+    assert!(sent[0].contains("> second @n2.txt") && sent[0].ends_with("In short."), "{}", sent[0]);
+    assert!(!sent[0].contains("n3"), "{}", sent[0]);
+    assert!(sent[1].starts_with("third @n3.txt") && sent[1].contains(&lines_of("n3")));
+    let id = opened(&live);
+    live.close().await;
+    let mut again = world.model([say("Back.")]).start();
+    again.open(SessionChoice::Resume(id));
+    again.submit("still there?");
+    assert_eq!(again.end().await, TurnEnd::Done);
+    let resumed = texts(&again.requests().pop().expect("a request"));
+    assert_eq!(resumed, [sent[0].as_str(), &sent[1], "Three.", "still there?"]);
+    again.close().await;
+}
+
+/// A message that fits no window is not summarised in place of being sent, also where the window is learnt from its refusal.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_alone_is_too_large_ends_the_turn() {
+    let world = World::new();
+    let model = Arc::new(Narrow { bytes: 18_000, seen: Mutex::default() });
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let mut live = world.start_with(parts, unasked);
+    live.submit(&numbers(40_000));
+    let end = live.end().await;
+    let TurnEnd::Failed { message, .. } = end else { panic!("{end:?}") };
+    assert!(message.starts_with("the message alone is larger than the model's context window"), "{message}");
+    assert_eq!(model.seen.lock().expect("not poisoned").len(), 1);
+    // The session goes on without it.
+    live.submit("and this?");
+    assert_eq!(end_with_summaries(&mut live).await, TurnEnd::Done);
+    let sent = texts(&model.seen.lock().expect("not poisoned").pop().expect("a request"));
+    assert!(sent.last().is_some_and(|text| text.starts_with("and this?")), "{sent:?}");
+    live.close().await;
+}
+
+/// Words that are no choice decide nothing: they go back to the queue, and the question stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_while_a_summary_waits_is_the_next_message() {
+    let (_world, mut live, question) = filled(&["One.", "Two.", "In short.", "Three.", "Four."]).await;
+    live.send(Command::Reply(question.id, question.typed("and what is left?")));
+    let returned = live
+        .until(|event| match event {
+            EventBody::Returned(prompt, _) => Some(prompt.text.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(returned, "and what is left?");
+    let again = live.question().await;
+    assert!(again.id != question.id && again.text.contains("Send this summary"), "{}", again.text);
+    live.send(Command::Reply(again.id, again.typed("y")));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert!(sent.len() == 2 && sent[1].starts_with("third"), "{:?}", sent.len());
+    live.submit(&returned);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(texts(&live.requests().pop().expect("a request")).last().map(String::as_str), Some("and what is left?"));
+    live.close().await;
+}
+
+/// In line mode such words are sent once the turn is over; at the end of input the summary counts.
+#[test]
+fn line_mode_sends_what_is_said_while_a_summary_waits() {
+    let world = World::new();
+    ["n1", "n2", "n3"].iter().for_each(|name| world.write(&format!("{name}.txt"), &lines_of(name)));
+    configure(&world, &narrow());
+    let step = |(at, text): (usize, &str)| {
+        let lines = [
+            json!({"step": at + 1}),
+            json!({"ms": 0, "delta": {"text": text}}),
+            json!({"ms": 0, "delta": {"end": "stop"}}),
+        ];
+        lines.map(|line| format!("{line}\n")).concat()
+    };
+    let steps: String = ["One.", "Two.", "In short.", "Three.", "Four."].into_iter().enumerate().map(step).collect();
+    std::fs::write(world.home().join("recording.jsonl"), format!("{{\"recording\":1}}\n{steps}")).expect("written");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["chat", "--replay", "../home/recording.jsonl"])
+        .current_dir(world.root())
+        .env_clear()
+        .env("HOME", world.home())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let input = "first @n1.txt\nsecond @n2.txt\nthird @n3.txt\nand what is left?\n";
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let (summary, third, fourth) = (out.find("In short."), out.find("Three."), out.find("Four."));
+    assert!(summary.is_some() && summary < third && third < fourth, "{out}");
+    assert!(out.contains("the message goes into the queue") && !out.contains("was dropped"), "{out}");
 }

@@ -645,6 +645,20 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
     assert!(stage.app.wake().is_some(), "the turn goes on");
 }
 
+#[test]
+fn the_input_names_the_folder_in_which_a_command_of_the_persons_would_run() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.tell(EventBody::Status(Status { next_folder: Some("src".into()), ..status() }));
+    let named = "runs in src · /env clear";
+    stage.keys("ls");
+    assert!(!stage.text().contains(named), "{}", stage.text());
+    stage.keys("<home>!");
+    assert!(stage.text().contains(named), "{}", stage.text());
+    stage.tell(EventBody::Status(status()));
+    assert!(!stage.text().contains("runs in"), "{}", stage.text());
+}
+
 /// A command of the person's own is no turn: it is stopped by its id, and the draft is safe.
 #[test]
 fn esc_at_an_empty_input_stops_the_persons_own_command() {

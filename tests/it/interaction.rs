@@ -502,7 +502,7 @@ fn line_mode_asks_once_after_what_it_tells_of_itself() {
 }
 
 /// Reads what is printed until it holds these words.
-fn read_until(stdout: &mut ChildStdout, words: &str) {
+pub fn read_until(stdout: &mut ChildStdout, words: &str) {
     let mut printed = String::new();
     while !printed.contains(words) {
         let mut byte = [0];

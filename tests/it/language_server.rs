@@ -263,6 +263,7 @@ fn what_a_bad_server_says_changes_nothing() {
         ("server", "no message of the protocol", "printf 'Content-Length: 3\\r\\n\\r\\n{x}'".into()),
         ("server", "no message of the protocol", "printf 'Content-Length: 999999999999\\r\\n\\r\\n'".into()),
         ("server", "ended before it answered: out of luck", "echo out of luck >&2; exit 1".into()),
+        ("server", "ended before it answered: error: none", "printf 'error: none\\n15: at\\n' >&2; exit 1".into()),
         ("syntax", "", with(&main, json!({"range": at(1, 0, 2)["range"], "newText": "("}))),
         ("stale", "changed on disk meanwhile", format!("echo >> work/src/main.rs; {}", world.edit(&world.right()))),
     ];
@@ -304,6 +305,37 @@ fn a_mention_that_is_certain_is_not_left_behind() {
     let (done, _) = world.rename(0, &["--server", "--yes"]);
     world.wait_until_gone();
     assert_eq!(done["left"], json!(["src/main.rs:3"]));
+}
+
+/// What a server answers while it begins to load is asked again.
+#[test]
+fn a_server_that_began_to_load_is_asked_again() {
+    let world = World::new().configured(true);
+    let part = world.edit(&json!({"changes": {world.uri("src/cart.rs"): [at(3, 11, 16)]}}));
+    let work = |kind: &str| {
+        let params = json!({"token": "t", "value": {"kind": kind}});
+        format!("say '{}'", json!({"jsonrpc": "2.0", "method": "$/progress", "params": params}))
+    };
+    let (begin, end, whole) = (work("begin"), work("end"), world.edit(&world.right()));
+    world.answering(&format!("if [ -e asked ]; then {whole}; else touch asked; {begin}; {part}; {end}; fi"));
+    let (done, _) = world.rename(0, &["--server", "--yes"]);
+    world.wait_until_gone();
+    assert_eq!(done["left"], json!([]));
+    assert_eq!(world.texts(), [CART.replace("total", "sum"), MAIN.replace("total", "sum")]);
+    // One that tells of each question as work is asked until it says the same again.
+    for (name, text) in [("work/src/cart.rs", CART), ("work/src/main.rs", MAIN)] {
+        fs::write(world.path(name), text).expect("written");
+    }
+    world.answering(&format!("{begin}; {end}; {part}"));
+    let asked = || world.heard().matches("textDocument/rename").count();
+    let before = asked();
+    assert_eq!(world.rename(0, &["--server", "--dry-run"]).0["left"], json!(["src/main.rs:3"]));
+    world.wait_until_gone();
+    assert_eq!(asked() - before, 2);
+    let told = world.command(&["--server", "--dry-run"]).output().expect("it runs").stderr;
+    world.wait_until_gone();
+    let told = String::from_utf8(told).expect("text");
+    assert!(told.contains("left as they are, not found by own: src/main.rs:3"), "{told}");
 }
 
 /// Over the Model Context Protocol a server is used where the person has configured one and trusts the folder.

@@ -50,6 +50,28 @@ fn what_a_command_changed_is_counted() {
 }
 
 #[test]
+fn definitions_that_were_changed_are_counted_and_the_key_of_the_diff_leads_to_them() {
+    let mut stage = Stage::new(140, 50, "dark");
+    open(&mut stage);
+    let changed = |id: &str, by: &str, session: &str, definitions: &[&str]| {
+        let EventBody::Archived(changeset) = archived() else { panic!("it is one") };
+        let definitions = definitions.iter().map(|name| name.to_string()).collect();
+        let (id, by, session) = (id.to_string(), by.to_string(), Some(session.to_string()));
+        EventBody::Archived(Changeset { id, by, session, definitions, ..changeset })
+    };
+    stage.tell(changed("01", "strand", "another", &["slot.z"]));
+    assert!(stage.text().contains("changed nothing"), "{}", stage.text());
+    stage.tell(changed("02", "strand", "0198", &["slot.a", "slot.b"]));
+    stage.tell(changed("03", "strand", "0198", &["slot.a"]));
+    stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(None));
+    assert!(stage.text().contains("changed 2 definitions"), "{}", stage.text());
+    stage.keys("<f2>");
+    assert!(stage.text().contains("no file, but 2 definitions: F3 shows the archive"), "{}", stage.text());
+    stage.tell(changed("04", "undo", "0198", &["slot.b"]));
+    assert!(stage.text().contains("changed 1 definition "), "{}", stage.text());
+}
+
+#[test]
 fn what_the_person_rejected_did_not_fail() {
     let mut stage = Stage::new(140, 50, "dark");
     open(&mut stage);

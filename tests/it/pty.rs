@@ -179,6 +179,30 @@ fn kill(id: Option<u32>, signal: Signal) {
     kill_process(id, signal).expect("sent");
 }
 
+/// The beginning of an id that is told stays good when later sessions begin: they share nothing as long with it.
+#[test]
+fn a_conversation_line_by_line_says_how_it_is_resumed() {
+    let home = tempfile::tempdir().expect("a folder");
+    let recording = home.path().join("recording.jsonl");
+    let lines = [
+        "{\"recording\":1}",
+        "{\"step\":1}",
+        "{\"ms\":0,\"delta\":{\"text\":\"Hello.\"}}",
+        "{\"ms\":0,\"delta\":{\"end\":\"stop\"}}",
+    ];
+    std::fs::write(&recording, lines.join("\n")).expect("written");
+    let args = ["chat", "--replay", recording.to_str().expect("text")];
+    let mut terminal = Terminal::start_in(env!("CARGO_BIN_EXE_nebula"), &args, home.path());
+    terminal.keys("hi\n");
+    terminal.wait_for("Hello.");
+    terminal.keys("\u{4}");
+    terminal.wait_for("resume with: nebula --resume ");
+    let told = terminal.screen().contents();
+    let id = told.split("--resume ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    assert!(id.len() >= 13, "{told}");
+    assert_eq!(terminal.exit(), 0);
+}
+
 #[test]
 fn without_a_model_the_first_screen_offers_the_tour() {
     let mut terminal = Terminal::start(&[]);

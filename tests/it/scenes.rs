@@ -234,6 +234,13 @@ pub fn status() -> Status {
             .map(|path| RuleChip { path: path.into(), reason: "workspace".into(), bytes: 900 })
             .into(),
         archive: Some((128, 14)),
+        key_places: vec![KeyPlaces {
+            provider: "openai".into(),
+            host: "api.openai.com".into(),
+            variable: false,
+            command: false,
+            stored: false,
+        }],
         ..Status::default()
     }
 }

@@ -200,6 +200,7 @@ pub fn stop(commands: &Commands, id: &str) {
 /// Lets the next command begin again, and tells so.
 pub async fn clear_left(commands: &Commands, events: &Events) {
     commands.clear_left();
+    events.refresh_status();
     events.say(Level::Info, say::environment_cleared(), "").await;
 }
 

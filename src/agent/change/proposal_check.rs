@@ -13,7 +13,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, Decision, Proposal};
+use crate::proposal::{Consent, DecidedFile, Decision, Proposal, ProposalId};
 use crate::protocol::{EventBody, Level, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
@@ -30,19 +30,36 @@ const SHOWN: usize = 8;
 /// The most proposals in a row that go back to the model because they failed; the next one waits for the person.
 const MOST_BACK: u32 = 2;
 
-/// A file of a project, and the command that tests such projects.
+/// A file of a project, and the command that tests such projects; of what makes targets only where it has that one.
 const USUAL: &[(&str, &str)] = &[
     ("Cargo.toml", "cargo test"),
     ("go.mod", "go test ./..."),
     ("package.json", "npm test"),
-    ("pyproject.toml", "python -m pytest -q"),
-    ("setup.py", "python -m pytest -q"),
-    ("pytest.ini", "python -m pytest -q"),
-    ("tox.ini", "python -m pytest -q"),
-    ("setup.cfg", "python -m pytest -q"),
+    ("GNUmakefile", MAKE),
+    ("makefile", MAKE),
+    ("Makefile", MAKE),
+    ("justfile", JUST),
+    ("Justfile", JUST),
+    ("pyproject.toml", PYTEST),
+    ("setup.py", PYTEST),
+    ("pytest.ini", PYTEST),
+    ("tox.ini", PYTEST),
+    ("setup.cfg", PYTEST),
     ("pom.xml", "mvn -q test"),
     ("mix.exs", "mix test"),
 ];
+
+const MAKE: &str = "make test";
+const JUST: &str = "just test";
+const PYTEST: &str = "python3 -m pytest -q";
+/// Ends of lines that say that there is nothing to test with.
+const NO_RUNNER: &[&str] = &["No module named pytest", "Missing script: \"test\"", "Error: no test specified"];
+/// The exit codes of a shell for a program that is not there, or is none.
+const NO_PROGRAM: &[i32] = &[126, 127];
+/// The exit code of pytest where it finds no test.
+const NO_TESTS: i32 = 5;
+/// Characters of the line that says why nothing was tested.
+const WHY: usize = 60;
 
 /// Waits for the decision about a proposal and runs the tests that are requested meanwhile: at once where the configuration
 /// names one. Returns the decision and the result of the last test, for the model; no decision: it failed before the
@@ -55,18 +72,19 @@ pub async fn until_decided(
 ) -> (Option<Decision>, Option<String>) {
     let mut requests = context.approvals.tests(proposal.id);
     let by_itself = by_model && context.services.shell.settings.check.is_some();
-    let mut tested = None;
-    let mut due = by_itself;
+    let mut tested: Option<Tested> = None;
+    let mut due = by_itself.then(|| Decision::accept(proposal, Consent::Person));
     loop {
-        if std::mem::take(&mut due) {
+        if let Some(expected) = due.take() {
             let running = TestRun::default();
+            let files = files_of(proposal, &expected);
             let test = tokio::select! {
-                decided = &mut waiting => return (decided.ok(), tested),
-                test = test(context, proposal, &running) => test,
+                decided = &mut waiting => return told(proposal, decided.ok(), tested),
+                test = test(context, proposal.id, &files, &running) => test,
             };
             let failed = test.state == TestState::Failed;
-            tested = model_report(&test);
             let (line, failures) = (test.line.clone(), test.failures.join("\n"));
+            tested = Some(Tested { files, test: test.clone() });
             context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
             if !failed {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
@@ -76,31 +94,57 @@ pub async fn until_decided(
             {
                 // The proposal goes, and with it what is shown of its test.
                 context.say(Level::Info, line, failures).await;
-                return (None, tested);
+                return told(proposal, None, tested);
             }
         }
         tokio::select! {
             decided = &mut waiting => {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
-                return (decided.ok(), tested);
+                return told(proposal, decided.ok(), tested);
             }
-            Some(()) = requests.recv() => due = true,
+            Some(expected) = requests.recv() => due = Some(expected),
         }
-        // Requests that came meanwhile are the same one.
-        while requests.try_recv().is_ok() {}
+        // Of requests that came meanwhile the last one counts.
+        while let Ok(expected) = requests.try_recv() {
+            due = Some(expected);
+        }
     }
 }
 
-/// Returns what the model is told of a test; none: there is nothing to tell.
-fn model_report(test: &ProposalTest) -> Option<String> {
+/// A test that is over, and the files as it ran on them.
+struct Tested {
+    files: Vec<DecidedFile>,
+    test: ProposalTest,
+}
+
+/// Returns the files that a decision about a proposal writes.
+fn files_of(proposal: &Proposal, decision: &Decision) -> Vec<DecidedFile> {
+    let decided = proposal.decide(decision).ok().flatten();
+    decided.map_or_else(Vec::new, |decided| decided.files().to_vec())
+}
+
+/// Returns a decision and what the model is told of the last test.
+fn told(proposal: &Proposal, decision: Option<Decision>, tested: Option<Tested>) -> (Option<Decision>, Option<String>) {
+    let written = decision.as_ref().map_or_else(Vec::new, |decision| files_of(proposal, decision));
+    let report = tested.and_then(|Tested { files, test }| model_report(&test, written.is_empty() || written == files));
+    (decision, report)
+}
+
+/// Returns what the model is told of a test; none: there is nothing to tell. `as_decided`: what it ran on is what is
+/// written, if anything is.
+fn model_report(test: &ProposalTest, as_decided: bool) -> Option<String> {
     let line = &test.line;
     let lines = test.failures.join("\n");
+    let applied = match as_decided {
+        true => "applied in a view of the workspace",
+        false => {
+            "applied in a view of the workspace in another form than was then decided (what is written was not tested)"
+        }
+    };
     match test.state {
         TestState::Running | TestState::NotRun => None,
-        TestState::Passed => Some(format!("Tested before the decision, applied in a view of the workspace: {line}")),
-        TestState::Failed => Some(format!(
-            "Tested before the decision, applied in a view of the workspace, and it failed: {line}\n{lines}"
-        )),
+        TestState::Passed => Some(format!("Tested before the decision, {applied}: {line}")),
+        TestState::Failed => Some(format!("Tested before the decision, {applied}, and it failed: {line}\n{lines}")),
     }
 }
 
@@ -132,12 +176,17 @@ fn give_up(command: &ShellCommand) {
     drop(command.take_view());
 }
 
-/// Tests a proposal.
-async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: &TestRun) -> ProposalTest {
-    let not_run =
-        |why: &str| ProposalTest { state: TestState::NotRun, line: say::not_tested(&why), failures: Vec::new() };
-    let services = Arc::clone(&context.services);
-    let tested_proposal = Arc::clone(proposal);
+/// Tests these files of a proposal.
+async fn test(
+    context: &Arc<SessionContext>,
+    proposal: ProposalId,
+    files: &[DecidedFile],
+    running: &TestRun,
+) -> ProposalTest {
+    if files.is_empty() {
+        return not_run(say::tests_nothing());
+    }
+    let (services, files) = (Arc::clone(&context.services), files.to_vec());
     let prepared = tokio::task::spawn_blocking(move || {
         let shell = &services.shell;
         let text = shell.settings.check.clone().or_else(|| usual(services.workspace.root()));
@@ -146,8 +195,8 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
             return Err(say::no_view(&why));
         }
         let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
-        for file in &tested_proposal.files {
-            view.put(&file.path, &file.after).map_err(|error| format!("{}: {error}", file.path))?;
+        for file in &files {
+            view.put(file.path(), file.after()).map_err(|error| format!("{}: {error}", file.path()))?;
         }
         Ok((text, view))
     });
@@ -157,7 +206,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     };
     let state = TestState::Running;
     let test = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
-    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
+    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal, test))).await;
     let command = match begin(context, text.clone(), view, running).await {
         Ok(command) => command,
         Err(why) => return not_run(&why),
@@ -171,7 +220,12 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     };
     let _ = tokio::task::spawn_blocking(work).await;
     *lock(&running.0) = TestProgress::Over;
-    result(&text, &command, in_time)
+    let is_usual = context.services.shell.settings.check.is_none();
+    result(&text, is_usual, &command, in_time)
+}
+
+fn not_run(why: &str) -> ProposalTest {
+    ProposalTest { state: TestState::NotRun, line: say::not_tested(&why), failures: Vec::new() }
 }
 
 /// Starts the command of a test.
@@ -184,8 +238,16 @@ async fn begin(
     let (commands, progress) = (Arc::clone(&context.commands), Arc::clone(&running.0));
     let folder = Some(".".to_string());
     let (grant, consent) = (Grant::Workspace, Consent::Policy("test"));
-    let request =
-        CommandRequest { text, folder, grant, consent, view: Some(Arc::new(view)), holds: None, terminal: None };
+    let request = CommandRequest {
+        text,
+        folder,
+        grant,
+        consent,
+        view: Some(Arc::new(view)),
+        holds: None,
+        terminal: None,
+        input: false,
+    };
     let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
     let begun = tokio::task::spawn_blocking(move || {
         let command = commands.begin(&request, Keeper::View, info, None)?;
@@ -224,11 +286,17 @@ async fn wait(command: &Arc<ShellCommand>) -> bool {
     in_time
 }
 
-fn result(text: &str, command: &ShellCommand, in_time: bool) -> ProposalTest {
+fn result(text: &str, is_usual: bool, command: &ShellCommand, in_time: bool) -> ProposalTest {
     let output = command.running.output();
     let lines = output.last(usize::MAX);
     let progress = command.running.progress();
     let passed = in_time && matches!(progress.exit, Some((Exit::Code(0), _)));
+    if in_time
+        && let Some((Exit::Code(code), _)) = progress.exit
+        && let Some(said) = unstarted(text, is_usual, code, &lines)
+    {
+        return not_run(&say::no_runner(&said));
+    }
     let TestSummary { passed: good, failed: bad, lines: failures } = summarise_test(&lines, SHOWN);
     let how = match (&progress.exit, passed) {
         _ if !in_time => say::test_too_long(&LIMIT.as_secs()),
@@ -247,7 +315,121 @@ fn result(text: &str, command: &ShellCommand, in_time: bool) -> ProposalTest {
     }
 }
 
+/// Returns the line that says that a test has not begun, as what runs it is not there; none: it ran. Of a test that the
+/// configuration names only its own program counts: what it calls may be missing through the proposal.
+fn unstarted(text: &str, is_usual: bool, code: i32, lines: &[String]) -> Option<String> {
+    let mut said = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty()).rev();
+    let no_runner = said.clone().find(|line| code != 0 && NO_RUNNER.iter().any(|end| line.ends_with(end)));
+    let is_absent = NO_PROGRAM.contains(&code) || text == MAKE && said.clone().any(|line| line.ends_with("Error 127"));
+    let is_empty = is_usual && text == PYTEST && code == NO_TESTS;
+    // make says of what failed only that it did.
+    let last = said.find(|line| !line.starts_with("make")).filter(|_| is_absent || is_empty);
+    let program = text.split_whitespace().next().unwrap_or_default();
+    let last = last.filter(|line| is_usual || line.rsplitn(3, ": ").nth(1) == Some(program));
+    // What comes before is the place: `/usr/bin/bash: line 1: python3: command not found`.
+    let short = |line: &str| {
+        let mut parts: Vec<&str> = line.rsplitn(3, ": ").take(2).collect();
+        parts.reverse();
+        first_words(&parts.join(": "), WHY)
+    };
+    no_runner.or(last).map(short)
+}
+
 /// Returns the usual test of the project in a folder.
 fn usual(root: &Path) -> Option<String> {
-    USUAL.iter().find(|(file, _)| root.join(file).is_file()).map(|(_, command)| (*command).to_string())
+    let tests = |file: &str, command: &str| {
+        let path = root.join(file);
+        let has_target = || std::fs::read_to_string(&path).is_ok_and(|text| text.lines().any(is_test_target));
+        path.is_file() && (![MAKE, JUST].contains(&command) || has_target())
+    };
+    USUAL.iter().find(|(file, command)| tests(file, command)).map(|(_, command)| (*command).to_string())
+}
+
+/// Returns whether a line of a Makefile or a justfile begins the target `test`.
+fn is_test_target(line: &str) -> bool {
+    let Some((head, rest)) = line.split_once(':') else { return false };
+    let is_assignment = rest.trim_start_matches(':').starts_with('=');
+    !is_assignment && !head.starts_with(char::is_whitespace) && head.split_whitespace().next() == Some("test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::{Choice, FileChange, State};
+
+    #[test]
+    fn the_usual_test_of_a_project_is_its_target_before_pytest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let test_of = |files: &[(&str, &str)]| {
+            for file in std::fs::read_dir(folder.path()).expect("read").flatten() {
+                std::fs::remove_file(file.path()).expect("removed");
+            }
+            for (name, text) in files {
+                std::fs::write(folder.path().join(name), text).expect("written");
+            }
+            usual(folder.path())
+        };
+        let python = ("pyproject.toml", "");
+        assert_eq!(test_of(&[python]).as_deref(), Some("python3 -m pytest -q"));
+        for text in ["all:\n\ttrue\ntest:\n\tpython3 -m unittest\n", "test : build\n\ttrue\n", "test::\n\ttrue\n"] {
+            assert_eq!(test_of(&[python, ("Makefile", text)]).as_deref(), Some("make test"), "{text}");
+        }
+        for text in ["tests:\n", "test := 1\n", "test ::= 1\n", "\ttest: x\n", "build: test\n", ""] {
+            assert_eq!(test_of(&[python, ("Makefile", text)]).as_deref(), Some("python3 -m pytest -q"), "{text}");
+        }
+        assert_eq!(test_of(&[python, ("justfile", "test *args:\n  true\n")]).as_deref(), Some("just test"));
+        assert_eq!(test_of(&[("Cargo.toml", ""), ("Makefile", "test:\n")]).as_deref(), Some("cargo test"));
+        assert_eq!(test_of(&[("Makefile", "all:\n")]), None);
+    }
+
+    #[test]
+    fn a_test_that_cannot_begin_has_not_failed() {
+        let of = |text, is_usual, code, printed: &str| {
+            let lines: Vec<String> = printed.lines().map(str::to_string).collect();
+            unstarted(text, is_usual, code, &lines)
+        };
+        let absent = "/usr/bin/bash: line 1: python3: command not found\n";
+        assert_eq!(of(PYTEST, true, 127, absent).as_deref(), Some("python3: command not found"));
+        let no_pytest = "/usr/bin/python3: No module named pytest\n";
+        assert_eq!(of(PYTEST, true, 1, no_pytest).as_deref(), Some("/usr/bin/python3: No module named pytest"));
+        assert!(of("python -m pytest", false, 1, no_pytest).is_some());
+        assert!(of(PYTEST, true, 5, "\nno tests ran in 0.01s\n").is_some());
+        assert!(of("npm test", true, 1, "npm error Missing script: \"test\"\nnpm error\n").is_some());
+        let of_make = "python3 -m unittest\n/bin/sh: 1: python3: not found\nmake: *** [Makefile:2: test] Error 127\n";
+        assert_eq!(of(MAKE, true, 2, of_make).as_deref(), Some("python3: not found"));
+        // The configuration's own test: a program that it calls may be missing through the proposal.
+        assert!(of("cargo tset", false, 127, "bash: line 1: cargo: command not found\n").is_some());
+        assert_eq!(of("sh check.sh", false, 127, "check.sh: 3: lint: not found\n"), None);
+        // What ran and failed.
+        assert_eq!(
+            of(PYTEST, true, 1, "E   ModuleNotFoundError: No module named 'pytest_x'\n1 failed in 0.1s\n"),
+            None
+        );
+        assert_eq!(of(MAKE, true, 2, "FAILED\nmake: *** [Makefile:2: test] Error 1\n"), None);
+        assert_eq!(of("cargo test", true, 101, "test a ... FAILED\n"), None);
+        assert_eq!(of(PYTEST, true, 0, "3 passed in 0.1s\n"), None);
+    }
+
+    #[test]
+    fn the_model_is_told_where_something_else_was_tested() {
+        let state = |text: &str| State::file(text.as_bytes());
+        let before: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+        let after = before.replace("line 3\n", "LINE 3\n").replace("line 17\n", "LINE 17\n");
+        let files = vec![FileChange::new("a", state(&before), state(&after), "edit", &[])];
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+        let report = |decision: Decision| {
+            let files = files_of(&proposal, &Decision::accept(&proposal, Consent::Person));
+            let line = "make test: 1 failed".to_string();
+            let test = ProposalTest { state: TestState::Failed, line, failures: Vec::new() };
+            told(&proposal, Some(decision), Some(Tested { files, test })).1.expect("a report")
+        };
+        let mut half = proposal.choices(Choice::Accept);
+        assert_eq!(half[0].hunks.len(), 2);
+        half[0].hunks[0] = Choice::Reject;
+        let other = "what is written was not tested";
+        assert!(report(Decision::new(half, Consent::Person)).contains(other));
+        assert!(!report(Decision::accept(&proposal, Consent::Person)).contains(other));
+        // Nothing is written then.
+        assert!(!report(Decision::refuse(&proposal)).contains(other));
+    }
 }

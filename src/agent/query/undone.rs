@@ -1,13 +1,13 @@
 //! The part of what a session changed that is undone now, whoever undid it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::archive::Version;
 use crate::memory::ChangesetRecord;
-use crate::proposal::{State, WrittenChange};
+use crate::proposal::{State, WrittenChange, is_in_repository, part_of_repository};
 use crate::protocol::{EventBody, Item, REDO, UNDO, Undone, UndoneChange};
 
 /// The most files that are looked at: an undo of more, of a command say, is told by these.
@@ -56,6 +56,28 @@ pub(super) fn undone(services: &Services, changesets: &HashSet<String>) -> Vec<U
     let beside: BTreeSet<String> = touched.iter().flat_map(|id| paths_of(services, id)).collect();
     let beside = beside.difference(&restored).filter_map(of).take(MOST).flatten();
     changes.extend(beside.filter(|change| touched.contains(&change.changeset)));
+    as_one(changes)
+}
+
+/// Returns these with the repository's files of a changeset as one hunk, under the path of one of them: they are restored
+/// together. Most of them tell whether it is undone, for git writes some of them again; the index, at each look at it.
+fn as_one(changes: Vec<UndoneChange>) -> Vec<UndoneChange> {
+    let (repository, mut changes): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|change| is_in_repository(&change.path));
+    let mut units: BTreeMap<String, Vec<UndoneChange>> = BTreeMap::new();
+    for change in repository {
+        units.entry(change.changeset.clone()).or_default().push(change);
+    }
+    for (changeset, mut files) in units {
+        let path = files[0].path.clone();
+        let is_index = |change: &UndoneChange| part_of_repository(&change.path) == Some("index");
+        if !files.iter().all(is_index) {
+            files.retain(|change| !is_index(change));
+        }
+        let sum = |of: fn(&Undone) -> usize| files.iter().map(|change| of(&change.undone)).sum::<usize>();
+        let hunks = usize::from(2 * sum(|undone| undone.hunks) > sum(|undone| undone.of));
+        changes.push(UndoneChange { changeset, path, undone: Undone { hunks, of: 1 } });
+    }
     changes
 }
 
@@ -121,7 +143,32 @@ impl<'a> FileStates<'a> {
     fn state(&self, at: usize) -> Option<State> {
         match self.versions.get(at) {
             Some(version) => self.services.archive.show(version).ok(),
+            // A path of a folder is read as that.
+            None if self.path.ends_with('/') => self.services.workspace.read_archived(self.path).ok().map(|r| r.state),
             None => self.services.workspace.read_whole(self.path).ok().map(|read| read.state),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_is_one_hunk_whatever_git_wrote_into_its_index() {
+        let change = |path: &str, hunks| UndoneChange {
+            changeset: "one".into(),
+            path: path.into(),
+            undone: Undone { hunks, of: 1 },
+        };
+        for (files, undone) in [
+            (&[(".git/HEAD", 1), (".git/index", 0), (".git/logs/HEAD", 1)][..], 1),
+            (&[(".git/HEAD", 0), (".git/index", 1), (".git/logs/HEAD", 0)], 0),
+            (&[(".git/index", 1)], 1),
+        ] {
+            let changes = files.iter().map(|(path, hunks)| change(path, *hunks)).chain([change("a", 1)]);
+            let expected = [change("a", 1), change(files[0].0, undone)];
+            assert_eq!(as_one(changes.collect()), expected, "{files:?}");
         }
     }
 }

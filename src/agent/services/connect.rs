@@ -40,7 +40,11 @@ fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provide
 
 /// Connects the configured model; without a key for the provider's own address, a local server that answers.
 pub fn connect(services: &Arc<Services>) {
-    let connection = services.config.read().connection();
+    let (connection, key_places) = {
+        let config = services.config.read();
+        (config.connection(), key_places(&config))
+    };
+    services.models.change_connection(|connection| connection.key_places = key_places);
     match provider::connect(&connection) {
         Ok(provider) => {
             plug(services, Arc::clone(&provider));
@@ -95,7 +99,6 @@ fn look_for_local(services: &Arc<Services>) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
                 let model_file = model_file(&services).await;
-                let key_places = key_places(&services.config.read());
                 services.models.change_connection(|connection| {
                     connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
                     if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
@@ -106,7 +109,6 @@ fn look_for_local(services: &Arc<Services>) {
                         });
                     }
                     connection.model_file = model_file;
-                    connection.key_places = key_places;
                 });
                 tokio::spawn(wait_for_local(Arc::clone(&services)));
             }
@@ -124,7 +126,7 @@ async fn find(services: &Services) -> Vec<provider::LocalServer> {
 fn key_places(config: &Config) -> Vec<KeyPlaces> {
     let places = |provider: &str| {
         let [variable, command, stored] = config.key_places(provider);
-        KeyPlaces { provider: provider.into(), variable, command, stored }
+        KeyPlaces { provider: provider.into(), host: config.own_host(provider), variable, command, stored }
     };
     config::makers().map(places).collect()
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::events::Events;
 use crate::agent::services::lock;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, Decision, Proposal, ProposalId};
+use crate::proposal::{Consent, Decision, ForeignChoice, Proposal, ProposalId};
 use crate::protocol::{Approval, CommandDecision, Comment, EventBody, Question, QuestionId, Reply};
 use crate::shell::class::rules::{Rule, ShellPolicy};
 
@@ -24,8 +24,10 @@ enum PendingRequest {
     Edit(oneshot::Sender<Decision>),
     /// Questions of the person about the hunks of a proposal.
     Comments(mpsc::UnboundedSender<Comment>),
-    /// Requests to test a proposal.
-    Tests(mpsc::UnboundedSender<()>),
+    /// Requests to test a proposal, each as a decision would write it.
+    Tests(mpsc::UnboundedSender<Decision>),
+    /// Choices for the files of a restore that someone else changed.
+    Choices(mpsc::UnboundedSender<(String, ForeignChoice)>),
     /// A command.
     Command(oneshot::Sender<CommandDecision>),
     /// A question of the model, or for a permission.
@@ -38,6 +40,7 @@ enum RequestId {
     Edit(ProposalId),
     Comments(ProposalId),
     Tests(ProposalId),
+    Choices(ProposalId),
     Question(QuestionId),
 }
 
@@ -148,16 +151,34 @@ impl PendingApprovals {
     }
 
     /// Registers the receiver of requests to test a proposal, until the proposal is withdrawn.
-    pub fn tests(&self, id: ProposalId) -> mpsc::UnboundedReceiver<()> {
+    pub fn tests(&self, id: ProposalId) -> mpsc::UnboundedReceiver<Decision> {
         let (tx, rx) = mpsc::unbounded_channel();
         self.lock().insert(RequestId::Tests(id), PendingRequest::Tests(tx));
         rx
     }
 
     /// Hands the request to test a proposal to its receiver. Returns false if there is none.
-    pub fn test(&self, id: ProposalId) -> bool {
-        let waiting = self.lock();
-        matches!(waiting.get(&RequestId::Tests(id)), Some(PendingRequest::Tests(tester)) if tester.send(()).is_ok())
+    pub fn test(&self, id: ProposalId, decision: Decision) -> bool {
+        match self.lock().get(&RequestId::Tests(id)) {
+            Some(PendingRequest::Tests(tester)) => tester.send(decision).is_ok(),
+            _ => false,
+        }
+    }
+
+    /// Registers the receiver of choices for the files of a restore that someone else changed, until its proposal is
+    /// withdrawn.
+    pub fn choices(&self, id: ProposalId) -> mpsc::UnboundedReceiver<(String, ForeignChoice)> {
+        let (tx, rx) = mpsc::unbounded_channel();
+        self.lock().insert(RequestId::Choices(id), PendingRequest::Choices(tx));
+        rx
+    }
+
+    /// Hands the choice for a file of a restore to its receiver. Returns false if there is none.
+    pub fn choose(&self, id: ProposalId, path: String, choice: ForeignChoice) -> bool {
+        match self.lock().get(&RequestId::Choices(id)) {
+            Some(PendingRequest::Choices(restore)) => restore.send((path, choice)).is_ok(),
+            _ => false,
+        }
     }
 
     /// Notes that the person began to decide a proposal.
@@ -208,6 +229,7 @@ impl PendingApprovals {
         waiting.remove(&RequestId::Edit(id));
         waiting.remove(&RequestId::Comments(id));
         waiting.remove(&RequestId::Tests(id));
+        waiting.remove(&RequestId::Choices(id));
         lock(&self.reviewed).remove(&id);
     }
 

@@ -6,7 +6,7 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{
-    AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
+    AnswerRecord, CallDisplayRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
 use crate::context::prefix::RequestPrefix;
@@ -156,7 +156,8 @@ impl Conversation {
 
     fn answer_open_calls(&mut self) {
         for call in self.open_calls() {
-            let result = ResultRecord::failed(&call.id, &call.name);
+            let display = Some(CallDisplayRecord::interrupted());
+            let result = ResultRecord { display, ..ResultRecord::failed(&call.id, &call.name) };
             let text = "nebula stopped before this call was run; nothing was changed by it";
             let (stored, message) = self.result(result, text, Vec::new());
             let row = self.append(stored);

@@ -15,7 +15,7 @@ use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::memory::{self, ChangesetRecord, ConversationSummary, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
-use crate::proposal::Rung;
+use crate::proposal::{REPOSITORY, Rung, is_in_repository};
 use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
 use crate::text::number::plural;
@@ -100,7 +100,10 @@ impl PersonRestore {
         if paths.is_empty() {
             paths.push("definitions of a Strand store".into());
         }
+        // The repository is restored as one, and not what a reader looks for.
+        let has_repository = paths.extract_if(.., |path| is_in_repository(path)).count() > 0;
         paths.sort();
+        paths.extend(has_repository.then(|| REPOSITORY.into()));
         let more = match paths.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {}", plural(more, "more file")),
@@ -489,7 +492,7 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::session::records::results_json;
+    use crate::agent::session::records::{CallDisplayRecord, results_json};
 
     #[test]
     fn a_turn_that_changed_nothing_says_so_when_it_is_read_again() {
@@ -520,6 +523,16 @@ mod tests {
         assert!(said(&[result(false)]).is_empty(), "it goes on");
         assert!(said(&[result(false), result(true), answer.clone()]).is_empty(), "something was written");
         assert!(said(&[answer]).is_empty());
+    }
+
+    #[test]
+    fn a_call_that_nebula_stopped_before_stays_interrupted() {
+        let mut call = call_preview::of_tool(&ToolSet::builtin(), "readFile", CallState::Interrupted);
+        let before = call.clone();
+        let display = Some(CallDisplayRecord::interrupted());
+        let record = ResultRecord { display, ..ResultRecord::failed("1", "readFile") };
+        ended(&mut call, &record, "nebula stopped before this call was run");
+        assert_eq!((call.state, &call.reason), (before.state, &before.reason));
     }
 
     #[test]

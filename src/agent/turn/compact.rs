@@ -1,6 +1,7 @@
 //! Summarises the conversation so far: by `/compact`, where the summary counts only once the person accepts it, and
-//! automatically where what is to be sent does not fit. The person's messages and the changes of files come from
-//! memory, the rest is the model's prose. Nothing is deleted, and `/compact undo` sends the whole conversation again.
+//! automatically where what is to be sent does not fit: that one leaves what the person said since the last answer
+//! whole behind it. The person's messages and the changes of files come from memory, the rest is the model's prose.
+//! Nothing is deleted, and `/compact undo` sends the whole conversation again.
 //!
 //! `/compact` goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is
 //! over. What is summarised is what would be sent, so that it helps when the context window is full, and where that is
@@ -9,20 +10,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
 use crate::agent::services::last_request;
 use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::{summary_facts, usage, window};
+use crate::agent::session::records::attached_files;
+use crate::agent::session::{message, summary_facts, usage, window};
 use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, Reply, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Prompt, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
 use crate::provider::{EndReason, Error, ErrorKind, Message, Request, Role};
 use crate::text::number;
@@ -36,18 +39,30 @@ const CUT: &str = "\n… cut";
 /// The time an automatic summary waits for the person.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// A summary.
+struct Summary {
+    /// The model's prose; behind the facts once these are added.
+    text: String,
+    /// The number of the oldest messages that it stands for.
+    covered: usize,
+    /// The number of these that did not fit and are not in it.
+    left_out: usize,
+    /// The files that are attached whole to the messages behind these.
+    attached: Vec<String>,
+}
+
 /// Asks the model for a summary and puts it to the person.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     context.say(Level::Info, say::summarising_now(), "").await;
-    let summary = summarise(context, session, stop).await;
+    let summary = summarise(context, session, None, stop).await;
     if stop.is_cancelled() {
         context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
         return TurnEnd::Interrupted;
     }
     match summary {
-        Ok((prose, left_out)) => {
-            let text = with_facts(context, session, &prose).await;
-            offer(context, session, (text, left_out), (None, false), stop).await;
+        Ok(prose) => {
+            let summary = with_facts(context, session, prose).await;
+            offer(context, session, summary, (None, false), stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(error) => {
@@ -76,9 +91,16 @@ pub async fn by_itself(
     stop: &CancellationToken,
 ) -> Fitting {
     let mode = context.services.config.read().compact.clone();
-    let events = &context.events;
-    if again {
-        let target = context.target();
+    let (events, target) = (&context.events, context.target());
+    let room = target.budget().room().saturating_sub(context.status_data.fixed_tokens());
+    let unanswered = unanswered(session, room);
+    let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
+    if room > 0 && tokens > room {
+        return does_not_fit(events, message::too_large(tokens, room), "").await;
+    }
+    let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    // Where nothing stands before what must stay, no summary makes it shorter.
+    if again || unanswered.is_some_and(|from| from <= before) {
         let window = number::thousands(target.window() as usize);
         let message = say::task_does_not_fit(&target.model, &window);
         return does_not_fit(events, message, &largest(&context.status_data, session)).await;
@@ -88,29 +110,40 @@ pub async fn by_itself(
         return does_not_fit(events, message, say::compact_or_new()).await;
     }
     events.notice(Level::Info, say::summarising(), "").await;
-    let summary = summarise(context, session, stop).await;
+    let summary = summarise(context, session, unanswered, stop).await;
     if stop.is_cancelled() {
         return stopped(events).await;
     }
-    let (prose, left_out) = match summary {
+    let prose = match summary {
         Ok(made) => made,
         Err(Error { message, hint, .. }) => {
             return does_not_fit(events, say::not_summarised(&message), &hint).await;
         }
     };
-    let text = with_facts(context, session, &prose).await;
+    let summary = with_facts(context, session, prose).await;
     let grace = (mode != "ask").then_some(GRACE);
-    offer(context, session, (text, left_out), (grace, true), stop).await;
+    let counts = offer(context, session, summary, (grace, true), stop).await;
     if stop.is_cancelled() {
         return stopped(events).await;
     }
-    match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {
-        true => {
-            session.add_hidden("Go on with the task from where the summary leaves it.");
-            Fitting::Summarised
-        }
-        false => Fitting::Not(dropped(events).await),
+    if !counts {
+        return Fitting::Not(dropped(events).await);
     }
+    if unanswered.is_none() {
+        session.add_hidden("Go on with the task from where the summary leaves it.");
+    }
+    Fitting::Summarised
+}
+
+/// Returns where the messages begin that the model has not answered: all since its last answer where these take no more
+/// than half of the `room`, else the newest of the person. `None`: it has begun to answer that one.
+fn unanswered(session: &Conversation, room: u64) -> Option<usize> {
+    let newest = session.rows.iter().rposition(|row| Some(*row) == session.turn)?;
+    let answered = session.messages.iter().rposition(|message| message.role != Role::User).map_or(0, |at| at + 1);
+    let summarised = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    let fits = |from: &usize| session.window.tokens(size(&session.messages[*from..])) <= room / 2;
+    let all = Some(answered).filter(|from| *from > summarised && fits(from));
+    (answered <= newest).then(|| all.unwrap_or(newest))
 }
 
 /// Ends a turn that was stopped while its conversation was summarised.
@@ -156,28 +189,36 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     say::largest_parts(&largest.join(", "))
 }
 
-/// Returns the facts from memory in front of what the model wrote. Where they cannot be read, the person is told so.
-async fn with_facts(context: &SessionContext, session: &Conversation, prose: &str) -> String {
+/// Adds the facts from memory in front of what the model wrote. Where they cannot be read, the person is told so.
+async fn with_facts(context: &SessionContext, session: &Conversation, summary: Summary) -> Summary {
     let rows = context.services.record_error(session.stored().await);
+    let (prose, kept) = (&summary.text, size(&session.messages[summary.covered..]));
     let room = window::facts_room(&context.status_data, session, &context.target());
+    // What stays whole takes of the room of both halves.
+    let room = room.saturating_sub(kept / 2);
     // A model that does not keep to its limit is cut.
-    let most = prose.floor_char_boundary(session.window.bytes(u64::from(PROSE)));
+    let most = session.window.bytes(u64::from(PROSE));
+    let most = prose.floor_char_boundary(if kept > 0 { most.min(room) } else { most });
     let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
-    match rows {
-        Some(rows) => format!("{}\n{prose}{cut}", summary_facts::facts(&rows, room)),
-        None => {
-            context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
-            format!("{prose}{cut}")
-        }
-    }
+    let first_kept = session.rows.get(summary.covered).copied().unwrap_or(i64::MAX);
+    let Some(rows) = rows else {
+        context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
+        return Summary { text: format!("{prose}{cut}"), ..summary };
+    };
+    let (before, behind) = rows.split_at(rows.partition_point(|row| row.id < first_kept));
+    let text = format!("{}\n{prose}{cut}", summary_facts::facts(before, room));
+    let attached = behind.iter().flat_map(|row| attached_files(row.message.meta.attached.as_deref()));
+    let attached = attached.filter_map(|(path, whole)| whole.map(|_| path)).collect();
+    Summary { text, attached, ..summary }
 }
 
-/// Returns the model's summary, and how many of the oldest messages did not fit and are not in it.
+/// Returns the model's summary of the messages before `end`; `None`: of all.
 async fn summarise(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
+    end: Option<usize>,
     stop: &CancellationToken,
-) -> Result<(String, usize), Error> {
+) -> Result<Summary, Error> {
     let services = Arc::clone(&context.services);
     let instructions = tokio::task::spawn_blocking(move || {
         let templates = Templates::new(&services.workspace, services.config.read().paths.folder());
@@ -190,7 +231,8 @@ async fn summarise(
     let (target, settings) = (context.keep_target(), context.settings());
     let tools = request::offered(&context.services.config, &settings, session);
     let summaries = usize::from(session.summary.is_some());
-    let (mut messages, room) = request::to_summarise(session, &target, system.len());
+    let covered = end.unwrap_or(session.messages.len());
+    let (mut messages, room) = request::to_summarise(session, covered, &target, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
     messages.push(Arc::new(Message::user(now)));
     let mut room = size(&messages).min(room);
@@ -211,7 +253,8 @@ async fn summarise(
                 let nothing = || Error::new(ErrorKind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
-                return text.map(|text| (text + cut, left_out)).ok_or_else(nothing);
+                let summary = |text| Summary { text: text + cut, covered, left_out, attached: Vec::new() };
+                return text.map(summary).ok_or_else(nothing);
             }
             // Its window is smaller than is known here.
             Err(error) if error.kind == ErrorKind::ContextTooLong && room > SMALLEST => room /= 2,
@@ -221,42 +264,61 @@ async fn summarise(
 }
 
 /// Shows the summary and waits for what the person says of it, for `grace` at most; `alone`: it counts where nobody can
-/// answer.
+/// answer. Returns whether it counts.
 async fn offer(
     context: &SessionContext,
     session: &mut Conversation,
-    (text, left_out): (String, usize),
+    mut summary: Summary,
     (grace, alone): (Option<Duration>, bool),
     stop: &CancellationToken,
-) {
-    let (events, approvals) = (&context.events, &context.approvals);
-    let text = match left_out {
-        0 => text,
-        n => format!("{text}\n\n*{}*", say::oldest_not_in_summary(&n)),
-    };
-    show(events, &text).await;
-    let choices = vec![
-        (say::use_it().to_string(), say::in_place().to_string()),
-        (say::drop_it().to_string(), say::nothing_changes().to_string()),
-    ];
-    let asks = match grace {
-        Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
-        None => say::send_summary().to_string(),
-    };
-    let question = Question { id: events.question(), text: asks, choices, permission: false, card: None, hold: None };
-    let counts = match approvals.question(question, grace, stop).await {
+) -> bool {
+    let events = &context.events;
+    if summary.left_out > 0 {
+        summary.text.push_str(&format!("\n\n*{}*", say::oldest_not_in_summary(&summary.left_out)));
+    }
+    show(events, &summary.text).await;
+    let counts = match decision(context, grace, stop).await {
         Some(Reply::Nobody) => alone,
         None => grace.is_some(),
         Some(reply) => reply == Reply::Choice(0),
     };
     if stop.is_cancelled() || !counts {
-        return;
+        return false;
     }
     let before = session.sent.size.map_or(0, |(tokens, _)| tokens);
-    let after = context.status_data.fixed_tokens() + session.window.tokens(text.len());
-    count(session, text);
+    let bytes = summary.text.len() + size(&session.messages[summary.covered..]);
+    let after = context.status_data.fixed_tokens() + session.window.tokens(bytes);
+    count(session, summary);
     events.send(EventBody::Compacted { before, after }).await;
     events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
+    true
+}
+
+/// Asks whether the summary is to count, and returns the answer; none where there was none in time. Other words are no
+/// answer but the next message: they go back to the front end, where the queue lives, and the time runs on.
+async fn decision(context: &SessionContext, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
+    let (events, end) = (&context.events, grace.map(|grace| Instant::now() + grace));
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let text = match left {
+            // In whole seconds, of which the first is not over.
+            Some(left) => format!("{} {}", say::send_summary(), say::counts_in(&left.as_millis().div_ceil(1_000))),
+            None => say::send_summary().to_string(),
+        };
+        let choices = vec![
+            (say::use_it().to_string(), say::in_place().to_string()),
+            (say::drop_it().to_string(), say::nothing_changes().to_string()),
+        ];
+        let question = Question { id: events.question(), text, choices, permission: false, card: None, hold: None };
+        match context.approvals.question(question, left, stop).await {
+            Some(Reply::Text(words)) => match words.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Some(Reply::Choice(0)),
+                "" | "n" | "no" => return Some(Reply::Choice(1)),
+                _ => events.send(EventBody::Returned(Prompt { text: words }, say::queued().into())).await,
+            },
+            reply => return reply,
+        }
+    }
 }
 
 /// Shows a summary in the chat. It is no answer of the model to the person.
@@ -264,14 +326,15 @@ async fn show(events: &Events, text: &str) {
     events.add(Item::Commentary { text: say::summary_of_conversation(&text) }).await;
 }
 
-/// Sends the summary in place of the conversation from here on.
-fn count(session: &mut Conversation, text: String) {
-    let Some(upto) = session.rows.last().copied() else { return };
-    let summary = memory::ConversationSummary { text: text.clone(), upto };
-    session.post(move |memory, id| memory.set_summary(id, Some(&summary)));
-    session.summary = Some((text, session.messages.len()));
+/// Sends the summary in place of what it stands for from here on.
+fn count(session: &mut Conversation, summary: Summary) {
+    let Summary { text, covered, attached, .. } = summary;
+    let Some(upto) = covered.checked_sub(1).and_then(|last| session.rows.get(last)).copied() else { return };
+    let stored = memory::ConversationSummary { text: text.clone(), upto };
+    session.post(move |memory, id| memory.set_summary(id, Some(&stored)));
+    session.summary = Some((text, covered));
     session.window.reset();
     session.sent.arranged.clear();
     // Files that were read are unknown again: their texts are not in what is sent.
-    session.files.versions.clear();
+    session.files.versions.retain(|path, _| attached.contains(path));
 }

@@ -1,9 +1,10 @@
-//! A hunk as lines of text.
+//! A hunk as lines of text, and by the definition it changes.
 
 use std::ops::Range;
 
 use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, display_text, hidden, lines};
 use crate::text::clean::numbered;
+use crate::text::definition::{DefinitionChange, of_change};
 
 /// Unchanged lines around a hunk.
 pub const AROUND: usize = 2;
@@ -52,6 +53,19 @@ fn marked(line: &str) -> String {
         Err(_) => c.to_string(),
     };
     line.char_indices().map(one).collect()
+}
+
+/// Returns the definition that a hunk changes, and what becomes of it.
+pub fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChange)> {
+    if let Some(first) = hunk.definitions.first() {
+        return Some((first.name.clone(), first.change));
+    }
+    fn plain(state: &State) -> Vec<&str> {
+        state.text().map(|text| text.lines().collect()).unwrap_or_default()
+    }
+    let (before, after) = (plain(&file.before), plain(&file.after));
+    let of_lines = hunk.kind == HunkKind::Lines;
+    of_lines.then(|| of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after))).flatten()
 }
 
 #[cfg(test)]

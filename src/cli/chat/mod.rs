@@ -23,31 +23,16 @@ use crate::protocol::{
 };
 use crate::text::clean::clean_line;
 use print::Printer;
-use replies::{ProposalReply, RestoreReply, Review, is_early};
+use replies::{OpenQuestion, Pending, ProposalReply, RestoreReply, Review, is_early};
 use words::TypedLine;
-
-/// The open question to the person.
-enum OpenQuestion {
-    /// The decision about a proposal.
-    Proposal(Box<Pending>),
-    /// A question of the model.
-    Question(Question),
-}
-
-struct Pending {
-    proposal: std::sync::Arc<Proposal>,
-    review: Review,
-    /// The person requested it: yes or no to all of it.
-    restore: bool,
-    /// The files of it that were changed outside nebula, where the person may choose for each.
-    foreign: Vec<String>,
-}
 
 struct Chat {
     handle: AgentHandle,
     printer: Printer,
-    /// A turn runs.
+    /// A turn runs, or its message is on its way.
     busy: bool,
+    /// A turn runs.
+    in_turn: bool,
     opened: bool,
     /// A session was opened once: until then an error ends the program.
     in_session: bool,
@@ -70,6 +55,8 @@ struct Chat {
     /// True if a list is to be printed.
     listing: bool,
     ended: bool,
+    /// The open session, and whether anything was said in it.
+    session: (String, bool),
 }
 
 /// The number of the query that a session answers once it has told of itself.
@@ -78,16 +65,17 @@ const TOLD: QueryId = QueryId(1);
 /// The number of the query for a list that the person asked for.
 const LISTED: QueryId = QueryId(2);
 
-/// Runs until the input ends; the exit code.
+/// Runs until the input ends; the exit code, and the session where anything was said in it.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<String>) -> io::Result<i32> {
+pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<String>) -> io::Result<(i32, Option<String>)> {
     let mut lines = out::lines();
     let mut chat = Chat {
         handle,
         printer: Printer::default(),
         busy: false,
+        in_turn: false,
         opened: false,
         in_session: false,
         failed: false,
@@ -101,6 +89,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         summing_up: false,
         listing: false,
         ended: false,
+        session: Default::default(),
     };
     chat.send(Command::Open(session));
     let ended = chat.talk(&mut lines).await;
@@ -109,8 +98,8 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
     agent_ended(chat.handle.done).await;
     match ended {
         // Nobody reads on.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        ended => ended.map(|()| i32::from(chat.failed)),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok((0, None)),
+        ended => ended.map(|()| (i32::from(chat.failed), Some(chat.session.0).filter(|_| chat.session.1))),
     }
 }
 
@@ -271,7 +260,7 @@ impl Chat {
             }
             TypedLine::Send(command) => command,
             TypedLine::Message => {
-                self.busy = true;
+                (self.busy, self.session.1) = (true, true);
                 Command::Submit(Prompt { text: words::message(text).to_string() })
             }
         };
@@ -355,9 +344,11 @@ impl Chat {
     }
 
     fn event(&mut self, event: EventBody) -> io::Result<()> {
+        self.printer.note(&event);
         match event {
             EventBody::Opened(info) => {
-                (self.opened, self.in_session, self.busy) = (false, true, false);
+                (self.opened, self.in_session, self.busy, self.in_turn) = (false, true, false, false);
+                self.session = (info.id.clone(), info.resumed > 0);
                 // The session answers once it has told of itself.
                 self.send(Command::Ask(TOLD, Query::Results));
                 self.printer.opened(&info)
@@ -372,7 +363,7 @@ impl Chat {
                 Ok(())
             }
             EventBody::TurnStarted(_) => {
-                self.busy = true;
+                (self.busy, self.in_turn) = (true, true);
                 Ok(())
             }
             EventBody::Step(of_turn) => {
@@ -402,14 +393,21 @@ impl Chat {
                 (self.restoring, self.choosing) = (false, false);
                 Ok(())
             }
-            EventBody::Returned(prompt, why) => {
-                self.busy = false;
-                self.printer.say(&say::not_sent(&why, &prompt.text))
-            }
+            EventBody::Returned(prompt, why) => self.returned(prompt, &why),
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
             EventBody::Answer(id, listing) => self.answered(id, &listing),
             _ => Ok(()),
         }
+    }
+
+    /// Says why a message was not sent. What was said in a turn is the next one.
+    fn returned(&mut self, prompt: Prompt, why: &str) -> io::Result<()> {
+        if self.in_turn {
+            self.held.push_back(prompt.text);
+            return self.printer.say(why);
+        }
+        self.busy = false;
+        self.printer.say(&say::not_sent(&why, &prompt.text))
     }
 
     /// Prints an entry. An error before there is a session ends the program.
@@ -438,9 +436,7 @@ impl Chat {
         self.choosing = false;
         // Only restores come while no turn runs.
         let restore = !previews.is_empty() || !self.busy;
-        // Of a restore that the model asked for nothing can be chosen.
-        let is_foreign =
-            |preview: &&RestorePreview| self.restoring && matches!(preview.status, RestoreStatus::Foreign { .. });
+        let is_foreign = |preview: &&RestorePreview| matches!(preview.status, RestoreStatus::Foreign { .. });
         let foreign: Vec<String> = previews.iter().filter(is_foreign).map(|preview| preview.path.clone()).collect();
         match restore {
             true => self.printer.restore(&proposal, previews, &foreign)?,
@@ -483,7 +479,7 @@ impl Chat {
     }
 
     fn turn_ended(&mut self, end: TurnEnd) -> io::Result<()> {
-        self.busy = false;
+        (self.busy, self.in_turn, self.choosing) = (false, false, false);
         match end {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.printer.say(say::interrupted())?,

@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::hunk_lines::{AROUND, lines_of};
+use super::hunk_lines::{AROUND, definition, lines_of};
 use super::replies::{Review, hold_help};
 use crate::cli::out::{self, Out};
 use crate::messages::times::{age, duration};
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
     Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestoreFate, RestorePreview, RestoreStatus,
-    Rung, State, unit_of, whole_folders,
+    Rung, unit_of, whole_folders,
 };
 use crate::protocol::{
-    Attached, Call, CallState, Item, ItemId, Listing, Mode, Notice, Outcome, Question, SessionInfo, Status,
+    Attached, Call, CallState, Changeset, EventBody, Item, ItemId, Listing, Mode, Notice, Outcome, Question,
+    SessionInfo, Status,
 };
 use crate::text::clean::clean_line as show;
-use crate::text::definition::{DefinitionChange, of_change};
 use crate::text::id::short_changeset;
 use crate::text::number::{self, thousands};
 use crate::text::time::now;
@@ -44,6 +44,8 @@ pub struct Printer {
     open: bool,
     /// The open session.
     session: String,
+    /// Those of its changesets that changed definitions of a Strand store, while it is open.
+    of_stores: Vec<Changeset>,
     /// True if the next Ctrl-C ends the program.
     ending: bool,
 }
@@ -105,6 +107,7 @@ impl Printer {
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
         self.session.clone_from(&info.id);
+        self.of_stores.clear();
         let model = match &info.status.model {
             _ if info.status.seeks_model => say::no_model_yet().into(),
             Some(model) => model.clone(),
@@ -381,11 +384,25 @@ impl Printer {
         self.say(&words)
     }
 
+    /// Notes what is printed later.
+    pub fn note(&mut self, event: &EventBody) {
+        if let EventBody::Archived(changeset) = event
+            && !changeset.definitions.is_empty()
+            && changeset.session.as_ref() == Some(&self.session)
+        {
+            self.of_stores.push(changeset.clone());
+        }
+    }
+
     /// Prints what the session changed so far, after a turn.
     pub fn summary(&mut self, changed: Option<&Proposal>, waiting: usize) -> io::Result<()> {
-        let mut line = match changed {
-            None => say::changed_nothing().to_string(),
-            Some(changed) => say::changed(&count::files(changed.files.len()), &lines(changed.counts())),
+        let files = changed.map(|changed| say::changed(&count::files(changed.files.len()), &lines(changed.counts())));
+        let definitions = Changeset::count_definitions(self.of_stores.iter());
+        let mut line = match (files, definitions) {
+            (None, 0) => say::changed_nothing().to_string(),
+            (None, n) => say::changed_definitions(&count::definitions(n)),
+            (Some(files), 0) => files,
+            (Some(files), n) => say::and_definitions(&files, &count::definitions(n)),
         };
         line.push_str(&say::waiting_and_failed(&waiting, &self.failed));
         if let Some((used, window)) = self.status.context.filter(|(used, window)| *used > 0 && *window > 0) {
@@ -473,23 +490,10 @@ fn about(file: &FileChange, hunk: &Hunk) -> String {
     }
 }
 
-/// Returns the definition that a hunk changes, and what becomes of it.
-fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChange)> {
-    if let Some(first) = hunk.definitions.first() {
-        return Some((first.name.clone(), first.change));
-    }
-    fn lines(state: &State) -> Vec<&str> {
-        state.text().map(|text| text.lines().collect()).unwrap_or_default()
-    }
-    let (before, after) = (lines(&file.before), lines(&file.after));
-    let of_lines = hunk.kind == HunkKind::Lines;
-    of_lines.then(|| of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after))).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::{Choice, Consent, ProposalId};
+    use crate::proposal::{Choice, Consent, ProposalId, State};
 
     #[test]
     fn lines_that_stay_inside_a_hunk_are_not_counted() {

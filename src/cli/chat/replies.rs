@@ -1,5 +1,6 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cli::out::Line;
@@ -150,6 +151,26 @@ fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
         }
     }
     Ok(all)
+}
+
+/// The open question to the person.
+pub enum OpenQuestion {
+    /// The decision about a proposal.
+    Proposal(Box<Pending>),
+    /// A question of the model.
+    Question(Question),
+}
+
+/// A proposal that waits for the person.
+pub struct Pending {
+    /// The proposal.
+    pub proposal: Arc<Proposal>,
+    /// The decisions so far.
+    pub review: Review,
+    /// It restores something: yes or no to all of it.
+    pub restore: bool,
+    /// The files of it that were changed outside nebula, where the person may choose for each.
+    pub foreign: Vec<String>,
 }
 
 /// The decisions so far on one proposal.

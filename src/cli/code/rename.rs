@@ -52,7 +52,7 @@ pub(super) fn rename(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &
     }
     if !place.json && !left.is_empty() {
         let why = match &server {
-            Some(server) => format!(", since {server} finds something else of the name there"),
+            Some(server) => format!(", not found by {server}"),
             None => ", since what they mean is not looked up".to_owned(),
         };
         files.complain(&format!("left as they are{why}: {}", left.join(", ")))?;

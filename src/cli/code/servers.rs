@@ -20,8 +20,7 @@ impl<'a> Servers<'a> {
     /// Returns the server for a file.
     fn of(&self, path: &str) -> Option<(&'a Context, LanguageServer)> {
         let context = self.context?;
-        let search = context.config.env().get("PATH").unwrap_or_default();
-        Some((context, lsp::choose(&context.config.lsp, path, search, self.unasked)?))
+        Some((context, lsp::choose(&context.config.lsp, path, context.config.env(), self.unasked)?))
     }
 
     /// Returns the server that is used though nobody asked for it: one that is configured, in a folder that is trusted.

@@ -9,13 +9,19 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::{ArchiveCommands, AtArgs, BlameArgs, DONE, FAILED};
+use super::super::diff;
+use super::undo::{outcome, written_files};
+use super::{ArchiveCommands, AskArgs, AtArgs, BlameArgs, DONE, FAILED, NOT_APPROVED};
 use crate::archive::Id;
 use crate::git::{self, LineCommit};
 use crate::memory::ChangesetState;
 use crate::past::{self, BlamedLine, LineCause, Moment};
-use crate::proposal::{State, is_in_repository, units};
-use crate::restore_plan::RestoreScope;
+use crate::proposal::{
+    Consent, Decision, FileChange, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State, counted,
+    is_in_repository, units,
+};
+use crate::protocol::UNDO;
+use crate::restore_plan::{RestoreScope, marking_foreign};
 use crate::text::clean::clean_line;
 use crate::text::name::text_of;
 use crate::text::number::plural;
@@ -104,7 +110,7 @@ impl ArchiveCommands<'_> {
             return self.print_state(&path, moment, &args.when);
         }
         if args.restore {
-            let Some(next) = moment.next else { bail!("nothing was changed since {}", args.when) };
+            let Some(next) = moment.next else { return self.restore_last(moment, args) };
             return self.restore(&RestoreScope::Since(next.to_string()), &args.ask);
         }
         let past::Differing { files, unreadable } =
@@ -145,26 +151,95 @@ impl ArchiveCommands<'_> {
             writeln!(self.out, "{}", line.trim_end())?;
         }
         self.out.flush()?;
-        self.complain(&differing_words(&files))?;
+        self.complain(&differing_words(&files, moment.next.is_none()))?;
         Ok(DONE)
     }
 
     fn restore_file(&mut self, path: &str, moment: Moment, args: &AtArgs) -> Result<u8> {
-        let Some(version) = past::version_at(path, moment, self.stores())? else {
+        let then = past::state_at(path, moment, self.stores())?;
+        let version = past::version_at(path, moment, self.stores())?;
+        let is_left = then.is_left && !is_in_repository(path);
+        if !is_left && version.is_none() {
             self.complain(&format!("{path} has no archived version since {}: nothing to restore", args.when))?;
             return Ok(DONE);
-        };
-        let then = past::state_at(path, moment, self.stores())?;
+        }
         if let Some(words) = doubt(then.outside, then.is_left, then.unsure) {
             self.complain(&format!("{path}: {words}"))?;
         }
-        if then.is_left {
-            self.complain(
-                "the archive holds the file as the next change met it, with what was changed outside nebula: that is restored",
-            )?;
-        }
+        let Some(version) = version.filter(|_| !is_left) else {
+            let now = self.workspace.read_archived(path)?.state;
+            return self.restore_left(vec![FileChange::new(path, now, then.state, UNDO, &[])], &args.ask);
+        };
         let scope = RestoreScope::Version { path: path.into(), version: version.id.to_string() };
         self.restore(&scope, &args.ask)
+    }
+
+    /// Restores, for a moment since which nebula changed nothing, what it had left.
+    fn restore_last(&mut self, moment: Moment, args: &AtArgs) -> Result<u8> {
+        let found = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
+        let left = found.files.into_iter().filter(|file| file.is_left && !is_in_repository(&file.change.path));
+        let back = |change: FileChange| FileChange::new(change.path, change.after, change.before, UNDO, &[]);
+        let changes: Vec<FileChange> = left.map(|file| back(file.change)).collect();
+        if changes.is_empty() {
+            bail!("nothing was changed since {}", args.when);
+        }
+        self.restore_left(changes, &args.ask)
+    }
+
+    /// Restores what nebula had left of files, which no version holds, in place of what someone else made of them: the person
+    /// is asked, unless `--force` says that nobody is.
+    fn restore_left(&mut self, changes: Vec<FileChange>, ask: &AskArgs) -> Result<u8> {
+        let changes = changes.into_iter().filter(|change| change.before != change.after);
+        let files: Vec<FileChange> = changes.map(|change| marking_foreign(change, self.stores())).collect();
+        let preview = |file: &FileChange| {
+            let choice = Some(ForeignChoice::RestoreVersion);
+            let status = RestoreStatus::Foreign { at: None, counts: file.counts, choice, conflicts: None, rung: None };
+            RestorePreview { path: file.path.clone(), status }
+        };
+        let previews: Vec<RestorePreview> = files.iter().map(preview).collect();
+        let named = counted(files.iter().map(|file| file.path.as_str()));
+        let proposal = Proposal { id: ProposalId(0), title: format!("undo of {named}"), files };
+        for file in proposal.files.iter().filter(|_| !ask.json) {
+            let diff = diff::for_person(file, self.out.is_terminal());
+            self.out.styled(&diff)?;
+        }
+        self.out.flush()?;
+        let decided = match proposal.files.is_empty() || ask.dry_run {
+            true => None,
+            false => proposal.decide(&self.decide_left(&proposal, &named, ask)?)?,
+        };
+        let applied = decided.as_ref().map(|decided| self.execute(decided, UNDO, &proposal.title)).transpose()?;
+        let written = decided.as_ref().zip(applied.as_ref()).map(|(decided, applied)| written_files(decided, applied));
+        if ask.json {
+            let changeset = applied.as_ref().and_then(|applied| applied.changeset);
+            self.out.json(&outcome(changeset, &previews, &written.unwrap_or_default()))?;
+        } else if let Some(applied) = &applied {
+            let archived = applied.changeset.map(|id| format!("; what it replaced is archived as {id}"));
+            writeln!(self.out, "restored {named}{}", archived.unwrap_or_default())?;
+        }
+        self.out.flush()?;
+        if proposal.files.is_empty() {
+            self.complain("already in that state: nothing to restore")?;
+        }
+        Ok(if applied.is_some() || proposal.files.is_empty() || ask.dry_run { DONE } else { NOT_APPROVED })
+    }
+
+    /// Returns the decision about a restore of files that someone else changed.
+    fn decide_left(&mut self, proposal: &Proposal, named: &str, ask: &AskArgs) -> Result<Decision> {
+        let accepted = |consent| Decision::accept(proposal, consent);
+        let why = match (ask.hunk, self.can_ask) {
+            (true, true) => return self.choose_hunks(proposal, &BTreeSet::new()),
+            (true, false) => "without a terminal hunks cannot be chosen",
+            _ if ask.force => return Ok(accepted(Consent::Flag("--force"))),
+            _ if ask.yes => "it was changed outside nebula: --force restores it all the same",
+            (false, false) => "it was changed outside nebula, and without a terminal this needs --force",
+            (false, true) if self.agrees(&format!("restore {named}, changed outside nebula since?"))? => {
+                return Ok(accepted(Consent::Person));
+            }
+            (false, true) => "it stays as it is",
+        };
+        self.complain(&format!("nothing was changed: {why}"))?;
+        Ok(Decision::refuse(proposal))
     }
 
     fn print_state(&mut self, path: &str, moment: Moment, when: &str) -> Result<u8> {
@@ -303,20 +378,21 @@ fn outside_words((from, to): (i64, i64)) -> String {
     format!("changed outside nebula between {} and {}", time::local(from), time::local(to))
 }
 
-/// Returns how many files differ from a moment, and which of them a restore changes.
-fn differing_words(files: &[past::FileThen]) -> String {
+/// Returns how many files differ from a moment, and which of them a restore changes. `is_last`: nebula changed nothing
+/// since, so that a restore goes back to what it had left.
+fn differing_words(files: &[past::FileThen], is_last: bool) -> String {
     // A folder that nebula made goes with the files for which it was made.
     let is_outside =
         |file: &&past::FileThen| file.version.is_none() && (file.outside.is_some() || !file.change.before.is_absent());
-    let outside = files.iter().filter(is_outside).count();
+    let outside = files.iter().filter(|file| is_outside(file) && !(is_last && file.is_left)).count();
     let counted = format!("{} from then to now; nothing was changed", plural(files.len(), "file"));
     match (files.len() - outside, outside) {
         (0, 0) => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),
         (_, 0) => format!("{counted} (`--restore` proposes to go back)"),
-        (0, _) => format!("{counted}: all outside nebula, which `--restore` leaves as they are"),
+        (0, _) => format!("{counted}: all outside nebula, which `--restore` leaves as they are unless one is named"),
         (some, n) => format!(
             "{counted} (`--restore` proposes to go back in {some}; the others were changed outside nebula only: it \
-             leaves these {n} as they are)"
+             leaves these {n} as they are unless one is named)"
         ),
     }
 }

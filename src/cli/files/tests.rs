@@ -736,6 +736,41 @@ fn a_moment_shows_what_nebula_left_and_not_what_was_written_outside_since() {
 }
 
 #[test]
+fn what_nebula_left_and_someone_destroyed_is_restored_once_one_agrees() {
+    let w = World::new();
+    w.write("f", "1\n");
+    w.edit("f", "1\ncmd\n");
+    w.write("f", "1\n");
+    // A time after the only changeset.
+    let at = |words: &[&str], answers| w.run(&[&["at", "-0m"], words].concat(), answers);
+    let shown = at(&[], None);
+    assert!(shown.out.contains("as nebula left it") && shown.err.contains("proposes to go back"), "{shown:?}");
+    for words in [&["--restore", "--yes"][..], &["f", "--restore", "--yes"], &["f", "--restore"]] {
+        let ran = at(words, None);
+        assert_eq!((ran.code, w.read("f").as_str()), (NOT_APPROVED, "1\n"), "{words:?}: {ran:?}");
+    }
+    assert_eq!(at(&["f", "--restore", "--dry-run"], None).code, DONE);
+    let refused = at(&["f", "--restore"], Some("n\n"));
+    assert_eq!((refused.code, w.read("f").as_str()), (NOT_APPROVED, "1\n"), "{refused:?}");
+    let restored = at(&["f", "--restore"], Some("y\n"));
+    assert_eq!((restored.code, w.read("f").as_str()), (DONE, "1\ncmd\n"), "{restored:?}");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("f"), "1\n", "what it replaced is archived");
+}
+
+#[test]
+fn what_nebula_left_of_all_files_is_restored_where_it_changed_nothing_since() {
+    let w = World::new();
+    w.write("f", "1\n");
+    w.edit("f", "2\n");
+    w.edit("g", "x\n");
+    w.write("f", "1\n");
+    fs::remove_file(w.workspace.full("g")).expect("removed");
+    let restored = w.run(&["at", "-0m", "--restore", "--force"], None);
+    assert_eq!((restored.code, w.read("f").as_str(), w.read("g").as_str()), (DONE, "2\n", "x\n"), "{restored:?}");
+}
+
+#[test]
 fn a_change_that_failed_is_no_moment() {
     let mut w = World::new();
     w.write("f", "1\n");

@@ -104,7 +104,8 @@ impl ArchiveCommands<'_> {
             (false, true) => Some(ForeignChoice::Keep),
             (false, false) => None,
         };
-        let merge_clean = ask.yes && !ask.force && !named;
+        // What is only looked at is shown as `--yes` would do it.
+        let merge_clean = (ask.yes || ask.dry_run) && !ask.force && !named;
         let mut choices = Choices { others, merge_clean, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         let mut revert = plan.revert(&mut restoration, self.stores())?;
@@ -116,6 +117,8 @@ impl ArchiveCommands<'_> {
         }
         self.list(&restoration.previews, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
         if ask.dry_run {
+            let merged = if ask.json { Vec::new() } else { merged_files(&restoration) };
+            self.show_diffs(&merged, &[], None)?;
             self.report(None, &restoration.previews, &none, ask.json)?;
             return Ok((DONE, none));
         }
@@ -124,7 +127,7 @@ impl ArchiveCommands<'_> {
             revert = plan.revert(&mut restoration, self.stores())?;
         }
         if restoration.proposal.files.is_empty() && revert.is_none() {
-            return Ok((self.nothing_to_do(&restoration, ask)?, none));
+            return Ok((self.nothing_to_do(&restoration, named, ask)?, none));
         }
         // Conflicts are chosen one by one.
         let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
@@ -151,7 +154,7 @@ impl ArchiveCommands<'_> {
             writeln!(self.out, "{}", restored_words(&applied, &paths))?;
             self.out.flush()?;
         }
-        Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
+        Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, paths))
     }
 
     /// Decides and restores: files, and definitions with them. Returns nothing where nothing was agreed to.
@@ -246,13 +249,14 @@ impl ArchiveCommands<'_> {
     }
 
     /// Says why nothing is to be done.
-    fn nothing_to_do(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<u8> {
+    fn nothing_to_do(&mut self, restoration: &Restoration, named: bool, ask: &AskArgs) -> Result<u8> {
         self.report(None, &restoration.previews, &WrittenFiles::new(), ask.json)?;
         let is_left = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. });
         let is_missing =
             |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_));
         if restoration.previews.iter().any(|f| is_left(&f)) {
-            return self.left(&restoration.previews, &WrittenFiles::new(), true);
+            let overwrites = named || ask.yes || ask.force;
+            return self.left(&restoration.previews, &WrittenFiles::new(), (true, overwrites));
         }
         if restoration.previews.iter().any(is_missing) {
             self.complain("nothing could be restored: nothing was changed")?;
@@ -266,10 +270,17 @@ impl ArchiveCommands<'_> {
         Ok(DONE)
     }
 
-    /// Lists the files that keep their changes from outside nebula.
-    fn left(&mut self, previews: &[RestorePreview], applied: &WrittenFiles, scripted: bool) -> Result<u8> {
+    /// Lists the files that keep their changes from outside nebula. `tried`: no merge without a conflict is left to
+    /// `--yes`.
+    fn left(
+        &mut self,
+        previews: &[RestorePreview],
+        applied: &WrittenFiles,
+        (scripted, tried): (bool, bool),
+    ) -> Result<u8> {
+        let merges = |f: &RestorePreview| matches!(f.status, RestoreStatus::Foreign { conflicts: Some(0), .. });
         let stays = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !f.is_among(applied);
-        let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
+        let (merged, kept): (Vec<_>, Vec<_>) = previews.iter().filter(stays).partition(|f| !tried && merges(f));
         let missing = |f: &&RestorePreview| {
             matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_)) && !f.is_among(applied)
         };
@@ -277,10 +288,15 @@ impl ArchiveCommands<'_> {
         if !missing.is_empty() {
             self.complain(&format!("not restored: {} (the list above says why)", missing.join(", ")))?;
         }
-        if left.is_empty() {
+        if merged.is_empty() && kept.is_empty() {
             return Ok(if missing.is_empty() { DONE } else { NOT_APPROVED });
         }
-        self.complain(&format!("changed outside nebula, so kept: {} (--force restores them too)", left.join(", ")))?;
+        for (files, way) in [(merged, "--yes merges them"), (kept, "--force restores them too")] {
+            let paths: Vec<_> = files.into_iter().map(|f| f.path.as_str()).collect();
+            if !paths.is_empty() {
+                self.complain(&format!("changed outside nebula, so kept: {} ({way})", paths.join(", ")))?;
+            }
+        }
         Ok(if scripted || !missing.is_empty() { NOT_APPROVED } else { DONE })
     }
 
@@ -392,6 +408,14 @@ pub(in crate::cli) fn line(preview: &RestorePreview, width: usize) -> String {
     let (glyph, words, detail) = in_words(&preview.status);
     let path = padded(&clean_line(&preview.path), width);
     format!("{glyph} {path}  {words:27}  {}", clean_line(&detail)).trim_end().to_owned()
+}
+
+/// Returns the files of a restore that are to be merged with what someone else changed.
+fn merged_files(restoration: &Restoration) -> Vec<FileChange> {
+    let is_merged =
+        |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. });
+    let merged: BTreeSet<&str> = restoration.previews.iter().filter(is_merged).map(|f| f.path.as_str()).collect();
+    restoration.proposal.files.iter().filter(|file| merged.contains(file.path.as_str())).cloned().collect()
 }
 
 /// Returns whether a merge met lines that both changed.

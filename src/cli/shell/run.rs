@@ -107,7 +107,12 @@ pub(super) fn request(context: &Context, args: &RunArgs) -> Result<CommandReques
         (false, true) => Grant::Read,
         (false, false) => Grant::Workspace,
     };
-    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None, holds: None, terminal: None })
+    // It is the command's alone: nobody is asked anything here, so that nothing of it is taken for an answer.
+    let input = shell::has_input().map_err(|why| {
+        UsageError::new(format!("standard input cannot be given to the command: {why}; open it to be only read"))
+    })?;
+    let consent = Consent::Person;
+    Ok(CommandRequest { text, folder, grant, consent, view: None, holds: None, terminal: None, input })
 }
 
 /// Runs a command to its end and prints what it prints. Returns it, and whether it was interrupted; none: it was not

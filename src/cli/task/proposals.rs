@@ -14,11 +14,14 @@ use crate::protocol::{Command, Level, Notice, Outcome};
 impl EventPrinter {
     pub(super) fn proposed(&mut self, proposal: Arc<Proposal>) -> io::Result<StepDone> {
         self.show_proposal(&proposal)?;
-        if self.ask {
+        // Of a restore whose files were all changed outside nebula nothing is left to ask about: they stay as they are.
+        let is_empty = proposal.files.is_empty();
+        if self.ask && !is_empty {
             self.fresh_line()?;
             return Ok(StepDone { question: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
         }
-        let decision = self.refuse(&proposal)?;
+        self.refused |= is_empty;
+        let decision = if is_empty { Decision::refuse(&proposal) } else { self.refuse(&proposal)? };
         let decided = self.answered(Command::Decide(proposal.id, decision))?;
         Ok(StepDone { command: Some(decided), ..StepDone::default() })
     }

@@ -34,12 +34,25 @@ impl Meaning {
     /// Returns the one of some meanings, or what says that it is one of several.
     pub fn one_of(all: impl IntoIterator<Item = Meaning>) -> Meaning {
         let mut found: Vec<Meaning> = Vec::new();
-        for meaning in all {
+        let each = |one: Meaning| match one {
+            Meaning::OneOf(some) => some,
+            one => vec![one],
+        };
+        for meaning in all.into_iter().flat_map(each) {
             if !found.iter().any(|known| known.is(&meaning)) {
                 found.push(meaning);
             }
         }
         if found.len() == 1 { found.remove(0) } else { Meaning::OneOf(found) }
+    }
+
+    /// Returns the modules that it may be.
+    pub fn modules(self) -> Vec<Module> {
+        match self {
+            Meaning::Module(module) => vec![module],
+            Meaning::OneOf(all) => all.into_iter().flat_map(Meaning::modules).collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn is(&self, other: &Meaning) -> bool {

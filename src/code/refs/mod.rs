@@ -30,7 +30,7 @@ use tree_sitter::Node;
 use super::file::SourceFile;
 use super::lang::{CodeNode, NodeKind, SourceLanguage};
 use formats::{FormatName, format_names};
-use meaning::{Meaning, Module, Names};
+use meaning::{HOPS, Meaning, Module, Names};
 use names::Lookup;
 use role::Role;
 
@@ -51,6 +51,8 @@ pub struct MentionFinder<'a> {
     as_member: OnceCell<bool>,
     /// True if its file exports it as `default`.
     is_default: OnceCell<bool>,
+    /// The other names by which files hand it on.
+    handed_on: OnceCell<Vec<String>>,
 }
 
 impl<'a> MentionFinder<'a> {
@@ -65,6 +67,7 @@ impl<'a> MentionFinder<'a> {
             is_global: names::is_global(target),
             as_member: OnceCell::new(),
             is_default: OnceCell::new(),
+            handed_on: OnceCell::new(),
         }
     }
 
@@ -73,7 +76,50 @@ impl<'a> MentionFinder<'a> {
         // What a file exports as `default` has another name in each that imports it.
         let others: &[&str] = if self.is_default() { &["import", "default"] } else { &[] };
         let name = self.target.node().name.as_str();
-        [&[name.strip_prefix("r#").unwrap_or(name)], others].concat()
+        let handed_on: Vec<&str> = self.handed_on().iter().map(String::as_str).collect();
+        [&[name.strip_prefix("r#").unwrap_or(name)], others, &handed_on].concat()
+    }
+
+    /// Returns the other names by which files hand the definition on: `pub use money::sum as total`.
+    fn handed_on(&self) -> &[String] {
+        self.handed_on.get_or_init(|| {
+            let (target, tree, mut found) = (self.target, self.lookup.tree(), Vec::new());
+            let name = target.node().name.as_str();
+            let may_be_imported = !target.is_member() || names::is_variant(&target.file, target.at);
+            if target.file.language == SourceLanguage::Go || !may_be_imported {
+                return found;
+            }
+            let like =
+                |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(target.file.language));
+            let mut open = vec![name.to_owned()];
+            open.extend(self.is_default().then(|| "default".to_owned()));
+            while let Some(word) = open.pop() {
+                let holds = |path: &&String| tree.text(path).is_some_and(|text| text.contains(&word));
+                let files = tree.paths().iter().filter(like).filter(holds).filter_map(|path| tree.source(path));
+                for alias in files.flat_map(|file| self.handed_on_by(&file, &word)) {
+                    let is_name = ![name, "default", "_"].contains(&alias.as_str());
+                    if is_name && found.len() < HOPS && !found.contains(&alias) {
+                        found.push(alias.clone());
+                        open.push(alias);
+                    }
+                }
+            }
+            found
+        })
+    }
+
+    /// Returns the other names by which a file hands on what it knows the definition by.
+    fn handed_on_by(&self, file: &Rc<SourceFile>, word: &str) -> Vec<String> {
+        let leaves = match word {
+            "default" => names::default_imports(file),
+            word => binding::leaves(file, word).apart(),
+        };
+        let given = |leaf: Node<'_>| {
+            let alias = roles::alias(leaf).filter(|alias| roles::is_handed_on(*alias))?;
+            let certainty = self.of_leaf(file, word, leaf, &roles::role(leaf, file.syntax()))?;
+            (certainty > Certainty::Name).then(|| file.text[alias.byte_range()].to_owned())
+        };
+        leaves.into_iter().filter_map(given).collect()
     }
 
     /// Returns the name as Rust may write it too: `r#total`.
@@ -143,21 +189,21 @@ impl<'a> MentionFinder<'a> {
         while let Some(next) = open.pop() {
             for glob in self.lookup.globs(&next).iter() {
                 self.lookup.begin();
-                match self.lookup.import(&next, glob, 0) {
-                    Meaning::Module(Module::File(other, within)) => {
-                        if other.path == target.file.path && within == container {
-                            return true;
-                        }
-                        if seen.insert(other.path.clone()) {
-                            open.push(other);
-                        }
-                    }
-                    Meaning::Node { file: other, at, .. }
-                        if other.path == target.file.path && other.nodes[at].dotted == container =>
-                    {
+                let meaning = self.lookup.import(&next, glob, 0);
+                if let Meaning::Node { file: other, at, .. } = &meaning
+                    && other.path == target.file.path
+                    && other.nodes[*at].dotted == container
+                {
+                    return true;
+                }
+                for module in meaning.modules() {
+                    let Module::File(other, within) = module else { continue };
+                    if other.path == target.file.path && within == container {
                         return true;
                     }
-                    _ => {}
+                    if seen.insert(other.path.clone()) {
+                        open.push(other);
+                    }
                 }
             }
         }
@@ -184,13 +230,23 @@ impl<'a> MentionFinder<'a> {
                 aliases.insert(roles::alias(leaf).map_or(text(leaf), text));
             }
         }
-        aliases.retain(|alias| alias != name);
-        for alias in aliases {
-            for leaf in binding::leaves(file, alias).apart() {
-                let role = roles::role(leaf, file.syntax());
-                if let Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_) = role {
-                    found.extend(self.of_leaf(file, alias, leaf, &role).map(|certainty| mention(leaf, certainty)));
+        let mut words = aliases.clone();
+        for word in self.handed_on() {
+            words.extend(binding::leaves(file, word).apart().into_iter().filter_map(roles::alias).map(text));
+            words.insert(word);
+        }
+        words.retain(|word| word != name && *word != "default");
+        for word in words {
+            for leaf in binding::leaves(file, word).apart().into_iter().filter(|leaf| !roles::is_alias(*leaf)) {
+                if found.iter().any(|one: &CodeMention| one.at.start == leaf.start_byte()) {
+                    continue;
                 }
+                let role = roles::role(leaf, file.syntax());
+                let is_plain = matches!(role, Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_));
+                // What only has a name that another file gives is no mention.
+                let is_told = |one: &Certainty| *one > Certainty::Name || is_plain && aliases.contains(word);
+                let certainty = self.of_leaf(file, word, leaf, &role).filter(is_told);
+                found.extend(certainty.map(|certainty| mention(leaf, certainty)));
             }
         }
         found.iter_mut().for_each(|one| one.is_alias = true);

@@ -1002,3 +1002,143 @@ fn other_files_add_to_interfaces_of_typescript() {
     assert_eq!([added("b.ts::Opt", "a.ts"), added("b.ts::Opt", "c.ts"), added("b.ts::Opt", "d.ts")], [1, 0, 0]);
     assert_eq!([added("g.d.ts::Global", "h.ts"), added("g.d.ts::Global", "a.ts")], [1, 0]);
 }
+
+#[test]
+fn a_package_of_python_is_no_place_for_absolute_imports() {
+    let queue = ("app/queue.py", "import queue\nclass Queue: pass\nqueue.Queue()\n");
+    let jobs = (
+        "app/jobs.py",
+        "import queue\nfrom queue import Queue\nqueue.Queue()\nQueue()\nfrom .queue import Queue as Q\n",
+    );
+    let main = ("main.py", "from app.queue import Queue\n");
+    let package = ("app/__init__.py", "");
+    let project = Project::of(&[package, queue, jobs, main]);
+    let found = ["app/jobs.py:2 name", "app/jobs.py:3 name", "app/jobs.py:4 name", "app/jobs.py:5 import"];
+    let found: Vec<&str> = found.into_iter().chain(["main.py:1 import"]).collect();
+    assert_eq!(project.mentions("app/queue.py::Queue"), found);
+    // A program that is run from the package would find it.
+    let target = project.target("app/queue.py::Queue");
+    let possible = MentionFinder::new(&target, &project).of(&project.source("app/jobs.py").expect("a source"));
+    assert_eq!(possible.iter().map(|one| one.is_possible).collect::<Vec<bool>>(), [true, true, true, false]);
+    // Of the package itself it is the library's, too.
+    let dump = ("lib/json/__init__.py", "import json as _json\ndef dump(): _json.dump()\n");
+    let provider = ("lib/json/provider.py", "import json\njson.dump()\n");
+    let files = [("lib/__init__.py", ""), dump, provider, ("main.py", "from lib import json\njson.dump()\n")];
+    assert_eq!(mentions_in(&files, "lib/json/__init__.py::dump"), ["lib/json/provider.py:2 name", "main.py:2 import"]);
+    // From the folder above the outermost package it is found.
+    let (root, inner) = (("utils.py", "def helper(): pass\n"), ("pkg/utils.py", "def helper(): pass\n"));
+    let a = ("pkg/sub/a.py", "from utils import helper\nhelper()\n");
+    let files = [root, inner, a, ("pkg/__init__.py", ""), ("pkg/sub/__init__.py", "")];
+    assert_eq!(mentions_in(&files, "utils.py::helper"), ["pkg/sub/a.py:1 import", "pkg/sub/a.py:2 import"]);
+    assert_eq!(mentions_in(&files, "pkg/utils.py::helper"), Vec::<String>::new());
+    // So it is with a package that is the workspace.
+    let own = [("__init__.py", ""), root, ("sub/__init__.py", ""), ("sub/a.py", "from utils import helper\n")];
+    assert_eq!(mentions_in(&own, "utils.py::helper"), ["sub/a.py:1 name"]);
+}
+
+#[test]
+fn absolute_imports_of_python_are_found_from_folders_that_are_no_packages() {
+    let text = "def helper(): pass\n";
+    let uses = |module: &str| format!("from {module} import helper\nhelper()\n");
+    for (home, user, module, packages) in [
+        // A `src` layout, from the package and from tests beside it.
+        ("src/pkg/a.py", "src/pkg/b.py", "pkg.a", &["src/pkg"][..]),
+        ("src/pkg/a.py", "tests/test_a.py", "pkg.a", &["src/pkg"]),
+        ("src/pkg/a.py", "tests/test_a.py", "pkg.a", &["src/pkg", "tests"]),
+        ("pkg/a.py", "tests/unit/test_a.py", "pkg.a", &["pkg", "tests", "tests/unit"]),
+        ("pkg/a.py", "pkg/tests/test_a.py", "pkg.a", &["pkg", "pkg/tests"]),
+        ("tests/help.py", "tests/test_a.py", "tests.help", &["tests"]),
+        ("tests/help.py", "tests/test_a.py", "help", &[]),
+        // Packages without a file of their own.
+        ("space/pkg/a.py", "space/pkg/b.py", "space.pkg.a", &[]),
+        ("space/pkg/a.py", "space/pkg/b.py", "space.pkg.a", &["space/pkg"]),
+        // Programs that are run from their folder, also with packages beside them.
+        ("tools/a.py", "tools/b.py", "a", &[]),
+        ("tools/pkg/a.py", "tools/b.py", "pkg.a", &["tools/pkg"]),
+        ("one/app/a.py", "one/app/sub/b.py", "app.a", &["one/app", "one/app/sub"]),
+        ("a.py", "b.py", "a", &[]),
+    ] {
+        let (used, made) = (uses(module), packages.iter().map(|folder| format!("{folder}/__init__.py")));
+        let made: Vec<String> = made.collect();
+        let files = [(home, text), (user, used.as_str())].into_iter();
+        let files: Vec<(&str, &str)> = files.chain(made.iter().map(|path| (path.as_str(), ""))).collect();
+        let want = [format!("{user}:1 import"), format!("{user}:2 import")];
+        assert_eq!(mentions_in(&files, &format!("{home}::helper")), want, "{user}: {module}, {packages:?}");
+    }
+    // A folder of tests that is called like the package is not what they import.
+    let files = [
+        ("pkg/__init__.py", "def helper(): pass\n"),
+        ("tests/pkg/test_a.py", ""),
+        ("tests/test_b.py", "from pkg import helper\n"),
+    ];
+    assert_eq!(mentions_in(&files, "pkg/__init__.py::helper"), ["tests/test_b.py:1 import"]);
+    // Nor does a file that is no package hold what lies in the folder above.
+    let files = [("a.py", ""), ("b.py", "def helper(): pass\n"), ("c.py", "from a import b\nb.helper()\n")];
+    assert_eq!(mentions_in(&files, "b.py::helper"), ["c.py:2 name"]);
+}
+
+#[test]
+fn uses_by_a_name_that_another_file_hands_on_are_mentions() {
+    let rust = Project::of(&[
+        (
+            "src/lib.rs",
+            "pub mod money;\npub mod user;\npub use money::{sum as total};\npub use self::total as grand;\nuse money::sum as own;\n\
+             fn f() { crate::total(); own(); }\n",
+        ),
+        ("src/money.rs", "pub fn sum() {}\n"),
+        (
+            "src/user.rs",
+            "use crate::total;\nuse crate::grand as g;\npub fn f() { total(); crate::total(); g(); }\nfn h(total: u8, own: u8) { total; own; x.total(); }\n",
+        ),
+        ("src/other.rs", "fn total() {}\nfn f() { total(); grand(); }\n"),
+    ]);
+    let found = rust.mentions("src/money.rs::sum");
+    let count = |place: &str| found.iter().filter(|one| *one == place).count();
+    let want = [
+        ("src/lib.rs:3 import", 1),
+        ("src/lib.rs:4 import", 1),
+        ("src/lib.rs:5 import", 1),
+        ("src/lib.rs:6 import", 2),
+        ("src/user.rs:1 import", 1),
+        ("src/user.rs:2 import", 1),
+        ("src/user.rs:3 import", 3),
+    ];
+    assert!(want.iter().all(|(place, n)| count(place) == *n) && found.len() == 10, "{found:?}");
+    let python = Project::of(&[
+        ("pkg/__init__.py", "from .money import add as plus\ndef f():\n    from .money import add as inner\n"),
+        ("pkg/money.py", "def add(): pass\n"),
+        ("main.py", "from pkg import plus\nimport pkg\nplus(pkg.plus(), x.plus())\ndef inner(plus): plus()\n"),
+    ]);
+    let found = ["main.py:1 import", "main.py:3 import", "main.py:3 import"].into_iter();
+    let found: Vec<&str> = found.chain(["pkg/__init__.py:1 import", "pkg/__init__.py:3 import"]).collect();
+    assert_eq!(python.mentions("pkg/money.py::add"), found);
+    let script = Project::of(&[
+        ("index.ts", "export { mul as times, default as paint } from './m';\n"),
+        (
+            "m.ts",
+            "export function mul() {}\nexport default function draw() {}\nfunction one() {}\nexport { one as two };\n",
+        ),
+        (
+            "u.ts",
+            "import { times, paint } from './index';\nimport * as x from './index';\ntimes(x.times());\npaint();\n",
+        ),
+        ("v.ts", "import { times } from 'other';\nimport { two } from './m';\ntimes(two(y.times()));\n"),
+    ]);
+    let times = ["index.ts:1 import", "u.ts:1 import", "u.ts:3 import", "u.ts:3 import"];
+    assert_eq!(script.mentions("m.ts::mul"), times);
+    assert_eq!(script.mentions("m.ts::draw"), ["index.ts:1 import", "u.ts:1 import", "u.ts:4 import"]);
+    assert_eq!(script.mentions("m.ts::one"), ["m.ts:4 local", "v.ts:2 import", "v.ts:3 import"]);
+    // A rename leaves them, and the files that hold them are read.
+    let target = script.target("m.ts::mul");
+    let finder = MentionFinder::new(&target, &script);
+    assert_eq!(finder.words(), ["mul", "times"]);
+    assert!(finder.of(&script.source("u.ts").expect("a source")).iter().all(|one| one.is_alias));
+    // Two exports of a file that trade their names.
+    let traded = [
+        ("a.ts", "export { x as y, y as x } from './b';\n"),
+        ("b.ts", "export function x() {}\nexport function y() {}\n"),
+        ("c.ts", "import { x } from './a';\nx();\n"),
+    ];
+    assert_eq!(mentions_in(&traded, "b.ts::y"), ["a.ts:1 import", "c.ts:1 import", "c.ts:2 import"]);
+    assert_eq!(mentions_in(&traded, "b.ts::x"), ["a.ts:1 import"]);
+}

@@ -1,6 +1,5 @@
 //! The built-in providers: one table of their addresses, variables and models.
 
-use crate::config::key_use::host;
 pub use crate::config::key_use::with_scheme;
 use crate::config::keys::DEFAULT_MODEL;
 use crate::config::paths::Variables;
@@ -105,9 +104,7 @@ pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&
         .map(|(row, _)| row.name)
 }
 
-/// Returns the host of a built-in provider, and the variable of its key, for the form that connects it; empty where it
-/// has none.
-pub fn place(provider: &str) -> (&'static str, &'static str) {
-    let (url, variable) = built_in(provider);
-    (url.map_or("", host), variable.unwrap_or_default())
+/// Returns the variable of a built-in provider's key; empty where it has none.
+pub fn key_variable(provider: &str) -> &'static str {
+    built_in(provider).1.unwrap_or_default()
 }

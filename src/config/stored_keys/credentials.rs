@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::config::connection::providers::{PROVIDERS, built_in};
 use crate::config::connection::proxy;
-use crate::config::connection::{Connection, own_wire};
+use crate::config::connection::{Connection, from_env, own_wire};
 use crate::config::file::{self, Error};
-use crate::config::key_use::{Secret, StoredKey, server};
+use crate::config::key_use::{Secret, StoredKey, host, server};
 use crate::config::paths::Paths;
 use crate::config::values::Config;
 
@@ -78,7 +78,8 @@ impl Config {
     /// used only where the server is the configured one; a server of the person's own has a name of its own.
     pub fn connection_to(&self, provider: &str, base_url: Option<&str>, key: Option<Secret>) -> Connection {
         let mut configured = self.connection_of(provider);
-        let mut url = base_url.or(built_in(provider).0).unwrap_or(&configured.base_url).to_string();
+        let own = self.own_url(provider);
+        let mut url = base_url.or(own.as_deref()).unwrap_or(&configured.base_url).to_string();
         url.truncate(url.trim_end_matches('/').len());
         let is_same = |other: &Connection| server(&other.base_url) == server(&url);
         if base_url.is_some() && !is_same(&configured) {
@@ -106,6 +107,17 @@ impl Config {
             base_url: url,
             ..Connection::default()
         }
+    }
+
+    /// Returns the address of a provider that a person connects by its key alone: that of the variable in which its other
+    /// clients look for it, or its own.
+    fn own_url(&self, provider: &str) -> Option<String> {
+        from_env(provider, self.env()).or_else(|| built_in(provider).0.map(Into::into))
+    }
+
+    /// Returns the host that such a key goes to; empty where the provider has no address of its own.
+    pub fn own_host(&self, provider: &str) -> String {
+        self.own_url(provider).map(|url| host(&url).to_string()).unwrap_or_default()
     }
 
     /// Returns the name of a server among the configured providers, or a new one after its host.
@@ -197,6 +209,14 @@ mod tests {
         let other = load().connection_to("openai", Some("https://evil.example/v1"), None);
         assert_eq!(other.key, None);
         assert_eq!(load().connection_to("anthropic", None, None).key, None);
+        // The variable in which other clients look for a provider's address names its server here too.
+        let env = Variables::from_iter([("ANTHROPIC_BASE_URL", "http://gateway.lan:8080")]);
+        let behind = self::load(home.path(), env);
+        assert_eq!(behind.connection_to("anthropic", None, None).base_url, "http://gateway.lan:8080");
+        assert_eq!(
+            (behind.own_host("anthropic").as_str(), behind.own_host("openai").as_str()),
+            ("gateway.lan", "api.openai.com")
+        );
         // Another key for the same server takes its place.
         config.keep_key(&connection, Some(&Secret::new("sk-2"))).expect("kept");
         let path = path(&load().paths).expect("a path");

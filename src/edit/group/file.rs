@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
+use crate::edit::path::may_name;
 use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
 use crate::edit::{Edit, Format, Op, PatchHunk};
@@ -25,7 +26,8 @@ pub struct Current {
     pub seen: bool,
     /// The text that the model read, where the file is another one now: edits that fit it alone are merged.
     pub read: Option<Arc<str>>,
-    /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one.
+    /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one, and so does
+    /// a block with most of its lines.
     pub instead: Vec<String>,
     /// The reason why the model may not see its text: every edit but a deletion is refused with it, since what is said
     /// of the edit could quote the text.
@@ -223,7 +225,10 @@ impl File {
         let (encoding, NewText { text, mut found, doubt }) = match &self.now {
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
             FileState::Gone if expected && edit.format == Format::TOOLS => return Err(self.absent()),
-            FileState::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
+            FileState::Gone => {
+                let doubt = self.meant_instead(edit).map(|file| format!("it may be {file}"));
+                (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path) })
+            }
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             FileState::Text { encoding, text } => {
@@ -237,7 +242,10 @@ impl File {
         if let Some(why) = doubt {
             let questioned = |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
             if rules.questioned.as_ref().is_some_and(|all| !questioned(all)) {
-                return Ok(EditStatus::Doubted(format!("{why} {SEND_AGAIN}")));
+                return Ok(EditStatus::Doubted(match self.now {
+                    FileState::Gone => format!("{why}. {NEW_FILE}"),
+                    _ => format!("{why} {SEND_AGAIN}"),
+                }));
             }
             found = PlaceMatch { rung: Rung::Inexact, detail: Some(why) };
         }
@@ -246,6 +254,12 @@ impl File {
         self.now = FileState::Text { encoding, text };
         self.seen = true;
         Ok(EditStatus::Placed(found))
+    }
+
+    /// Returns the only file of this name in another folder, which a block with a whole new file may mean.
+    fn meant_instead(&self, edit: &Edit) -> Option<&str> {
+        let [file] = self.instead.as_slice() else { return None };
+        (edit.whole_block().is_some() && may_name(&self.path, file)).then_some(file)
     }
 
     fn place(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {
@@ -339,6 +353,10 @@ impl File {
 
 const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
                      everything that stays. To leave out the rest, send the same text again.";
+
+/// The advice to the model on a block whose path names a file in another folder but for that folder.
+const NEW_FILE: &str = "Nothing was written yet. To change that file, send the block again under its whole path. To make a \
+                        new file of this name, send the same text again.";
 
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
                        again, then delete it as it is.";

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 pub use file::{Current, GroupRules, Lookup};
 
 use self::file::{File, FileState, MoveEnd};
+use super::bytes::decode;
 use super::format::Format;
 use super::op::{Edit, Op};
 use super::outcome::{EditOutcome, EditResult, EditStatus};
@@ -86,19 +87,22 @@ fn is_example(path: &str, op: &Op) -> bool {
 /// that it may be one of several.
 fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Option<&'k str>, String> {
     let (Op::Write { content } | Op::Overwrite { content }) = &edit.op else { return Ok(None) };
-    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let is_version = |file: &&KnownFile| {
-        let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let stay = own.iter().filter(|line| lines.contains(**line)).count();
-        stay * 10 >= own.len() * 6 && stay > 0
-    };
     let named = known.iter().filter(|file| edit.format != Format::TOOLS && may_name(path, &file.path));
-    let versions: Vec<&str> = named.filter(is_version).map(|file| file.path.as_str()).collect();
+    let versions: Vec<&str> =
+        named.filter(|file| is_version(content, &file.text)).map(|file| file.path.as_str()).collect();
     match versions.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
         several => Err(format!("it may be {}. Name the one that is meant, with its folder.", several.join(" or "))),
     }
+}
+
+/// Returns whether most lines of a file are in a whole text.
+fn is_version(content: &str, text: &str) -> bool {
+    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
+    let own: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let stay = own.iter().filter(|line| lines.contains(**line)).count();
+    stay * 10 >= own.len() * 6 && stay > 0
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
@@ -111,21 +115,28 @@ struct Group<'l, 'a> {
 
 impl Group<'_, '_> {
     /// Returns the file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds
-    /// its place there, or the only `known` one of that name whose text it mostly is.
+    /// its place there or is a whole text with most lines of it, or the only `known` one of that name with such a text.
     fn open_for(&mut self, name: &str, edit: &Edit, known: &[KnownFile]) -> Result<usize, String> {
         let current = self.current(name)?;
         let gone = current.state.is_absent() && !self.by_path.contains_key(&current.path);
-        if gone
-            && edit.is_within()
-            && !is_example(name, &edit.op)
-            && let [instead] = current.instead.as_slice()
-        {
-            return self.open(instead);
-        }
         if gone && let Some(file) = meant_whole(&current.path, edit, known)? {
             return self.open(file);
         }
+        if gone
+            && !is_example(name, &edit.op)
+            && let [instead] = current.instead.as_slice()
+            && (edit.is_of_part() || self.is_version_of(instead, edit))
+        {
+            return self.open(instead);
+        }
         self.open_as(current)
+    }
+
+    /// Returns whether an edit is a block with a new version of a file.
+    fn is_version_of(&mut self, path: &str, edit: &Edit) -> bool {
+        let Some(content) = edit.whole_block() else { return false };
+        let there = self.current(path).ok().filter(|there| there.withheld.is_none());
+        there.and_then(|there| Some(is_version(content, &decode(there.state.bytes()?).1))).unwrap_or(false)
     }
 
     /// Returns the file of that name, by its index; read at its first mention.

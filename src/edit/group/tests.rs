@@ -111,6 +111,58 @@ fn a_name_that_two_known_files_have_means_the_one_of_that_text() {
 }
 
 #[test]
+fn a_block_under_the_bare_name_of_a_file_means_that_file_or_raises_a_question() {
+    const FILE: &str = "x = 1\ny = 2\nz = 3\n";
+    let run = |content: &str, format, seen: bool, instead: &[&str], questioned: HashSet<(String, String)>| {
+        let edit = Edit::new("cart.py", Op::Overwrite { content: content.into() }, format, "whole");
+        assert_eq!(edit.is_within(), format == Format::WHOLE, "only then the other files are looked for");
+        let mut lookup = |path: &str| {
+            let state = if path.contains('/') { State::file(FILE.as_bytes()) } else { State::Absent };
+            let instead = instead.iter().filter(|_| state.is_absent()).map(|file| file.to_string()).collect();
+            Ok(Current { path: path.to_string(), state, seen, read: None, instead, withheld: None })
+        };
+        apply(&[edit], &mut lookup, &GroupRules { questioned: Some(questioned), ..GroupRules::default() })
+    };
+    let (version, other) = ("x = 1\ny = 5\nz = 3\n", "def new():\n    pass\n");
+    let outcome = run(version, Format::WHOLE, true, &["src/cart.py"], HashSet::new());
+    assert_eq!(outcome.changes[0].path, "src/cart.py");
+    let unread = run(version, Format::WHOLE, false, &["src/cart.py"], HashSet::new());
+    assert!(unread.changes.is_empty() && unread.text().starts_with("src/cart.py: it has not been read"), "{unread:?}");
+    let question = run(other, Format::WHOLE, true, &["src/cart.py"], HashSet::new());
+    assert!(question.changes.is_empty());
+    assert!(
+        matches!(&question.results[0].status, EditStatus::Doubted(why) if why.starts_with("it may be src/cart.py. "))
+    );
+    let again = HashSet::from([("cart.py".to_string(), other.to_string())]);
+    let made = run(other, Format::WHOLE, true, &["src/cart.py"], again);
+    assert_eq!((made.changes[0].path.as_str(), made.results[0].rung()), ("cart.py", Some(Rung::Inexact)));
+    // Of several none is meant.
+    for instead in [&["a/cart.py", "b/cart.py"][..], &[]] {
+        let made = run(other, Format::WHOLE, true, instead, HashSet::new());
+        assert_eq!((made.changes[0].path.as_str(), made.results[0].rung()), ("cart.py", Some(Rung::Exact)));
+    }
+}
+
+#[test]
+fn a_piece_of_a_file_is_refused_again() {
+    let old = "class A {\n  add(x) {\n    return 1;\n  }\n}\n\nclass B {\n  add(x) {\n    return 2;\n  }\n}\n";
+    let content = "  add(x) {\n    return 3;\n  }\n".to_string();
+    let edit = Edit::new("a.ts", Op::Overwrite { content: content.clone() }, Format::WHOLE, "whole");
+    for questioned in [None, Some(HashSet::new()), Some(HashSet::from([("a.ts".to_string(), content)]))] {
+        let mut lookup = |path: &str| {
+            let (path, state) = (path.to_string(), State::file(old.as_bytes()));
+            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let rules = GroupRules { questioned, ..GroupRules::default() };
+        let outcome = apply(std::slice::from_ref(&edit), &mut lookup, &rules);
+        assert!(outcome.changes.is_empty());
+        let refused = outcome.text();
+        assert!(matches!(outcome.results[0].status, EditStatus::Failed(_)), "{refused}");
+        assert!(refused.contains("is a part of the file meant? Nothing was written yet. "), "{refused}");
+    }
+}
+
+#[test]
 fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
     let patch = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
                  diff --git a/a.sh b/b.sh\nsimilarity index 100%\nrename from a.sh\nrename to b.sh\n\

@@ -2,19 +2,11 @@
 //! it.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use super::left_out::is_mark;
-use crate::edit::bytes;
+use super::part::{METHOD, definitions, lone, same_definition};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Pattern, indent};
-
-/// A definition: its name, its line and how far it is indented.
-struct Definition<'t> {
-    name: &'t str,
-    line: usize,
-    indent: usize,
-}
 
 /// The part of an old text that a new one leaves out, and all there is.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,14 +28,21 @@ const ALIKE: f32 = 0.5;
 /// definitions, or, where it has none, of its lines. A text that only stands near the file's path (`is_shown`) must
 /// keep a third of the lines in any case.
 pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
-    let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
-    if before.is_empty() {
-        return lost_lines(old, new, is_shown);
+    let (old_lines, new_lines) = (Lines::new(old), Lines::new(new));
+    let (mut before, mut after) = (definitions(&old_lines), definitions(&new_lines));
+    // A class and its methods without keywords count as one, but where there is nothing else.
+    let is_of_methods = before.iter().all(|own| own.kind == METHOD);
+    if !is_of_methods {
+        before.retain(|own| own.kind != METHOD);
+        after.retain(|own| own.kind != METHOD);
     }
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
     let surviving = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
-    (most(surviving) && most(after.len())).then_some(Lost::Definitions(before.len() - surviving, before.len()))
+    if !before.is_empty() && most(surviving) && most(after.len()) {
+        return Some(Lost::Definitions(before.len() - surviving, before.len()));
+    }
+    is_of_methods.then(|| lost_lines(old, new, is_shown))?
 }
 
 fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
@@ -68,32 +67,31 @@ fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     doubted.then_some(Lost::Lines(before.len() - surviving, before.len()))
 }
 
-/// Returns where the one definition that a text consists of stands in a file: from its first line to its last, and its
-/// name.
-pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(Range<usize>, &'n str)> {
+/// Returns whether a text is a piece of a source file and cannot be all of it: it begins further right, or is nothing but
+/// a definition of the file, or methods without the class around them.
+pub(in crate::edit) fn is_piece(file: &str, new: &str) -> bool {
     let (hay, part) = (Lines::new(file), Lines::new(new));
-    let defined = definitions(&part);
-    let first = defined.first()?;
-    let begins = (0..first.line).all(|i| is_decoration(part.content(i)));
-    let alone = defined[1..].iter().all(|d| d.indent > first.indent);
-    let in_file = definitions(&hay);
-    let mut same = in_file.iter().filter(|d| d.name == first.name);
-    let (there, None) = (same.next()?, same.next()) else { return None };
-    if !(begins && alone && there.indent == first.indent && extent(&part, first).end >= last_line(&part)) {
-        return None;
+    let begins_indented = |text: &str| {
+        text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with([' ', '\t']))
+    };
+    let (in_file, in_part) = (definitions(&hay), definitions(&part));
+    if begins_indented(new) && !begins_indented(file) && !in_file.is_empty() {
+        return true;
     }
-    let mut lines = extent(&hay, there);
-    if !ends_there(&hay, &lines, there) {
-        return None;
+    let all_of_file = lone(&hay, &in_file).map(|own| own.name);
+    if let Some(one) = lone(&part, &in_part) {
+        return all_of_file != Some(one.name) && in_file.iter().any(|own| own.name == one.name);
     }
-    // Lines directly above it in both belong to it.
-    let above = (0..first.line).filter(|i| !part.content(*i).trim().is_empty()).count();
-    let decorated = |n: usize| there.line >= n && (there.line - n..there.line).all(|i| is_decoration(hay.content(i)));
-    if above > 0 {
-        lines.start -= if decorated(above) { above } else { return None };
-    }
-    Some((hay.range(lines), first.name))
+    let outermost = in_part.iter().map(|one| one.indent).min();
+    let mut outer = in_part.iter().filter(|one| Some(one.indent) == outermost).peekable();
+    let is_deeper = |name, than| in_file.iter().any(|own| own.name == name && own.indent > than);
+    outer.peek().is_some() && outer.all(|one| one.kind == METHOD && is_deeper(one.name, one.indent))
 }
+
+/// The advice to the model on a piece of a file whose place is not certain. Sent again, it stays a piece.
+pub(in crate::edit) const PIECE: &str = "Nothing was written yet. It is a piece of the file and not certain where it \
+    belongs: send it as a search and replace, with the lines that it takes the place of, or send the whole file with \
+    everything that stays.";
 
 /// Returns a file with those of its definitions replaced that a text writes out between lines such as
 /// `# ... rest unchanged ...`, and their names; `None` where the text leaves nothing out so, or holds anything else that
@@ -114,9 +112,9 @@ pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(Stri
         }
         let part = part.join("\n");
         let part = part.trim_matches(['\r', '\n']);
-        let (range, name) = same_definition(&text, part)?;
-        names.push(name.to_string());
-        text.replace_range(range, bytes::fit_whole(part, file).trim_end_matches(['\r', '\n']));
+        let (changed, name) = same_definition(&text, part)?;
+        names.push(name);
+        text = changed;
     }
     (!names.is_empty()).then(|| (text, names.join(", ")))
 }
@@ -153,109 +151,6 @@ pub(in crate::edit) fn end_alike(old: &str, new: &str) -> bool {
     // Brackets alone end many a part of a file.
     let tells = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
     old.len() == 2 && old == new && old.iter().any(tells)
-}
-
-/// Returns the lines of a definition: up to the next line that is indented no further, a closing bracket included.
-fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
-    let mut end = definition.line + 1;
-    for at in definition.line + 1..lines.len() {
-        let line = lines.content(at);
-        if line.trim().is_empty() {
-            continue;
-        }
-        let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end" || line.trim() == "{";
-        match indent(line).len() {
-            deep if deep > definition.indent => end = at + 1,
-            same if same == definition.indent && closes => end = at + 1,
-            _ => break,
-        }
-    }
-    definition.line..end
-}
-
-/// Returns whether a definition is over after these lines. It goes on where a line that is indented no further belongs
-/// to it: `where`, the text of a string over several lines.
-fn ends_there(lines: &Lines, extent: &Range<usize>, definition: &Definition) -> bool {
-    let text: Vec<&str> = extent.clone().map(|at| lines.content(at)).collect();
-    let is_open = |mark: &str| text.iter().map(|line| line.matches(mark).count()).sum::<usize>() % 2 == 1;
-    if ["\"\"\"", "'''", "`"].into_iter().any(is_open) {
-        return false;
-    }
-    if extent.end >= lines.len() {
-        return true;
-    }
-    let line = lines.content(extent.end);
-    let closes_around = indent(line).len() < definition.indent && line.trim_start().starts_with(['}', ')', ']']);
-    is_decoration(line) || closes_around || defined(line).is_some()
-}
-
-fn last_line(lines: &Lines) -> usize {
-    (0..lines.len()).rev().find(|i| !lines.content(*i).trim().is_empty()).map_or(0, |i| i + 1)
-}
-
-/// Returns whether a line may stand above a definition: blank lines, comments and attributes.
-fn is_decoration(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || line.starts_with(['@', '#']) || line.starts_with("//")
-}
-
-fn definitions<'t>(lines: &Lines<'t>) -> Vec<Definition<'t>> {
-    let all = 0..lines.len();
-    let found = all.filter_map(|line| {
-        let content = lines.content(line);
-        Some(Definition { name: defined(content)?, line, indent: indent(content).len() })
-    });
-    found.collect()
-}
-
-/// Returns the name that a line defines.
-fn defined(line: &str) -> Option<&str> {
-    const BEFORE: [&str; 14] = [
-        "pub",
-        "pub(crate)",
-        "pub(super)",
-        "export",
-        "default",
-        "async",
-        "static",
-        "public",
-        "private",
-        "protected",
-        "abstract",
-        "final",
-        "unsafe",
-        "override",
-    ];
-    const KEYWORDS: [&str; 14] = [
-        "def",
-        "class",
-        "fn",
-        "func",
-        "function",
-        "struct",
-        "enum",
-        "trait",
-        "impl",
-        "interface",
-        "type",
-        "module",
-        "mod",
-        "namespace",
-    ];
-    let mut rest = line.trim_start();
-    loop {
-        let (word, after) = rest.split_once(' ')?;
-        let after = after.trim_start();
-        let is_value = matches!(word, "const" | "let" | "var") && (line.contains("=>") || line.contains("= function"));
-        if KEYWORDS.contains(&word) || is_value {
-            let length = after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
-            return Some(&after[..length]).filter(|name| !name.is_empty());
-        }
-        if !BEFORE.contains(&word) && word != "const" {
-            return None;
-        }
-        rest = after;
-    }
 }
 
 #[cfg(test)]
@@ -317,18 +212,19 @@ mod tests {
         assert_eq!(lost("a: 1\nb: 2\n", "a: 1\n", true), None);
         assert_eq!(lost(&keys(40), &keys(40).replace("key", "name"), true), None);
         assert_eq!(lost(&keys(4), ">>> import os\n>>> os.getcwd()\n'/tmp'\n", true), Some(Lost::Lines(4, 4)));
-        let (range, name) = same_definition(FILE, part).unwrap();
-        assert_eq!((&FILE[range], name), ("def two(x):\n    def inner():\n        pass\n    return 2", "two"));
-        let (range, _) = same_definition(FILE, "@cached\ndef two(x):\n    return 22\n").unwrap();
-        assert!(FILE[range].starts_with("@cached\ndef two"));
+        let (text, name) = same_definition(FILE, part).unwrap();
+        let two = "def two(x):\n    def inner():\n        pass\n    return 2\n";
+        assert_eq!((text, name.as_str()), (FILE.replace(two, part), "two"));
+        let (text, _) = same_definition(FILE, "@other\ndef two(x):\n    return 22\n").unwrap();
+        assert_eq!(text, FILE.replace(two, part).replace("@cached", "@other"));
         assert!(same_definition(FILE, "def four():\n    pass\n").is_none());
         assert!(
             same_definition(FILE, "def one():\n    pass\nprint(1)\n").is_none(),
             "there is more than the definition"
         );
         let rust = "fn a() {\n    1\n}\n\npub fn b(\n    x: u8,\n) {\n    2\n}\n";
-        let (range, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
-        assert_eq!(&rust[range], "pub fn b(\n    x: u8,\n) {\n    2\n}");
+        let (text, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
+        assert_eq!(text, "fn a() {\n    1\n}\n\npub fn b(x: u8) {\n    3\n}\n");
     }
 
     #[test]
@@ -338,7 +234,30 @@ mod tests {
         let python = "def a():\n    return 1\n\ndef b():\n    \"\"\"Says\n\nmore\n    \"\"\"\n    return 2\n";
         assert!(same_definition(python, "def b():\n    return 3\n").is_none());
         let inner = "mod m {\n    fn a() {\n        1\n    }\n    fn b() {\n        2\n    }\n}\n";
-        let (range, _) = same_definition(inner, "    fn b() {\n        3\n    }\n").unwrap();
-        assert_eq!(&inner[range], "    fn b() {\n        2\n    }");
+        let (text, _) = same_definition(inner, "    fn b() {\n        3\n    }\n").unwrap();
+        assert_eq!(text, inner.replace("2\n", "3\n"));
+    }
+
+    #[test]
+    fn a_piece_of_a_file_is_no_file() {
+        let cart = "class Cart {\n  add(x) {\n    return 1;\n  }\n\n  total() {\n    return 2;\n  }\n}\n\nclass Other {\n  add(x) {\n  }\n}\n";
+        for piece in [
+            "  add(x) {\n    return 11;\n  }\n",
+            "add(x) {\n  return 11;\n}\n",
+            "add(x) {\n}\n\ntotal() {\n}\n",
+            "class Cart {\n  discount() {\n  }\n}\n",
+        ] {
+            assert!(is_piece(cart, piece), "{piece}");
+        }
+        for whole in [
+            "import x from \"x\";\n\nclass Cart {\n}\n",
+            "class Shop {\n}\n",
+            "function add(x) {\n}\n\nfunction total() {\n}\n",
+        ] {
+            assert!(!is_piece(cart, whole), "{whole}");
+        }
+        let one = "class A {\n  one() {\n  }\n\n  two() {\n  }\n}\n";
+        assert!(!is_piece(one, "class A {\n  all() {\n  }\n}\n"), "the file is nothing else");
+        assert!(!is_piece("a: 1\nb: 2\n", "  c: 3\n"), "a file without definitions may begin anywhere");
     }
 }

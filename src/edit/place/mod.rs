@@ -9,12 +9,14 @@ mod guard;
 mod hunks;
 mod left_out;
 mod numbers;
+mod part;
 mod passage;
 mod splice;
 mod transcript;
 mod whole;
 
-pub(super) use guard::{elided_definitions, same_definition};
+pub(super) use guard::elided_definitions;
+pub(super) use part::same_definition;
 pub(super) use passage::unfenced;
 pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
 pub(super) use whole::{NewText, made, whole};
@@ -63,8 +65,22 @@ pub(super) fn removes_all(hunks: &[PatchHunk], encoding: Encoding, text: &str) -
 }
 
 impl Edit {
-    /// Returns whether it changes a part of a file, which must be there.
+    /// Returns whether it may mean a file in another folder, where nothing is at its path: it changes a part of a file, or
+    /// is a block with a whole one.
     pub fn is_within(&self) -> bool {
+        self.is_of_part() || self.whole_block().is_some()
+    }
+
+    /// Returns whether it changes a part of a file, which must be there.
+    pub(super) fn is_of_part(&self) -> bool {
         matches!(self.op, Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_)) && fresh(&self.op).is_none()
+    }
+
+    /// Returns the text of a block with a whole file.
+    pub(super) fn whole_block(&self) -> Option<&str> {
+        match &self.op {
+            Op::Write { content } | Op::Overwrite { content } if self.format == Format::WHOLE => Some(content),
+            _ => None,
+        }
     }
 }

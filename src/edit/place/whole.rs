@@ -2,9 +2,10 @@
 
 use super::dress::{undressed, with_tabs};
 use super::entities::entities;
-use super::guard::{Lost, elided_definitions, end_alike, lost, same_definition};
+use super::guard::{Lost, PIECE, elided_definitions, end_alike, is_piece, lost};
 use super::left_out::{LeftOut, left_out};
-use super::splice::{Splice, spliced, sure};
+use super::part::same_definition;
+use super::splice::sure;
 use super::transcript;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::{PlaceMatch, Rung};
@@ -71,17 +72,19 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     };
     // Where a file written as text is one definition of the file, it takes the place of that one; a call that overwrites
     // a file says what it means.
-    if is_block && let Some((range, name)) = same_definition(old, &text) {
-        let new = text.trim_matches(['\r', '\n']).to_string();
-        return Ok(NewText::inexact(spliced(old, &[Splice { range, new }]), taken_as(name)));
+    if is_block && let Some((text, name)) = same_definition(old, &text) {
+        return Ok(NewText::inexact(text, taken_as(&name)));
     }
-    let doubt = doubt.unwrap_or_else(|| match lost {
+    let why = match lost {
         Lost::Definitions(lost, of) => {
             format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
         }
         Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
-    });
-    Ok(NewText { text, found, doubt: Some(doubt) })
+    };
+    if is_block && is_piece(old, &text) {
+        return Err(format!("{why} {PIECE}"));
+    }
+    Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
 }
 
 fn taken_as(names: &str) -> String {

@@ -18,6 +18,7 @@ messages! {
     changed_in_session: "changed in this session", "このセッションの変更";
     diff: "diff", "差分";
     tested: "checked ", "テスト ";
+    tested_earlier: "checked before the last decision ", "最後の決定より前のテスト ";
     tested_in_view: "in a view; nothing on disk changed", "写しの中で実行。ディスクは変更なし";
     test_again: " again", " 再実行";
     no_answer: "no answer", "回答なし";
@@ -37,7 +38,8 @@ messages! {
     sent_with_decision: "sent with the decision", "決定と一緒に送信";
     answer_under(n): "the answer stands under hunk {n}", "ハンク{n}の下に回答があります";
     not_in_diff(words): "{words} is not in this diff", "{words}はこの差分にありません";
-    nothing_proposed: "nothing is proposed, and this session has changed nothing", "提案も、このセッションでの変更もありません";
+    nothing_proposed: "nothing is proposed, and this session has changed no file", "提案も、このセッションでのファイルの変更もありません";
+    only_definitions(definitions, key): "this session has changed no file, but {definitions}: {key} shows the archive", "このセッションではファイルの変更はなく、{definitions}を変更しました。{key}でアーカイブを表示";
     before: "before", "変更前";
     after: "after", "変更後";
     you: "you", "あなた";
@@ -91,6 +93,7 @@ messages! {
     deletes_of(lines): "deletes the file, {lines}", "ファイルを削除、{lines}";
     moved: "move", "移動";
     not_text: "not a text", "テキストではありません";
+    repository: "the repository as a whole", "リポジトリ全体";
     permissions: "permissions", "パーミッション";
     changed_on_disk: "changed on disk", "ディスク上で変更";
     never_by_policy: "never approved by policy", "ポリシーでは承認されません";

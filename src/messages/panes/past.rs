@@ -26,7 +26,6 @@ messages! {
     perhaps_changed: "may have been changed outside nebula before the next change", "次の変更までにnebula以外が変更した可能性あり";
     perhaps_changed_short: "perhaps changed since", "その後変更の可能性あり";
     changed_outside_short(from, to): "changed outside {from}-{to}", "{from}-{to}にnebula外で変更";
-    restores_next: "the archive holds the file as the next change met it, with what was changed outside nebula: that is restored", "アーカイブにあるのは次の変更の直前の状態(nebula以外の変更を含む)です。それを復元します";
     repository_with_all: "the repository is restored with the whole moment alone", "リポジトリはその時点全体の復元でのみ戻せます";
     changed_outside(from, to): "changed outside nebula between {from} and {to}", "{from}から{to}の間にnebula外で変更";
     absent_then: "absent then", "当時はなし";

@@ -39,6 +39,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path} changed on disk meanwhile; nothing was restored",
         "その間に{path}がディスク上で変更されたため、何も復元していません",
     ),
+    ("Nothing was restored", "何も復元していません"),
+    ("changed outside nebula, left as it is: {paths}", "nebula外で変更されたため、そのまま残しました: {paths}"),
     ("indexed {done} of {all} files", "{all}ファイル中{done}件を索引に追加"),
     ("indexing for @rag: {done} of {all} files; Esc stops", "@ragの索引を作成中: {all}ファイル中{done}件。Escで停止"),
     (

@@ -1,9 +1,41 @@
-//! The arguments of a call of the past, as servers that read them back want them.
+//! The name and the arguments of a call of the past, as servers that read them back want them.
+
+use std::borrow::Cow;
 
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::raw::RawObject;
 use crate::provider::ToolCall;
+
+/// The longest name of a tool.
+const MAX_NAME: usize = 64;
+
+/// Returns the name that a call goes out under: models write names that no strict server takes back, and each later
+/// request would be refused for it.
+pub(super) fn name(call: &ToolCall) -> Cow<'_, str> {
+    match call.name.as_str() {
+        "" => "unknown".into(),
+        name if is_name(name) => name.into(),
+        name => name.chars().take(MAX_NAME).map(|c| if is_of_name(c) { c } else { '_' }).collect::<String>().into(),
+    }
+}
+
+/// Returns a sealed call as it came, but for a name that its server does not take back.
+pub(super) fn sealed(seal: String, call: &ToolCall) -> String {
+    match RawObject::parse(&seal) {
+        Some(object) if !object.text("name").is_some_and(|name| is_name(&name)) => object.with("name", &name(call)),
+        _ => seal,
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(is_of_name)
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
 
 /// Returns the arguments as the text of a JSON object: byte for byte where they are one.
 pub(super) fn object(call: &ToolCall) -> String {
@@ -12,5 +44,37 @@ pub(super) fn object(call: &ToolCall) -> String {
         Ok(json) if json.get().starts_with('{') => arguments.to_string(),
         _ if arguments.is_empty() => "{}".into(),
         _ => json!({"unreadable": call.arguments}).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_fits_and_one_that_does_stays() {
+        let long = "x".repeat(90);
+        for (written, sent) in [
+            ("readFile", "readFile"),
+            ("read_file-2", "read_file-2"),
+            ("functions.readFile", "functions_readFile"),
+            ("read file", "read_file"),
+            ("lire_données", "lire_donn_es"),
+            ("価格", "__"),
+            ("", "unknown"),
+            (&long, &long[..64]),
+        ] {
+            let call = ToolCall { id: "c".into(), name: written.into(), arguments: String::new() };
+            assert_eq!(name(&call), sent);
+        }
+    }
+
+    #[test]
+    fn a_sealed_call_stays_as_it_came_but_for_a_name_that_does_not_fit() {
+        let call = ToolCall { id: "c".into(), name: "readFile".into(), arguments: "{}".into() };
+        let seal = |name: &str| format!("{{\"id\":\"c\", \"name\":\"{name}\",\"input\":{{\"n\":1.0}}}}");
+        assert_eq!(sealed(seal("list"), &call), seal("list"));
+        let renamed = "{\"id\":\"c\",\"name\":\"readFile\",\"input\":{\"n\":1.0}}";
+        assert_eq!(sealed(seal("functions.readFile"), &call), renamed);
     }
 }

@@ -33,11 +33,19 @@ impl RawObject {
 
     /// Returns it as JSON, without the field of this name.
     pub fn without(&self, name: &str) -> String {
-        let fields = self.0.iter().filter(|(field, _)| field != name);
-        let fields: Vec<String> =
-            fields.map(|(field, value)| format!("{}:{value}", Value::from(field.as_str()))).collect();
-        format!("{{{}}}", fields.join(","))
+        joined(self.0.iter().filter(|(field, _)| field != name).map(|(field, value)| (field, value.get())))
     }
+
+    /// Returns it as JSON, with this text in the field of this name.
+    pub fn with(&self, name: &str, text: &str) -> String {
+        let text = Value::from(text).to_string();
+        joined(self.0.iter().map(|(field, value)| (field, if field == name { &text } else { value.get() })))
+    }
+}
+
+fn joined<'o>(fields: impl Iterator<Item = (&'o String, &'o str)>) -> String {
+    let fields: Vec<String> = fields.map(|(field, value)| format!("{}:{value}", Value::from(field.as_str()))).collect();
+    format!("{{{}}}", fields.join(","))
 }
 
 impl<'de> Deserialize<'de> for RawObject {

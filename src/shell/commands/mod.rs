@@ -120,6 +120,7 @@ impl Commands {
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),
             terminal: request.terminal.is_some(),
+            input: request.input && request.terminal.is_none(),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let (program, terminal) = (self.shell.program.clone(), request.terminal.clone());
@@ -343,6 +344,21 @@ impl Commands {
         let state = self.state();
         let masked = |(name, value): (&String, &String)| (name.clone(), self.shell.environment.masked(value));
         (state.folder.clone(), state.left.iter().map(masked).collect())
+    }
+
+    /// Returns the folder below the workspace's root in which the next command begins; none: the root.
+    pub fn next_folder(&self) -> Option<String> {
+        self.below_root(&self.state().folder)
+    }
+
+    /// Returns the folder below the workspace's root in which a command began; none: the root.
+    pub fn began_in(&self, command: &ShellCommand) -> Option<String> {
+        self.below_root(&command.info.cwd)
+    }
+
+    fn below_root(&self, folder: &Path) -> Option<String> {
+        let below = folder.strip_prefix(self.shell.workspace.root()).ok()?;
+        Some(below.display().to_string()).filter(|below| !below.is_empty())
     }
 
     /// Lets the next command begin in the workspace's root, without the variables that were left.

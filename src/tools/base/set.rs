@@ -40,9 +40,19 @@ impl ToolSet {
         ToolSet::new(self.tools.iter().map(|(_, tool)| Arc::clone(tool)).chain([tool]).collect())
     }
 
-    /// Returns the tool of that name.
+    /// Returns the tool of that name; of one that models put a prefix before, as in `functions.readFile`, too.
     pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|(own, _)| own == name).map(|(_, tool)| tool)
+        self.named(name).map(|(_, tool)| tool)
+    }
+
+    /// Returns the own name of the tool that is found by this one.
+    pub fn own_name(&self, name: &str) -> Option<&str> {
+        self.named(name).map(|(own, _)| own.as_str())
+    }
+
+    fn named(&self, name: &str) -> Option<&(String, Arc<dyn Tool>)> {
+        let exactly = |name: &str| self.tools.iter().find(|(own, _)| own == name);
+        exactly(name).or_else(|| exactly(name.rsplit(['.', ':', '/']).next()?))
     }
 
     /// Returns the names of all tools.

@@ -1,7 +1,7 @@
 //! The effects of panes and lists on the screen are applied here; those that leave the program go on to `run`.
 
 use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen, Work};
-use crate::messages::{app as say, diff};
+use crate::messages::{app as say, count, diff};
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -244,6 +244,11 @@ impl App {
         self.layout.zoom |= hidden;
     }
 
+    /// Returns how many definitions of the Strand store the session has changed.
+    pub(in crate::tui) fn changed_definitions(&self) -> usize {
+        self.session.id.as_deref().map_or(0, |id| self.panes.archive.definitions_of(id))
+    }
+
     /// Shows what waits to be reviewed, else the last diff.
     fn show_review(&mut self) {
         match self.attention() {
@@ -251,7 +256,11 @@ impl App {
             _ => {
                 self.panes.diff.show_session();
                 if self.panes.diff.is_empty() {
-                    self.say = Some(diff::nothing_proposed().into());
+                    let key = self.keyboard.keys.word_or("F3", self.context_below(), Action::FocusArchive);
+                    self.say = Some(match self.changed_definitions() {
+                        0 => diff::nothing_proposed().into(),
+                        n => diff::only_definitions(&count::definitions(n), &key),
+                    });
                 } else {
                     self.show_pane(PaneId::Diff);
                 }

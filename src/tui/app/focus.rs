@@ -146,8 +146,7 @@ impl App {
 
     /// Returns whether the key of the diff opens anything: what waits, what the session changed, or the last diff.
     pub(in crate::tui) fn opens_diff(&self) -> bool {
-        let changed = self.panes.diff.session_size().is_some_and(|(files, _)| files > 0);
-        changed || !self.panes.diff.is_empty() || self.panes.waiting().is_some()
+        self.panes.diff.has_diff() || self.panes.waiting().is_some()
     }
 
     /// Returns whether an action would do something in the present state, for the hints.

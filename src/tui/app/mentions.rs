@@ -115,6 +115,11 @@ impl App {
         path.as_deref().filter(|_| stands)
     }
 
+    /// Returns the folder in which the command that is typed would run, where that is not the workspace's root.
+    pub(in crate::tui) fn runs_in(&self) -> Option<&str> {
+        self.session.status.next_folder.as_deref().filter(|_| self.composer.input.text().starts_with('!'))
+    }
+
     /// Takes in which files there are of the name that was asked for.
     pub(super) fn offered(&mut self, query: &Query, listing: &Listing) {
         let (Query::Files(name), Listing::Files { hits, .. }) = (query, listing) else { return };

@@ -8,7 +8,7 @@ use crate::tui::graph::{GraphOutcome, GraphScreen};
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::id::PaneId;
 use crate::tui::past::{Blame, Past, PastOutcome, Timeline};
-use crate::tui::popup::connect::ConnectOutcome;
+use crate::tui::popup::connect::{Connect, ConnectOutcome};
 use crate::tui::popup::finder::FinderOutcome;
 use crate::tui::popup::list::{Entry, ListKind, ListOutcome};
 use crate::tui::popup::no_model::NoModelOutcome;
@@ -337,7 +337,7 @@ impl App {
 
     /// Opens the form that connects a model.
     pub(super) fn open_connect(&mut self) -> Vec<Effect> {
-        self.popups.push(Popup::Connect(Box::default()));
+        self.popups.push(Popup::Connect(Box::new(Connect::new(&self.session.status.key_places))));
         Vec::new()
     }
 

@@ -90,8 +90,15 @@ fn all_or_one_file_is_restored_as_a_proposal_and_an_answer_that_is_late_is_not_s
     assert!(
         matches!(timeline.act(Action::RestoreSince), PastOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)]))
     );
-    // What no version holds cannot be restored.
+    // What no version holds cannot be restored, but what nebula had left.
     stay(timeline.act(Action::Pin));
+    let Listing::Past(mut left) = differs(None) else { panic!("no past") };
+    left.files[0].is_left = true;
+    let change = left.change.files[0].clone();
+    timeline.answer(&query("b2"), &Listing::Past(left));
+    let (now, then) = (Box::new(change.after), Box::new(change.before));
+    let request = RestoreRequest::State { path: "a.rs".into(), now, then };
+    assert_eq!(timeline.act(Action::Restore), PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(request))]));
     timeline.answer(&query("b2"), &differs(None));
     assert!(
         matches!(timeline.act(Action::Restore), PastOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)]))

@@ -272,12 +272,20 @@ impl Timeline {
             return said(say::repository_with_all());
         }
         let file = displayed.change.files.get(self.file);
-        let is_left = file.is_some_and(|file| file.is_left);
-        let version = file.and_then(|file| file.version.clone());
-        let (Some(path), Some(version)) = (self.path(), version) else { return said(say::not_restored()) };
-        let request = RestoreRequest::Version { path: path.into(), version };
-        let warning = is_left.then(|| PaneEffect::Say(say::restores_next().into()));
-        PastOutcome::Leave(warning.into_iter().chain([PaneEffect::send(Command::Restore(request))]).collect())
+        let Some((file, change)) = file.zip(displayed.change.change.files.get(self.file)) else {
+            return said(say::not_restored());
+        };
+        let path = change.path.clone();
+        let request = match &file.version {
+            // What nebula had left is in no version: the oldest since has what someone else made of it.
+            _ if file.is_left => {
+                let (now, then) = (Box::new(change.after.clone()), Box::new(change.before.clone()));
+                RestoreRequest::State { path, now, then }
+            }
+            Some(version) => RestoreRequest::Version { path, version: version.clone() },
+            None => return said(say::not_restored()),
+        };
+        PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(request))])
     }
 
     /// Goes to the moment that was typed: a time, or words of what made a change, looked for backwards and round.

@@ -45,7 +45,7 @@ const ROWS: [(Text, [Text; 2], NoModelOutcome); 2] = [
 
 /// Returns the ways beside the form: the variable of each provider that has one, and the one with an address.
 fn variables() -> impl Iterator<Item = (&'static str, String)> {
-    let named = PROVIDERS.iter().map(|offered| (offered.words, offered.host_and_variable().1));
+    let named = PROVIDERS.iter().map(|offered| (offered.words, offered.variable()));
     let keyed = named.filter(|(_, variable)| !variable.is_empty());
     keyed
         .map(|(name, variable)| (name(), format!("export {variable}=…")))

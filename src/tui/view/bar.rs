@@ -280,17 +280,23 @@ fn ledger(app: &App, buf: &mut Buffer) {
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let dot = Span::styled(format!(" {} ", ctx.glyphs.dot), dim);
-    let mut spans = Vec::new();
+    let (mut spans, definitions) = (Vec::new(), app.changed_definitions());
     match app.panes.diff.session_size() {
         None => {}
-        Some((0, _)) => spans.extend([say::changed(), say::nothing()].map(|words| Span::styled(words, dim))),
+        Some((0, _)) if definitions == 0 => {
+            spans.extend([say::changed(), say::nothing()].map(|words| Span::styled(words, dim)));
+        }
         Some((files, counts)) => {
             spans.push(Span::styled(say::changed(), dim));
-            spans.push(Span::styled(count::files(files), text));
+            spans.extend((files > 0).then(|| Span::styled(count::files(files), text)));
             let signed =
                 [(ctx.glyphs.added, counts.added, Role::Added), (ctx.glyphs.removed, counts.removed, Role::Removed)];
             for (sign, n, role) in signed.into_iter().filter(|(_, n, _)| *n > 0) {
                 spans.push(Span::styled(format!(" {sign}{}", thousands(n)), ctx.theme.style(role)));
+            }
+            if definitions > 0 {
+                spans.extend((files > 0).then(|| Span::styled(", ", dim)));
+                spans.push(Span::styled(count::definitions(definitions), text));
             }
         }
     }
@@ -419,6 +425,9 @@ fn offers(app: &App) -> Vec<KeyOffer> {
     }
     if let (Focus::Input, Some(path)) = (app.focus(), app.on_offer()) {
         return vec![(&[Action::NextPane], say::attaches(&path).into())];
+    }
+    if let (Focus::Input, Some(folder)) = (app.focus(), app.runs_in()) {
+        return vec![(&[Action::Send], say::runs_in(&folder).into())];
     }
     if !matches!(app.screen, Screen::Main) {
         return Vec::new();

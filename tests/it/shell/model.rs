@@ -302,6 +302,21 @@ async fn a_command_of_the_person_asks_nobody() {
 }
 
 #[tokio::test]
+async fn a_command_of_the_person_names_the_folder_that_it_runs_in() {
+    let world = world();
+    let mut live = start(&world, vec![]);
+    live.send(Command::Run("mkdir -p d && cd d".into()));
+    assert_eq!(ended(&mut live).await.main, "mkdir -p d && cd d");
+    live.send(Command::Run("pwd".into()));
+    let call = ended(&mut live).await;
+    assert_eq!(call.main, "in d: pwd", "{call:?}");
+    live.send(Command::ClearEnvironment);
+    live.send(Command::Run("pwd".into()));
+    assert_eq!(ended(&mut live).await.main, "pwd");
+    live.close().await;
+}
+
+#[tokio::test]
 async fn the_output_of_a_command_of_the_person_goes_along_where_they_say_so() {
     let world = world();
     let mut live = start(&world, vec![say("one"), say("two"), say("three")]);

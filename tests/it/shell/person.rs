@@ -1,7 +1,7 @@
 //! `nebula run`: exit codes, output, what is kept and what is not, and what happens to commands that are cut off.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,38 @@ fn the_exit_code_and_the_output_are_the_commands_own() {
     assert_eq!(tree.nebula(&["run", "--", "  "]).status.code(), Some(126));
     // Nothing was changed, so there is nothing to undo.
     assert!(!tree.root().join(".shaft/archives").exists() || text(&tree.nebula(&["history"]).stdout).is_empty());
+}
+
+#[test]
+fn what_is_piped_in_reaches_the_command_under_each_keeper() {
+    let tree = Tree::new();
+    let run = |arguments: &[&str], input: Stdio| {
+        let mut run = tree.command(&[&["run"], arguments].concat());
+        run.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+    };
+    let piped = |arguments: &[&str], input: &str| {
+        let mut run = run(arguments, Stdio::piped());
+        run.stdin.take().expect("piped").write_all(input.as_bytes()).expect("written");
+        run.wait_with_output().expect("over")
+    };
+    let text_of_command = "read v; echo \"got [$v]\"; cat >> README.md; echo said >&2";
+    for keeper in ["guard", "scan"] {
+        let before = tree.snapshot();
+        let ran = piped(&["--keeper", keeper, "--", text_of_command], "y\nmore\n");
+        assert_eq!(text(&ran.stdout), "got [y]\nsaid\n", "{keeper}: {}", text(&ran.stderr));
+        assert!(fs::read_to_string(tree.root().join("README.md")).expect("read").ends_with("more\n"), "{keeper}");
+        tree.nebula(&["undo", "--yes"]);
+        assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{keeper}");
+        let ran = piped(&["--keeper", keeper, "--", "cat /dev/stdin"], "");
+        assert_eq!((ran.status.code(), text(&ran.stdout).as_str()), (Some(0), ""), "{keeper}");
+    }
+    let file = || fs::File::open(tree.root().join("README.md")).expect("opened");
+    let ran = run(&["--", "wc -c"], file().into()).wait_with_output().expect("over");
+    assert_eq!(text(&ran.stdout).trim(), file().metadata().expect("read").len().to_string());
+    // Through it the command could write past its keeper.
+    let both = fs::File::options().read(true).write(true).open(tree.root().join("README.md")).expect("opened");
+    let ran = run(&["--", "cat"], both.into()).wait_with_output().expect("over");
+    assert_eq!((ran.status.code(), text(&ran.stdout).as_str()), (Some(2), ""), "{}", text(&ran.stderr));
 }
 
 #[test]

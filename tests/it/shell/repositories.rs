@@ -3,7 +3,15 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use nebula::proposal::{Choice, State};
+use nebula::protocol::{
+    self, EventBody, Listing, ProposalEvent, Query, QueryId, RestoreRequest, ReviewScope, TurnEnd, UndoneChange,
+};
+use serde_json::json;
+
+use super::model::{start, world};
 use super::tree::{Tree, difference, text, works};
+use crate::support::world::{Live, call, say};
 
 fn run(tree: &Tree, flags: &[&str], command: &str) -> Output {
     tree.nebula(&[&["run"], flags, &["--", command]].concat())
@@ -137,4 +145,97 @@ fn the_repository_is_one_line_of_a_history() {
     assert!(ran.status.success(), "{}", both(&ran));
     let history = text(&tree.nebula(&["history"]).stdout);
     assert!(history.contains("  .git: index, 1 ref, ") && !history.contains(".git/"), "{history}");
+}
+
+/// Takes back what is asked for, and returns how much of the session's changes is undone then: hunks, and all of them.
+async fn taken_back(live: &mut Live, request: RestoreRequest) -> (usize, usize) {
+    live.send(protocol::Command::Restore(request));
+    live.decide(Choice::Accept).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..))).then_some(())).await;
+    let sum = |all: &Vec<UndoneChange>| {
+        all.iter().fold((0, 0), |(hunks, of), change| (hunks + change.undone.hunks, of + change.undone.of))
+    };
+    live.until(|e| if let EventBody::Undone(all) = e { Some(sum(all)).filter(|all| all.0 > 0) } else { None }).await
+}
+
+async fn asked(live: &mut Live, id: u64, query: Query) -> Listing {
+    live.send(protocol::Command::Ask(QueryId(id), query));
+    live.until(|e| match e {
+        EventBody::Answer(own, listing) if own.0 == id => Some(listing.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_commit_is_one_row_of_the_sessions_diff_and_is_undone_with_its_call() {
+    if !works() {
+        return;
+    }
+    for path in ["a.txt", ".git"] {
+        let world = world().approve("all");
+        let git = |arguments: &str| {
+            let git = format!("{GIT} {arguments}");
+            let done =
+                Command::new("sh").args(["-c", &git]).current_dir(world.root()).env("HOME", world.home()).output();
+            text(&done.expect("ran").stdout)
+        };
+        git("init -q -b main; git add -A");
+        git("commit -qm one");
+        let head = git("rev-parse HEAD");
+        let command = json!({"command": format!("echo more >> a.txt && {GIT} commit -qam more")});
+        let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_ne!(git("rev-parse HEAD"), head);
+        let Listing::SessionDiff(Some(changed)) = asked(&mut live, 1, Query::SessionDiff).await else { panic!("none") };
+        let paths: Vec<_> = changed.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["a.txt", ".git"]);
+        let words = changed.files[1].unit.clone().unwrap_or_default();
+        assert!(words.starts_with("HEAD main ") && words.contains("index"), "{words}");
+        // Nor is it more in the queue.
+        let Listing::Review(turns) = asked(&mut live, 2, Query::Review).await else { panic!("none") };
+        let ids = vec![turns[0].entries[0].id.clone()];
+        let queue = asked(&mut live, 3, Query::ReviewChange(ids, ReviewScope::Net)).await;
+        let Listing::ReviewChange(queue) = queue else { panic!("{queue:?}") };
+        assert!(matches!(&queue.units[..], [unit] if unit.starts_with(".git (HEAD main ")), "{:?}", queue.units);
+        // A part of it is not undone, and the call is as a whole.
+        let part = Box::new(State::Absent);
+        let part = RestoreRequest::State { path: ".git".into(), now: part.clone(), then: part };
+        live.send(protocol::Command::Restore(part));
+        let refused =
+            |e: &EventBody| matches!(e, EventBody::Notice(n) if n.title.contains("restored whole")).then_some(());
+        live.until(refused).await;
+        let call = RestoreRequest::Origin { path: path.into(), lines: Some(0..1), turn: false };
+        let (hunks, of) = taken_back(&mut live, call).await;
+        assert_eq!((world.read("a.txt"), git("rev-parse HEAD")), ("one\n".to_string(), head), "{path}");
+        assert_eq!((hunks, of), (2, 2), "{path}");
+        let told = |e: &EventBody| matches!(e, EventBody::Notice(n) if n.title == "restored a.txt, .git");
+        if !live.events.iter().any(told) {
+            live.until(|e| told(e).then_some(())).await;
+        }
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_came_back_is_undone_as_a_whole() {
+    if !works() {
+        return;
+    }
+    for turn in [false, true] {
+        let world = world().file("docs/a.md", "a\n").file("docs/b.md", "b\n").approve("all");
+        let steps = vec![call("runCommand", json!({"command": "rm -rf docs"})), say("done")];
+        let mut live = start(&world, steps);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert!(!world.has("docs"));
+        let request = match turn {
+            false => RestoreRequest::Undo { count: 1, files: Vec::new() },
+            true => RestoreRequest::Origin { path: "docs/a.md".into(), lines: None, turn },
+        };
+        let (hunks, of) = taken_back(&mut live, request).await;
+        assert_eq!((world.read("docs/a.md").as_str(), hunks, of), ("a\n", 3, 3));
+        live.close().await;
+    }
 }

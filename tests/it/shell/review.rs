@@ -484,3 +484,27 @@ async fn what_was_undone_waits_no_more_whatever_changes_its_files_afterwards() {
     std::fs::write(world.root().join("b.txt"), "two\nb\nmine\n").expect("written");
     assert_eq!(open(&world).0.len(), 2);
 }
+
+#[tokio::test]
+async fn an_entry_that_was_restored_waits_no_more_whatever_else_is_redone() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world =
+        World::new().variable("PATH", &path).file("docs/a.md", "a\n").file("docs/b.md", "b\n").approve("review");
+    ran(&world, &["rm docs/a.md"]).await;
+    assert_eq!(open(&world).0.len(), 1);
+    for arguments in [
+        &["review", "--restore", "all", "--yes"][..],
+        &["run", "--", "rm -r docs"],
+        &["undo", "--yes"],
+        &["redo", "--yes"],
+        &["undo", "--yes"],
+    ] {
+        let done = nebula(&world, arguments);
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+        assert_eq!(open(&world), (Vec::new(), Some(0)), "{arguments:?}");
+    }
+    assert_eq!(world.read("docs/a.md"), "a\n");
+}

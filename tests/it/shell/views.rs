@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::proposal::{Choice, Decision};
+use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{
     CallState, Command, CommandDecision, EventBody, ProposalEvent, ProposalTest, TestState, TurnEnd,
 };
@@ -111,7 +111,7 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         let proposal = live.proposal().await;
         assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
         assert!(proposal.title.contains("echo two >> a.txt"), "{}", proposal.title);
-        let decision = Decision::new(proposal.choices(choice), nebula::proposal::Consent::Person);
+        let decision = Decision::new(proposal.choices(choice), Consent::Person);
         live.send(Command::Decide(proposal.id, decision));
         assert_eq!(ended(&mut live).await.state, CallState::Done);
         assert_eq!(live.end().await, TurnEnd::Done);
@@ -156,6 +156,8 @@ async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
     );
     assert!(printed.contains("No such file"), "each view is of the workspace as it is: {printed}");
     assert!(printed.contains("plan mode runs nothing that reaches further"), "{printed}");
+    let first = live.requests().first().map(|request| format!("{request:?}")).unwrap_or_default();
+    assert!(first.contains("build and test there"), "the model is told that it may: {first}");
     assert!(!world.has("out.txt"));
     live.close().await;
 }
@@ -188,7 +190,7 @@ async fn a_command_that_a_rule_asks_about_needs_consent_and_is_not_previewed() {
             live.send(Command::DecideCommand(question.id, CommandDecision::Refuse(String::new())));
             let proposal = live.proposal().await;
             assert!(proposal.title.contains("touch other.txt"), "{}", proposal.title);
-            let rejected = Decision::new(proposal.choices(Choice::Reject), nebula::proposal::Consent::Person);
+            let rejected = Decision::new(proposal.choices(Choice::Reject), Consent::Person);
             live.send(Command::Decide(proposal.id, rejected));
         }
         assert_eq!(live.end().await, TurnEnd::Done);
@@ -236,9 +238,9 @@ async fn a_proposal_is_tested_before_it_is_approved() {
     assert!(test.line.contains(": 3 passed · "), "{test:?}");
     assert!(!world.has("b.txt"), "the workspace is not touched");
     // Once more, by key.
-    live.send(Command::Test(proposal.id));
+    live.send(Command::Test(proposal.id, Decision::accept(&proposal, Consent::Person)));
     assert_eq!(tested(&mut live).await.state, TestState::Passed);
-    let accepted = Decision::new(proposal.choices(Choice::Accept), nebula::proposal::Consent::Person);
+    let accepted = Decision::new(proposal.choices(Choice::Accept), Consent::Person);
     live.send(Command::Decide(proposal.id, accepted));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("b.txt"), "two\n");
@@ -277,12 +279,59 @@ async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
 }
 
 #[tokio::test]
+async fn a_proposal_is_tested_as_it_is_decided() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let check = "echo $(wc -l < b.txt) passed";
+    let mut live = start_with_check(&world, Some(check), vec![written("two\n"), say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    assert!(tested(&mut live).await.line.contains(": 1 passed"), "what is proposed");
+    let mut edited = proposal.choices(Choice::Accept);
+    edited[0].edited = Some(b"two\nthree\n"[..].into());
+    live.send(Command::Test(proposal.id, Decision::new(edited, Consent::Person)));
+    let test = tested(&mut live).await;
+    assert!(test.line.contains(": 2 passed"), "{test:?}");
+    live.send(Command::Test(proposal.id, Decision::refuse(&proposal)));
+    assert_eq!(tested(&mut live).await.state, TestState::NotRun, "nothing would be written");
+    let mut edited = proposal.choices(Choice::Accept);
+    edited[0].edited = Some(b"2\n3\n4\n"[..].into());
+    live.send(Command::Test(proposal.id, Decision::new(edited, Consent::Person)));
+    assert!(tested(&mut live).await.line.contains(": 3 passed"));
+    // Something else is decided.
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = last_results(&live);
+    assert!(told.contains("3 passed") && told.contains("what is written was not tested"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_test_whose_program_is_not_there_has_not_failed() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let mut live = start_with_check(&world, Some("no-such-runner -q"), vec![written("two\n"), say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    let test = tested(&mut live).await;
+    assert!(test.state == TestState::NotRun && test.line.contains("no-such-runner: "), "{test:?}");
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!last_results(&live).contains("Tested before"), "{}", last_results(&live));
+    live.close().await;
+}
+
+#[tokio::test]
 async fn without_a_command_the_line_says_how_to_name_one() {
     let world = world();
     let mut live = start_with_check(&world, None, vec![written("two\n"), say("done")]);
     live.submit("go");
     let proposal = live.proposal().await;
-    live.send(Command::Test(proposal.id));
+    live.send(Command::Test(proposal.id, Decision::accept(&proposal, Consent::Person)));
     let test = tested(&mut live).await;
     assert!(test.state == TestState::NotRun && test.line.contains("shell.check"), "{test:?}");
     live.close().await;
@@ -350,7 +399,7 @@ async fn a_test_that_is_given_up_is_not_told_to_the_model() {
     let mut live = start_with_check(&world, Some("echo begun; sleep 600"), steps);
     live.submit("go");
     let proposal = live.proposal().await;
-    let rejected = Decision::new(proposal.choices(Choice::Reject), nebula::proposal::Consent::Person);
+    let rejected = Decision::new(proposal.choices(Choice::Reject), Consent::Person);
     live.send(Command::Decide(proposal.id, rejected));
     assert_eq!(live.end().await, TurnEnd::Done);
     // However the start went: the command is over, and its record says so.

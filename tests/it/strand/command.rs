@@ -386,6 +386,65 @@ fn what_merging_left_is_listed_shown_and_issued_again() {
 }
 
 #[test]
+fn a_body_that_lost_is_issued_again_with_the_edits_made_on_it() {
+    let world = World::new();
+    world.load("slot n = Int = 0");
+    world.out(0, &["snapshot", "copy"]);
+    let copy = |args: &[&'static str]| [&["--store", "copy"], args].concat();
+    world.out(0, &copy(&["replace", "slot.n", "Int = 1"]));
+    world.out(0, &copy(&["edit", "slot.n", r#"{"init":"set 5"}"#]));
+    world.out(0, &["replace", "slot.n", "Int = 2"]);
+    let told = world.err(0, &copy(&["op", "push"]));
+    assert!(told.contains("Warning: slot.n: replace by user:me was made while the body was replaced"), "{told}");
+    assert!(told.contains("'strand op pull' brings what replaced it"), "{told}");
+    let told = world.err(0, &copy(&["op", "pull"]));
+    assert_eq!(told.matches("strand conflicts reissue W0902@slot.n").count(), 1, "{told}");
+    let drafts = world.out(0, &copy(&["fix", "--auto-patch", "W0902@slot.n"]));
+    let body = r#"{"op":"replace","layer":"slot","name":"n","body":"Int = 1"}"#;
+    let edit = r#"{"op":"edit","layer":"slot","name":"n","patch":{"init":"set 5"}}"#;
+    assert_eq!(drafts, format!("{body}\n{edit}\n"));
+    world.out(0, &copy(&["conflicts", "reissue", "W0902@slot.n"]));
+    assert_eq!(world.out(0, &copy(&["view", "slot.n"])), "slot n = Int = 5\n");
+    assert_eq!(world.out(0, &copy(&["conflicts"])), "");
+}
+
+#[test]
+fn of_several_texts_that_do_not_show_none_is_lost_by_issuing_one_again() {
+    let world = World::new();
+    world.load("slot n = Int = 0");
+    for copy in ["one", "two"] {
+        world.out(0, &["snapshot", copy]);
+    }
+    world.out(0, &["--store", "one", "replace", "slot.n", "Int = 1"]);
+    world.out(0, &["--store", "two", "replace", "slot.n", "Int = 2"]);
+    world.out(0, &["replace", "slot.n", "Int = 3"]);
+    for copy in ["one", "two"] {
+        world.out(0, &["op", "pull", copy]);
+    }
+    let told = world.err(2, &["conflicts", "reissue", "W0902@slot.n"]);
+    assert!(told.contains("W0902@slot.n holds 2 texts; 'strand fix --auto-patch W0902@slot.n'"), "{told}");
+    let drafts = world.out(0, &["fix", "--auto-patch", "W0902@slot.n"]);
+    let wanted = drafts.lines().find(|draft| draft.contains("Int = 1")).unwrap();
+    std::fs::write(world.path().join("draft.json"), wanted).unwrap();
+    world.out(0, &["patch", "apply", "draft.json"]);
+    assert_eq!(world.out(0, &["view", "slot.n"]), "slot n = Int = 1\n");
+    assert_eq!(world.out(0, &["conflicts"]), "");
+}
+
+#[test]
+fn a_text_that_was_added_twice_is_taken_back() {
+    let world = World::new();
+    world.out(0, &["snapshot", "copy"]);
+    world.out(0, &["--store", "copy", "add", "slot", "n", "Int = 1"]);
+    world.out(0, &["add", "slot", "n", "Int = 2"]);
+    world.out(0, &["op", "pull", "copy"]);
+    let shown = world.out(0, &["view", "slot.n"]);
+    let other = if shown == "slot n = Int = 1\n" { "slot n = Int = 2\n" } else { "slot n = Int = 1\n" };
+    world.out(0, &["conflicts", "reissue", "W0901@slot.n"]);
+    assert_eq!((world.out(0, &["view", "slot.n"]).as_str(), world.out(0, &["conflicts"]).as_str()), (other, ""));
+}
+
+#[test]
 fn what_is_kept_hides_no_later_conflict_of_the_same_place() {
     let world = World::new();
     world.load("slot n = Int = 0");

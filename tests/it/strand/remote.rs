@@ -229,3 +229,33 @@ fn hooks_of_a_repository_on_this_machine_are_not_run() {
     exchanged(&two, "pull", &format!("file://{}", host.display()), 0);
     assert!(!ran.exists());
 }
+
+#[test]
+fn who_loses_a_text_to_another_is_told_and_takes_it_back() {
+    let (_dir, host) = host();
+    let (one, two) = (clone_of(&host), clone_of(&host));
+    one.load("slot a = Int = 0\n");
+    exchanged(&one, "push", "origin", 0);
+    exchanged(&two, "pull", "origin", 0);
+    one.out(0, &["--author", "user:one", "replace", "slot.a", "Int = 1"]);
+    two.out(0, &["--author", "user:two", "replace", "slot.a", "Int = 2"]);
+    assert_eq!(exchanged(&two, "push", "origin", 0)["warnings"], serde_json::json!([]));
+    let told = exchanged(&one, "push", "origin", 0)["warnings"].clone();
+    let warning = told[0].as_str().unwrap();
+    assert!(warning.starts_with("slot.a: replace by user:one was made while the body was replaced"), "{told}");
+    assert!(warning.ends_with("strand conflicts reissue W0902@slot.a"), "{told}");
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    // It is told once, and to whoever wrote it.
+    for (world, what) in [(&one, "push"), (&two, "pull")] {
+        assert_eq!(exchanged(world, what, "origin", 0)["warnings"], serde_json::json!([]));
+    }
+    assert_eq!(one.out(0, &["view", "slot.a"]), "slot a = Int = 2\n");
+    one.out(0, &["conflicts", "reissue", "W0902@slot.a"]);
+    assert_eq!(
+        (one.out(0, &["view", "slot.a"]).as_str(), one.out(0, &["conflicts"]).as_str()),
+        ("slot a = Int = 1\n", "")
+    );
+    exchanged(&one, "push", "origin", 0);
+    assert_eq!(exchanged(&two, "pull", "origin", 0)["warnings"], serde_json::json!([]));
+    assert_eq!(two.out(0, &["view", "slot.a"]), "slot a = Int = 1\n");
+}

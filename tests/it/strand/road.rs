@@ -228,3 +228,29 @@ fn prune_and_undo_of_more_than_one_version_leave_ops_alone() {
     w.done(&["history", "--check"]);
     assert!(w.texts().contains("slot count = Int = 2"));
 }
+
+#[test]
+fn a_refusal_is_told_in_words_on_one_line() {
+    let w = World::new();
+    let edit = ("strand_edit", json!({"qname": "slot.count", "patch": {"body:9.x": "set 3"}}));
+    let (_, out, err) = w.task(&[edit], &["--approve", "edits"]);
+    assert!(err.contains("the patch does not apply: ") && !err.contains("{\"error\""), "{out}{err}");
+    w.approved(&[("strand_add", json!({"layer": "slot", "name": "next", "body": "Text = \"\""}))]);
+    w.strand(&["add", "tile", "Uses", "column { text(value=next) }"]);
+    let (code, out, err) = w.nebula(&["undo", "--yes"]);
+    let one_line = "cannot remove slot.next (referenced by 1 tile); tile.Uses:2; Use --cascade";
+    assert!(code != 0 && err.contains(one_line), "{out}{err}");
+}
+
+#[test]
+fn definitions_that_a_session_changed_are_counted() {
+    let w = World::new();
+    // Makes the recording.
+    w.task(&[replace("Int = 2")], &[]);
+    fs::write(w.path("typed"), "change it\ny\n").expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+    command.args(["chat", "--replay"]).arg(w.path("recording.jsonl")).current_dir(w.path("work")).env_clear();
+    command.env("HOME", w.path("home")).env("USER", "me").stdin(fs::File::open(w.path("typed")).expect("open"));
+    let said = String::from_utf8(command.output().expect("it runs").stdout).expect("text");
+    assert!(said.contains("changed 1 definition. waiting 0. failed 0."), "{said}");
+}

@@ -4,6 +4,7 @@
 mod anthropic;
 mod fake;
 mod follow_up;
+mod names;
 mod prefix;
 mod refusals;
 mod rules;

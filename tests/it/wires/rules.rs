@@ -22,6 +22,13 @@ fn text<'v>(value: &'v Value, place: &str) -> Result<&'v str, String> {
     value.as_str().ok_or(format!("{place} is no text"))
 }
 
+/// The name of a tool in a call of the past, as strict servers want it.
+fn named(name: &Value) -> Rule {
+    let name = text(name, "the name of a call")?;
+    let form = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    ensure((1..=64).contains(&name.len()) && name.chars().all(form), || format!("the name {name:?}"))
+}
+
 fn ensure(holds: bool, what: impl FnOnce() -> String) -> Rule {
     if holds { Ok(()) } else { Err(what()) }
 }
@@ -62,6 +69,7 @@ pub fn anthropic(body: &Value) -> Rule {
                         let form = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
                         ensure(!id.is_empty() && id.chars().all(form), || format!("the id {id:?}"))?;
                         ensure(block["input"].is_object(), || format!("no input: {block}"))?;
+                        named(&block["name"])?;
                         ensure(!open.contains(&id), || format!("the id {id} twice"))?;
                         open.push(id);
                     }
@@ -113,7 +121,8 @@ pub fn responses(body: &Value) -> Rule {
             "function_call" => {
                 let id = text(&item["call_id"], "call_id")?;
                 ensure(!open.contains(&id), || format!("the id {id} twice"))?;
-                ensure(item["arguments"].is_string() && item["name"].is_string(), || format!("{item}"))?;
+                ensure(item["arguments"].is_string(), || format!("{item}"))?;
+                named(&item["name"])?;
                 open.push(id);
             }
             "function_call_output" => {
@@ -152,6 +161,7 @@ pub fn gemini(body: &Value, model: &str) -> Rule {
         } else {
             calls = parts.iter().map(|part| &part["functionCall"]).filter(|call| !call.is_null()).collect();
             ensure(calls.iter().all(|call| call["args"].is_object()), || format!("no args: {content}"))?;
+            calls.iter().try_for_each(|call| named(&call["name"]))?;
             let first = parts.iter().find(|part| part.get("functionCall").is_some());
             if model.starts_with("gemini-3") {
                 let signed = |part: &Value| part["thoughtSignature"].as_str().is_some_and(|s| !s.is_empty());
@@ -184,6 +194,7 @@ pub fn ollama(body: &Value) -> Rule {
                 ensure(open.is_empty() || message.get("images").is_some(), || format!("{open:?} have no result"))?;
                 for call in message["tool_calls"].as_array().into_iter().flatten() {
                     ensure(role == "assistant" && call["function"]["arguments"].is_object(), || format!("{message}"))?;
+                    named(&call["function"]["name"])?;
                     open.push(text(&call["function"]["name"], "name")?);
                 }
                 let thinks = message.get("thinking").is_some();
@@ -214,6 +225,7 @@ pub fn chat(body: &Value) -> Rule {
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = text(&call["id"], "id")?;
             ensure(!id.is_empty() && open.insert(id), || format!("the id {id:?}"))?;
+            named(&call["function"]["name"])?;
             let arguments = text(&call["function"]["arguments"], "arguments")?;
             let object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
             ensure(object, || format!("arguments {arguments:?}"))?;

@@ -22,11 +22,13 @@ use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
-use crate::archive::{Choices, Restoration, RestoreError};
+use crate::archive::{Choices, Restoration, RestoreError, repository_words};
 use crate::execute::store::StoreRevert;
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
+use crate::proposal::{
+    Consent, FileChange, ForeignChoice, Proposal, RestoreFate, RestorePreview, RestoreStatus, is_in_repository,
+};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
@@ -46,7 +48,22 @@ pub struct Restores {
 struct PendingRestore {
     task: JoinHandle<()>,
     course: RestoreCourse,
-    choices: mpsc::UnboundedSender<(String, ForeignChoice)>,
+}
+
+/// The result of a restore.
+pub struct RestoreResult {
+    /// The result of its proposal.
+    pub proposal: ProposalResult,
+    /// The files that someone else changed and that stay as they are.
+    pub kept: Vec<String>,
+    /// The files that were to be merged with what someone else changed.
+    pub merged: Vec<String>,
+}
+
+impl From<ProposalResult> for RestoreResult {
+    fn from(proposal: ProposalResult) -> Self {
+        RestoreResult { proposal, kept: Vec::new(), merged: Vec::new() }
+    }
 }
 
 impl Restores {
@@ -67,48 +84,41 @@ impl Restores {
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
         let (context, kind) = (Arc::clone(context), kind.to_string());
         let events = context.events.clone();
-        self.begin(&events, move |own, _| async move { drop(put(&context, proposal, &kind, &own).await) });
+        self.begin(&events, move |own| async move { drop(put(&context, proposal, &kind, &own).await) });
     }
 
     /// Carries out what was decided about changes that wait to be reviewed.
     pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
         let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |own, _| async move { reviewed::apply_verdict(&context, verdict, &own).await });
+        self.begin(&events, move |own| async move { reviewed::apply_verdict(&context, verdict, &own).await });
     }
 
-    fn begin<F>(
-        &mut self,
-        events: &Events,
-        run: impl FnOnce(Restoring, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F,
-    ) where
+    fn begin<F>(&mut self, events: &Events, run: impl FnOnce(Restoring) -> F)
+    where
         F: Future<Output = ()> + Send + 'static,
     {
         self.pending.retain(|pending| !pending.task.is_finished());
         let course = RestoreCourse::default();
         let earlier = self.pending.iter().map(|pending| pending.course.clone()).collect();
-        let (choices, chosen) = mpsc::unbounded_channel();
-        let (restore, events) = (run(Restoring::after(earlier, course.clone()), chosen), events.clone());
+        let (restore, events) = (run(Restoring::after(earlier, course.clone())), events.clone());
         let done = course.done.clone().drop_guard();
         let task = tokio::spawn(async move {
             let _done = done;
             restore.await;
             events.send(EventBody::Proposal(ProposalEvent::RestoreEnded)).await;
         });
-        self.pending.push(PendingRestore { task, course, choices });
+        self.pending.push(PendingRestore { task, course });
     }
 
     /// Answers a restore with a proposal, or says why there is none. `turn` is the session's last one.
     pub fn restore(&mut self, context: &Arc<SessionContext>, request: RestoreRequest, turn: Option<i64>) {
-        if let RestoreRequest::Foreign { path, choice, .. } = request {
-            let waits = |p: &&PendingRestore| !p.task.is_finished() && !p.course.stop.is_cancelled();
-            if let Some(pending) = self.pending.iter().find(waits) {
-                // A restore that has ended needs no choice any more.
-                let _ = pending.choices.send((path, choice));
-            }
+        if let RestoreRequest::Foreign { proposal, path, choice } = request {
+            // One that waits may be a call of the model, too; one that has ended needs no choice any more.
+            context.approvals.choose(proposal, path, choice);
             return;
         }
         let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |own, chosen| async move {
+        self.begin(&events, move |own| async move {
             let stop = own.stop();
             if let RestoreRequest::State { .. } | RestoreRequest::Origin { .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), stop)).await {
@@ -129,7 +139,7 @@ impl Restores {
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
-                    if let Some(result) = run(&context, &plan, None, chosen, &own).await {
+                    if let Some(RestoreResult { proposal: result, .. }) = run(&context, &plan, None, &own).await {
                         tell(&context, &result, &plan.title).await;
                         own.tell_replaced(&context, &result, &plan.title).await;
                         if result.changeset.is_some() && (is_review || is_whole(&result)) {
@@ -200,7 +210,7 @@ async fn part_of(
     let planned = tokio::task::spawn_blocking(move || {
         let mut planned = match request {
             RestoreRequest::State { path, now, then } => {
-                Some((part::to_state(&context, &path, *now, *then), Vec::new()))
+                Some((part::to_state(&context, &path, *now, *then)?, Vec::new()))
             }
             RestoreRequest::Origin { path, lines, turn } => {
                 let scope = part::origin(&context, &path, lines, turn)?;
@@ -232,8 +242,12 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
     let Restoration { proposal, .. } = restoration.map_err(|e| e.to_string())?;
     // From now to then, the other way round.
     let turned = |file: FileChange| FileChange::new(file.path, file.after, file.before, "", &[]);
-    let mut files: Vec<FileChange> = proposal.files.into_iter().map(turned).collect();
+    let files = proposal.files.into_iter().map(turned);
+    let (repository, mut files): (Vec<_>, Vec<_>) = files.partition(|file| is_in_repository(&file.path));
     labels::label(&mut files);
+    if !repository.is_empty() {
+        files.push(FileChange::of_repository(repository_words(stores.workspace, &repository)));
+    }
     Ok((!files.is_empty()).then_some(Proposal { files, ..proposal }))
 }
 
@@ -269,14 +283,13 @@ pub async fn run(
     context: &Arc<SessionContext>,
     plan: &RestorePlan,
     call: Option<&str>,
-    mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
     own: &Restoring,
-) -> Option<ProposalResult> {
+) -> Option<RestoreResult> {
     let stop = own.stop();
     let (mut choices, mut is_agreed) = (Choices::default(), false);
     loop {
         let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
-            return Some(ProposalResult::withdrawn());
+            return Some(ProposalResult::withdrawn().into());
         };
         let (restoration, revert) = match looked {
             Ok(looked) => looked,
@@ -296,25 +309,42 @@ pub async fn run(
         let cause = ChangesetCause { tool_call: call.map(str::to_string), ..of_session };
         if let Some(revert) = revert.as_ref().filter(|_| !is_agreed) {
             if let Some(unwanted) = definitions::unwanted(context, &plan.title, revert, stop).await {
-                return Some(unwanted);
+                return Some(unwanted.into());
             }
             is_agreed = true;
         }
         if let Some(revert) = revert.clone().filter(|_| restoration.proposal.files.is_empty() && !open) {
-            return Some(execute_revert(context, revert, (cause, Consent::Person)).await);
+            return Some(execute_revert(context, revert, (cause, Consent::Person)).await.into());
         }
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
-        if call.is_none() {
+        // What follows a choice of the person is what they asked for, too: it has the keys at once.
+        if call.is_none() || !choices.each.is_empty() {
             tell_own(context, &proposal).await;
         }
+        let (kept, merged) = foreign_files(&restoration.previews);
+        let mut chosen = context.approvals.choices(proposal.id);
         let parts = RestoreParts { previews: restoration.previews, revert };
         let executing = execute_proposal(context, proposal, parts, Approver::Person, cause, &again);
         let (result, rechosen) = unless_chosen(executing, (&mut chosen, &mut choices), &again).await;
         if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {
-            return Some(result);
+            return Some(RestoreResult { proposal: result, kept, merged });
         }
     }
+}
+
+/// Returns the files that someone else changed: those that stay as they are, and those that are to be merged.
+fn foreign_files(previews: &[RestorePreview]) -> (Vec<String>, Vec<String>) {
+    let (mut kept, mut merged) = (Vec::new(), Vec::new());
+    for RestorePreview { path, status } in previews {
+        let RestoreStatus::Foreign { choice, conflicts, .. } = status else { continue };
+        match choice {
+            Some(ForeignChoice::RestoreVersion) => {}
+            Some(ForeignChoice::Merge) if conflicts.is_some() => merged.push(path.clone()),
+            Some(ForeignChoice::Merge | ForeignChoice::Keep) | None => kept.push(path.clone()),
+        }
+    }
+    (kept, merged)
 }
 
 /// Waits for the result of a restore, and takes up the choices for its files that come meanwhile: `again` is cancelled then.
@@ -373,6 +403,14 @@ async fn look(
         });
         let (mut restoration, revert) = looked.map_err(|e| e.to_string())?;
         labels::label(&mut restoration.proposal.files);
+        // The repository is one row, which says what its preview does.
+        let words = restoration.previews.iter().find_map(|preview| match &preview.status {
+            RestoreStatus::Restore(RestoreFate::Repository(words), _) => Some(words.clone()),
+            _ => None,
+        });
+        if let Some(file) = restoration.proposal.files.iter_mut().find(|file| file.restores_repository()) {
+            file.unit = words;
+        }
         Ok((restoration, revert))
     });
     looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))

@@ -12,22 +12,33 @@ use crate::agent::session::records::{read_results, sha};
 use crate::execute::Stores;
 use crate::memory::{ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, Proposal, State, merge};
+use crate::proposal::{FileChange, Proposal, REPOSITORY, State, is_in_repository, merge};
 use crate::protocol::UNDO;
 use crate::restore_plan::{RestoreScope, marking_foreign};
 
 /// Returns the proposal that gives a file another state.
-pub(super) fn to_state(context: &SessionContext, path: &str, now: State, then: State) -> Proposal {
+///
+/// # Errors
+/// For the repository, which is restored whole.
+pub(super) fn to_state(context: &SessionContext, path: &str, now: State, then: State) -> Result<Proposal, String> {
+    if is_of(path, REPOSITORY) {
+        return Err(say::repository_by_call().into());
+    }
     let title = format!("undo of a change of {path}");
     let files = vec![marking_foreign(FileChange::new(path, now, then, UNDO, &[]), context.services.stores())];
-    Proposal { id: context.events.proposal(), title, files }
+    Ok(Proposal { id: context.events.proposal(), title, files })
+}
+
+/// Returns whether a changed path is meant by `path`: the repository means all of its files.
+fn is_of(changed: &str, path: &str) -> bool {
+    changed == path || path == REPOSITORY && is_in_repository(changed)
 }
 
 /// Returns the changesets of this session that changed a file, newest first.
 fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<ChangesetRecord>), String> {
     let session = context.id().ok_or(say::no_session())?;
     let mut records = changesets_of_session(context, &session)?;
-    records.retain(|record| record.id.is_some() && record.files.iter().any(|file| file.path == path));
+    records.retain(|record| record.id.is_some() && record.files.iter().any(|file| is_of(&file.path, path)));
     // Ids grow with time.
     records.sort_by(|a, b| b.id.cmp(&a.id));
     Ok((session, records))
@@ -50,8 +61,8 @@ pub(super) fn origin(
     let (session, made) = changesets_of(context, path)?;
     let newest = made.first().ok_or_else(|| say::not_in_session(&path))?;
     let by_lines = match lines {
-        Some(lines) => made_lines(&context.services, path, lines, &made)?,
-        None => None,
+        Some(lines) if path != REPOSITORY => made_lines(&context.services, path, lines, &made)?,
+        _ => None,
     };
     let origin = by_lines.unwrap_or(newest);
     match origin.cause.turn.filter(|_| whole_turn) {
@@ -61,8 +72,8 @@ pub(super) fn origin(
 }
 
 /// Takes out of the files as they are what the calls did that changed a file in a changeset, or all that a turn did, and
-/// leaves what came after it. None: what came after it changed the same lines, or it is no text; whole versions are
-/// restored then. The second: the changesets of which nothing is left then.
+/// leaves what came after it. None: what came after it changed the same lines, or it is no text, a folder or a part of the
+/// repository; whole versions are restored then. The second: the changesets of which nothing is left then.
 pub(super) fn without(
     context: &SessionContext,
     scope: &RestoreScope,
@@ -89,6 +100,9 @@ pub(super) fn without(
     let is_meant = |path: &String| only.as_ref().is_none_or(|only: &BTreeSet<String>| only.contains(path));
     for file in records.iter().flat_map(|record| &record.files).filter(|file| is_meant(&file.path)) {
         made.entry(&file.path).or_default().extend(file.version.as_deref());
+    }
+    if made.keys().any(|path| path.ends_with('/') || is_of(path, REPOSITORY)) {
+        return Ok(None);
     }
     let mut files = Vec::new();
     for (path, ids) in made {
@@ -122,7 +136,7 @@ fn files_of_calls(
     let rows = context.services.memory.ask_blocking(move |memory| memory.load(&session)).map_err(|e| e.to_string())?;
     let results = rows.iter().filter_map(|row| read_results(row.message.tool_results.as_deref())).flatten();
     let changes = results.filter_map(|result| result.change()).filter(|change| change.changeset == changeset);
-    let of_path = changes.filter(|change| change.paths.iter().any(|changed| changed == path));
+    let of_path = changes.filter(|change| change.paths.iter().any(|changed| is_of(changed, path)));
     let files: BTreeSet<String> = of_path.flat_map(|change| change.paths).collect();
     Ok((!files.is_empty()).then_some(files))
 }

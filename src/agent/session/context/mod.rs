@@ -168,6 +168,7 @@ impl SessionContext {
             key_places: connection.key_places,
             jobs: self.commands.jobs().len(),
             unreviewed: self.services.counts.unreviewed.load(Ordering::Relaxed),
+            next_folder: self.commands.next_folder(),
         };
         self.status_data.fill(&mut status);
         if status.context.is_none() && !status.recording {

@@ -135,6 +135,11 @@ impl CallDisplayRecord {
         }
     }
 
+    /// Returns what is kept of a call that nebula stopped before, as it is shown without a result.
+    pub fn interrupted() -> Self {
+        CallDisplayRecord { state: Some("interrupted".into()), ..CallDisplayRecord::default() }
+    }
+
     /// Returns whether it did not succeed: a command that ran and failed, too.
     pub fn is_failure(&self) -> bool {
         self.state.is_some() || self.reason.is_some()

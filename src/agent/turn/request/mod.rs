@@ -74,7 +74,7 @@ pub async fn beside(
 ) -> (Request, RequestTarget) {
     let (target, settings) = (context.keep_target(), context.settings());
     let system = system_prompt::present(context, session).await;
-    let (mut messages, _) = to_summarise(session, &target, system.len());
+    let (mut messages, _) = to_summarise(session, session.messages.len(), &target, system.len());
     arrange(&settings, session, &mut messages);
     messages.extend(more.into_iter().map(Arc::new));
     let estimate = session.window.tokens(system.len() + size(&messages));
@@ -84,13 +84,18 @@ pub async fn beside(
     (Request { system, messages, tools, skip_backoff, beside: true, ..base }, target)
 }
 
-/// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt
-/// of this many.
-pub fn to_summarise(session: &mut Conversation, target: &RequestTarget, system: usize) -> (Vec<Arc<Message>>, usize) {
+/// Returns the messages before `end` as they would be sent, for a summary of them, and how many bytes fit beside a
+/// `system` prompt of this many.
+pub fn to_summarise(
+    session: &mut Conversation,
+    end: usize,
+    target: &RequestTarget,
+    system: usize,
+) -> (Vec<Arc<Message>>, usize) {
     let budget = target.budget();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     // Of the session's own window nothing is left out: the person may drop the summary.
-    let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
+    let fitted = session.window.clone().fit(&session.messages[..end], summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
     (takeable(session, target.capabilities(), fitted.messages, fitted.sizes), room)
 }

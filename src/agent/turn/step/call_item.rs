@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::agent::services::events::Events;
 use crate::agent::session::records::CallDisplayRecord;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
-use crate::text::sentence::first_sentence;
+use crate::text::sentence::{first_sentence, in_one_line};
 use crate::tools::ToolOutput;
 
 /// A call's entry in the conversation.
@@ -54,8 +56,8 @@ impl CallItem {
 
     /// Ends it with a reason that is shown below it; that it was interrupted is its state.
     pub async fn end(&mut self, events: &Events, state: CallState, reason: &str, result: &str) {
-        let reason = if state == CallState::Interrupted { "" } else { first_sentence(reason) };
-        self.call.reason = Some(reason.to_string()).filter(|reason| !reason.is_empty());
+        let reason = if state == CallState::Interrupted { String::new() } else { shown(reason) };
+        self.call.reason = Some(reason).filter(|reason| !reason.is_empty());
         self.call.result = Some(result.to_string());
         self.set(events, state).await;
     }
@@ -63,5 +65,35 @@ impl CallItem {
     /// Sends the entry as it is now.
     pub async fn tell(&self, events: &Events) {
         events.send(EventBody::Changed(self.id, Item::Call(self.call.clone()))).await;
+    }
+}
+
+/// Returns what the person reads of a reason for the model: its first sentence, or the message of an error in JSON.
+fn shown(reason: &str) -> String {
+    // Notes may follow it.
+    let value = serde_json::Deserializer::from_str(reason).into_iter::<Value>().next();
+    match value.and_then(Result::ok).as_ref().and_then(|value| value["error"]["message"].as_str()) {
+        Some(message) => in_one_line(message),
+        None => first_sentence(reason).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn the_message_of_a_refusal_in_json_is_shown() {
+        let refused =
+            r#"{"error":{"details":{},"kind":"referenced","message":"cannot remove fn.f. It is used\n  fn.g:1"}}"#;
+        for (reason, words) in [
+            (refused, "cannot remove fn.f. It is used; fn.g:1"),
+            (&format!("{refused}\n(a notice)"), "cannot remove fn.f. It is used; fn.g:1"),
+            (r#"{"rejected":["a"]}"#, r#"{"rejected":["a"]}"#),
+            ("a.rs is not there. Use listDirectory.", "a.rs is not there"),
+            ("12 of 14", "12 of 14"),
+        ] {
+            assert_eq!(shown(reason), words);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::execute_proposal::ProposalResult;
-use crate::agent::change::restore::{self, Restoring};
+use crate::agent::change::restore::{self, RestoreResult, Restoring};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::SessionFiles;
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex};
@@ -42,30 +42,30 @@ pub async fn run(
         }
     };
     item.set(&context.events, CallState::Asking).await;
-    let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
-    let outcome_of_proposal = restore::run(context, &plan, Some(&call.id), chosen, &Restoring::new(stop.clone())).await;
-    let (state, text) = match &outcome_of_proposal {
+    let restored = restore::run(context, &plan, Some(&call.id), &Restoring::new(stop.clone())).await;
+    let (state, text) = match &restored {
         None => {
             (CallState::Failed, "Nothing to undo: there is no such version, or the files are already at it.".into())
         }
-        Some(outcome_of_proposal) => undo_summary(outcome_of_proposal),
+        Some(restored) => undo_summary(restored),
     };
-    item.call.hunks = outcome_of_proposal.as_ref().and_then(ProposalResult::decided_hunks);
+    let decided = restored.as_ref().and_then(|restored| restored.proposal.decided_hunks());
+    item.call.hunks = decided.filter(|hunks| hunks.accepted + hunks.rejected > 0);
     item.call.decided = item.call.hunks;
     item.call.answered = item.call.decided.map(|_| time::now());
     if let Some(hunks) = item.call.hunks.filter(|hunks| hunks.accepted > 0) {
         item.call.summary = written(hunks.accepted, hunks.accepted + hunks.rejected);
     }
-    if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &outcome_of_proposal {
+    if let Some(Outcome::Conflict { path, .. }) = restored.as_ref().map(|restored| &restored.proposal.outcome) {
         let title = say::undo_refused(&path);
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
         context.events.notice_with(Level::Warning, title, say::nothing_restored_told(), actions).await;
     }
-    if let Some(outcome_of_proposal) = &outcome_of_proposal {
+    if let Some(restored) = &restored {
         record.ok = state == CallState::Done;
-        know_restored(files, outcome_of_proposal, &mut record);
+        know_restored(files, restored, &mut record);
     }
-    let reason = reason(outcome_of_proposal.as_ref(), &text);
+    let reason = reason(restored.as_ref(), &text);
     item.call.change = record.change();
     item.end(&context.events, state, &reason, &text).await;
     record.display = Some(item.record());
@@ -73,11 +73,12 @@ pub async fn run(
 }
 
 /// Notes with a result which restored files the session knows from now on.
-fn know_restored(files: &mut SessionFiles, restored: &ProposalResult, record: &mut ResultRecord) {
-    record.changeset.clone_from(&restored.changeset);
-    for (path, bytes) in &restored.written {
-        // To restore a file that may hold keys is not to send it.
-        let is_known = !holds_secrets(path) || files.versions.contains_key(path);
+fn know_restored(files: &mut SessionFiles, restored: &RestoreResult, record: &mut ResultRecord) {
+    let RestoreResult { proposal, merged, .. } = restored;
+    record.changeset.clone_from(&proposal.changeset);
+    for (path, bytes) in &proposal.written {
+        // To restore a file that may hold keys is not to send it; of one that was merged the model knows a part.
+        let is_known = (!holds_secrets(path) || files.versions.contains_key(path)) && !merged.contains(path);
         if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
             let sha = files.know(path, bytes);
             record.known_files.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
@@ -86,10 +87,12 @@ fn know_restored(files: &mut SessionFiles, restored: &ProposalResult, record: &m
 }
 
 /// Returns why not all was restored, for the screen; empty: all was. `text` is the result for the model.
-fn reason(outcome_of_proposal: Option<&ProposalResult>, text: &str) -> String {
-    let Some(ProposalResult { outcome, decision, .. }) = outcome_of_proposal else { return text.into() };
+fn reason(restored: Option<&RestoreResult>, text: &str) -> String {
+    let Some(RestoreResult { proposal, kept, .. }) = restored else { return text.into() };
+    let ProposalResult { outcome, decision, .. } = proposal;
     match outcome {
-        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => String::new(),
+        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => kept_note(kept).unwrap_or_default(),
+        Outcome::Refused if was_empty(proposal) => kept_note(kept).unwrap_or_else(|| text.into()),
         Outcome::Applied { .. } | Outcome::Refused => {
             decision.as_ref().map(remarks).filter(|said| !said.is_empty()).unwrap_or_else(|| REJECTED.into())
         }
@@ -97,14 +100,44 @@ fn reason(outcome_of_proposal: Option<&ProposalResult>, text: &str) -> String {
     }
 }
 
+/// Returns which files were left because someone else changed them; none: no file was.
+fn kept_note(kept: &[String]) -> Option<String> {
+    let paths = kept.join(", ");
+    (!kept.is_empty()).then(|| format!("changed outside nebula, left as it is: {paths}"))
+}
+
+/// Returns whether nothing was left to decide: all that was to be restored stays as it is.
+fn was_empty(proposal: &ProposalResult) -> bool {
+    proposal.decision.as_ref().is_some_and(|decision| decision.files().is_empty())
+}
+
 /// Returns how an undo of the model ended: its state, and its result for the model.
-fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
-    let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
-    let reason = outcome_of_proposal.decision.as_ref().map(remarks).unwrap_or_default();
+fn undo_summary(restored: &RestoreResult) -> (CallState, String) {
+    let (state, mut text) = ended(&restored.proposal);
+    if let Outcome::Applied { .. } | Outcome::Refused = restored.proposal.outcome {
+        let is_written = |path: &&String| restored.proposal.written.iter().any(|(written, _)| written == *path);
+        let merged: Vec<&str> = restored.merged.iter().filter(is_written).map(String::as_str).collect();
+        if !merged.is_empty() {
+            let merged = merged.join(", ");
+            text.push_str(&format!(
+                "\nMerged with what was changed outside nebula, read it before you edit it: {merged}"
+            ));
+        }
+        if let Some(note) = kept_note(&restored.kept) {
+            text.push_str(&format!("\nNot restored: {note}"));
+        }
+    }
+    (state, text)
+}
+
+/// Returns how the proposal of an undo ended.
+fn ended(proposal: &ProposalResult) -> (CallState, String) {
+    let paths: Vec<&str> = proposal.written.iter().map(|(p, _)| p.as_str()).collect();
+    let reason = proposal.decision.as_ref().map(remarks).unwrap_or_default();
     let remark = |what: &str| if reason.is_empty() { String::new() } else { format!("\nThe person{what}: {reason}") };
     let says = remark(" says");
     let reason = remark("'s reason");
-    match &outcome_of_proposal.outcome {
+    match &proposal.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
             (CallState::Done, format!("Restored: {}{says}", paths.join(", ")))
         }
@@ -112,6 +145,7 @@ fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
             let count = written(hunks.accepted, hunks.accepted + hunks.rejected);
             (CallState::Done, format!("{count}: {}. The person rejected the rest.{reason}", paths.join(", ")))
         }
+        Outcome::Refused if was_empty(proposal) => (CallState::Refused, format!("Nothing was restored.{reason}")),
         Outcome::Refused => (CallState::Refused, format!("The person rejected it; nothing was restored.{reason}")),
         Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
         Outcome::Conflict { path, .. } => {
@@ -124,18 +158,39 @@ fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::HunkCount;
+    use crate::proposal::{Consent, Decision, HunkCount};
 
-    #[test]
-    fn an_undo_that_was_accepted_in_part_is_done() {
-        let outcome = |accepted, rejected| ProposalResult {
+    fn applied(accepted: usize, rejected: usize) -> RestoreResult {
+        let proposal = ProposalResult {
             outcome: Outcome::Applied { hunks: HunkCount { accepted, rejected }, changeset: None, merged: Vec::new() },
             written: vec![("a.txt".into(), None)],
             ..ProposalResult::withdrawn()
         };
-        let (state, text) = undo_summary(&outcome(1, 1));
+        proposal.into()
+    }
+
+    #[test]
+    fn an_undo_that_was_accepted_in_part_is_done() {
+        let (state, text) = undo_summary(&applied(1, 1));
         assert_eq!(state, CallState::Done);
         assert_eq!(text, "1 of 2 hunks written: a.txt. The person rejected the rest.");
-        assert_eq!(undo_summary(&outcome(2, 0)), (CallState::Done, "Restored: a.txt".into()));
+        assert_eq!(undo_summary(&applied(2, 0)), (CallState::Done, "Restored: a.txt".into()));
+    }
+
+    #[test]
+    fn what_was_changed_outside_is_told_where_it_stays_and_where_it_is_merged() {
+        let kept = vec!["b.txt".to_string(), "c.txt".into()];
+        let note = "changed outside nebula, left as it is: b.txt, c.txt";
+        let part = RestoreResult { kept: kept.clone(), ..applied(1, 0) };
+        assert_eq!(undo_summary(&part), (CallState::Done, format!("Restored: a.txt\nNot restored: {note}")));
+        assert_eq!(reason(Some(&part), ""), note);
+        let (_, text) = undo_summary(&RestoreResult { merged: vec!["a.txt".into(), "d.txt".into()], ..applied(1, 0) });
+        assert!(text.ends_with("read it before you edit it: a.txt"), "{text}");
+        // Nothing was left to decide: no person rejected anything.
+        let decision = Some(Decision::new(Vec::new(), Consent::Person));
+        let proposal = ProposalResult { decision, ..ProposalResult::refused() };
+        let none = RestoreResult { proposal, kept, merged: Vec::new() };
+        assert_eq!(undo_summary(&none), (CallState::Refused, format!("Nothing was restored.\nNot restored: {note}")));
+        assert_eq!(reason(Some(&none), ""), note);
     }
 }

@@ -13,6 +13,9 @@ use super::super::role::{Import, around};
 use super::super::roles::{body_of_class, first_iterables, global_in};
 use super::super::target::{folder, holders, joined};
 
+/// The files that make a package of a folder.
+const PACKAGES: [&str; 2] = ["__init__.py", "__init__.pyi"];
+
 /// Returns the member of a class, by its body, that has a name.
 pub(super) fn of_body(file: &SourceFile, name: &str, body: &Range<usize>) -> Option<usize> {
     let body = file.syntax().root.descendant_for_byte_range(body.start, body.end)?;
@@ -68,10 +71,18 @@ pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
 /// Returns what an import leads to.
 pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning {
     let module = module(names, file, &import.module);
-    match (&import.name, module) {
-        (_, meaning @ (Meaning::Elsewhere | Meaning::Unknown)) => meaning,
-        (None, module) => module,
-        (Some(name), Meaning::Module(module)) => below(names, &module, name, hops),
+    match &import.name {
+        None => module,
+        Some(name) => of_one(names, module, name, hops),
+    }
+}
+
+/// Returns what a name means in the module that something means, or in one of several.
+fn of_one(names: &dyn Names, meaning: Meaning, name: &str, hops: usize) -> Meaning {
+    match meaning {
+        Meaning::Module(module) => below(names, &module, name, hops),
+        Meaning::OneOf(all) => Meaning::one_of(all.into_iter().map(|one| of_one(names, one, name, hops))),
+        Meaning::Elsewhere => Meaning::Elsewhere,
         _ => Meaning::Unknown,
     }
 }
@@ -91,7 +102,11 @@ pub(super) fn below(names: &dyn Names, module: &Module, name: &str, hops: usize)
             if let found @ (Meaning::Node { .. } | Meaning::OneOf(_)) = unbound(names, file, name, hops + 1) {
                 return found;
             }
-            file.path.strip_suffix("/__init__.py").unwrap_or("")
+            // Nothing lies below a file that is no package.
+            if !PACKAGES.contains(&file.path.rsplit('/').next().unwrap_or_default()) {
+                return Meaning::Unknown;
+            }
+            folder(&file.path)
         }
     };
     at(names, own, name).map_or(Meaning::Unknown, Meaning::Module)
@@ -130,8 +145,7 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
     let mut meaning = names.name(file, head, of.start_byte(), 0);
     for segment in segments.chain([name]) {
         meaning = match meaning {
-            Meaning::Module(module) => below(names, &module, segment, 1),
-            Meaning::Unknown | Meaning::OneOf(_) => Meaning::Unknown,
+            Meaning::Module(_) | Meaning::Unknown | Meaning::OneOf(_) => of_one(names, meaning, segment, 1),
             _ => return Meaning::Elsewhere,
         };
     }
@@ -142,18 +156,47 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
 pub(super) fn module(names: &dyn Names, file: &SourceFile, dotted: &str) -> Meaning {
     let rest = dotted.trim_start_matches('.');
     let (dots, path) = (dotted.len() - rest.len(), rest.trim().replace('.', "/"));
-    let own = folder(&file.path);
-    let above = std::iter::successors(Some(own), |above| (!above.is_empty()).then(|| folder(above)));
     let found = match dots {
-        0 => above.chain(["", "src"]).find_map(|base| at(names, base, &path)),
-        dots => above.skip(dots - 1).take(1).find_map(|base| at(names, base, &path)),
+        0 => absolute(names, file, &path),
+        dots => above(file).nth(dots - 1).and_then(|base| at(names, base, &path)).map(Meaning::Module),
     };
     let ends = [format!("/{path}.py"), format!("/{path}/__init__.py")];
+    let is_called_so = |other: &String| {
+        *other != file.path
+            && ends.iter().any(|end| other.ends_with(end) || Some(other.as_str()) == end.strip_prefix('/'))
+    };
     match found {
-        Some(module) => Meaning::Module(module),
+        Some(meaning) => meaning,
         // It may be found by settings that are not read here.
-        None if names.tree().paths().iter().any(|path| ends.iter().any(|end| path.ends_with(end))) => Meaning::Unknown,
+        None if names.tree().paths().iter().any(is_called_so) => Meaning::Unknown,
         None => Meaning::Elsewhere,
+    }
+}
+
+/// Returns the folder of a file and all above it.
+fn above(file: &SourceFile) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder(&file.path)), |above| (!above.is_empty()).then(|| folder(above)))
+}
+
+/// Returns what a path without dots before it leads to. A package is found from the folder above the outermost one: what
+/// lies in it has its name before its own, and `import json` in it is the library's.
+fn absolute(names: &dyn Names, file: &SourceFile, path: &str) -> Option<Meaning> {
+    let own = folder(&file.path);
+    let is_package = |base: &str| PACKAGES.iter().any(|name| names.tree().paths().contains(&joined(base, name)));
+    let beside = at(names, own, path);
+    // A file hardly imports itself.
+    let is_itself = matches!(&beside, Some(Module::File(found, _)) if found.path == file.path);
+    let bases = above(file).chain(["", "src"]).filter(|base| !is_package(base) && !(is_itself && *base == own));
+    let mut found = bases.filter_map(|base| at(names, base, path));
+    match found.next() {
+        // A folder alone is one only where nothing else has the name.
+        Some(folder @ Module::Folder(_)) => {
+            Some(Meaning::Module(found.find(|one| matches!(one, Module::File(..))).unwrap_or(folder)))
+        }
+        Some(module) => Some(Meaning::Module(module)),
+        None if is_itself && is_package(own) => None,
+        // A file that is run as a program finds what is beside it, and one that is imported does not.
+        None => beside.map(|module| Meaning::OneOf(vec![Meaning::Module(module), Meaning::Elsewhere])),
     }
 }
 

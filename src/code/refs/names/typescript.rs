@@ -76,18 +76,36 @@ pub(super) fn default_export(names: &dyn Names, file: &Rc<SourceFile>, hops: usi
                 (None, None) => Meaning::Unknown,
             };
         }
-        let is_default = |leaf: Node<'_>| file.text[leaf.byte_range()].trim_matches(['"', '\'']) == "default";
         for specifier in specifiers(statement) {
             let Some(name) = specifier.child_by_field_name("name") else { continue };
-            if is_default(specifier.child_by_field_name("alias").unwrap_or(name)) {
-                return match role(name, file.syntax()) {
-                    Role::Import(import) => names.import(file, &import, hops + 1),
-                    _ => named(name),
-                };
+            if is_called(file, specifier.child_by_field_name("alias").unwrap_or(name), "default") {
+                return handed_on(names, file, name, hops);
             }
         }
     }
     Meaning::Unknown
+}
+
+/// Returns whether a name in the braces of an export is this one, in quotes or not.
+fn is_called(file: &SourceFile, leaf: Node<'_>, name: &str) -> bool {
+    file.text[leaf.byte_range()].trim_matches(['"', '\'']) == name
+}
+
+/// Returns what an identifier in the braces of an export means.
+fn handed_on(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>, hops: usize) -> Meaning {
+    match role(leaf, file.syntax()) {
+        Role::Import(import) => names.import(file, &import, hops + 1),
+        _ => names.name(file, &file.text[leaf.byte_range()], leaf.start_byte(), hops + 1),
+    }
+}
+
+/// Returns the identifier to which an export of a file gives this other name: `export { total as sum }`.
+fn renamed<'t>(file: &'t SourceFile, name: &str) -> Option<Node<'t>> {
+    let (root, mut cursor) = (file.syntax().root, file.syntax().root.walk());
+    let exports = root.named_children(&mut cursor).filter(|child| child.kind() == "export_statement");
+    let is_it = |one: &Node<'_>| one.child_by_field_name("alias").is_some_and(|alias| is_called(file, alias, name));
+    let found = exports.flat_map(specifiers).find(is_it)?;
+    found.child_by_field_name("name")
 }
 
 /// Returns the names in the braces of an import or an export.
@@ -146,6 +164,9 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
     if name == "default" {
         return default_export(names, file, hops);
     }
+    if let Some(leaf) = renamed(file, name) {
+        return handed_on(names, file, leaf, hops);
+    }
     if let Some(found) = defined(file, "", name) {
         return found;
     }
@@ -153,13 +174,13 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
         Bound::Import(import) => Some(import.clone()),
         _ => None,
     });
-    let handed_on = || {
+    let passed_on = || {
         leaves(file, name).apart().into_iter().find_map(|leaf| match role(leaf, file.syntax()) {
             Role::Import(import) => Some(import),
             _ => None,
         })
     };
-    if let Some(import) = imported.or_else(handed_on) {
+    if let Some(import) = imported.or_else(passed_on) {
         return names.import(file, &import, hops + 1);
     }
     let globs = names.globs(file);

@@ -52,8 +52,8 @@ fn holds_it(names: &dyn Names, file: &Rc<SourceFile>, target: &CodeTarget) -> bo
                 bound(statement).into_iter().any(|leaf| is_value(names, file, leaf, target))
             }
             _ => called(&file.text[end..]).is_some_and(|name| match module(names, file, name) {
-                Meaning::Module(module) => hands_on(names, &module, target),
-                other => matches!(other, Meaning::Unknown),
+                Meaning::Unknown => true,
+                found => found.modules().iter().any(|module| hands_on(names, module, target)),
             }),
         }
     })
@@ -81,32 +81,29 @@ fn bound(statement: Node<'_>) -> Vec<Node<'_>> {
 fn is_value(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>, target: &CodeTarget) -> bool {
     let Role::Import(import) = role(leaf, file.syntax()) else { return false };
     names.begin();
-    let Meaning::Module(imported) = names.import(file, &import, 0) else { return false };
+    let imported = names.import(file, &import, 0).modules();
+    let holds = |modules: &[Module]| modules.iter().any(|module| hands_on(names, module, target));
     // In the body of a class it is a member.
-    if body_of_class(leaf, file.syntax()).is_some() {
-        return hands_on(names, &imported, target);
+    if imported.is_empty() || body_of_class(leaf, file.syntax()).is_some() {
+        return holds(&imported);
     }
     leaves(file, &file.text[leaf.byte_range()]).any(|leaf| {
-        matches!(role(leaf, file.syntax()), Role::Plain)
-            && whole(names, file, leaf).is_some_and(|module| hands_on(names, &module, target))
+        matches!(role(leaf, file.syntax()), Role::Plain) && whole(names, file, leaf).is_some_and(|all| holds(&all))
     })
 }
 
-/// Returns the module that an identifier, with the names behind it, is as a value; none: it is only looked into.
-fn whole(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>) -> Option<Module> {
+/// Returns the modules that an identifier, with the names behind it, may be as a value; none: it is only looked into.
+fn whole(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>) -> Option<Vec<Module>> {
     let (mut node, text) = (leaf, |node: Node<'_>| &file.text[node.byte_range()]);
     names.begin();
     let mut meaning = names.name(file, text(leaf), leaf.start_byte(), 0);
     while let Some(outer) = node.parent().filter(|outer| outer.kind() == "attribute" && is_field(node, "object")) {
-        let Meaning::Module(_) = meaning else { return None };
+        let (Meaning::Module(_) | Meaning::OneOf(_)) = meaning else { return None };
         names.begin();
         meaning = member(names, file, node, text(outer.child_by_field_name("attribute")?));
         node = outer;
     }
-    match meaning {
-        Meaning::Module(module) => Some(module),
-        _ => None,
-    }
+    Some(meaning.modules())
 }
 
 /// Returns whether a definition is found in a module, or in one below it.

@@ -10,12 +10,12 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::super::lang::{SourceLanguage, Syntax};
-use super::role::{Role, is_field, outermost};
+use super::role::{Role, around, is_field, outermost};
 
 pub(super) use python::{first_iterables, global_in};
 
-/// Parts of imports that give another name.
-const CLAUSES: &[&str] = &["use_as_clause", "aliased_import", "import_specifier"];
+/// Parts of imports and exports that give another name.
+const CLAUSES: &[&str] = &["use_as_clause", "aliased_import", "import_specifier", "export_specifier"];
 
 /// Returns the role of an identifier.
 pub(super) fn role<'t>(leaf: Node<'t>, syntax: Syntax<'t>) -> Role<'t> {
@@ -27,13 +27,32 @@ pub(super) fn role<'t>(leaf: Node<'t>, syntax: Syntax<'t>) -> Role<'t> {
     }
 }
 
-/// Returns the name that an import gives to an identifier in it: `use a::{Cart as Basket}`.
+/// Returns the name that an import or an export gives to an identifier in it: `use a::{Cart as Basket}`.
 pub(super) fn alias(leaf: Node<'_>) -> Option<Node<'_>> {
     let named = outermost(leaf, &["scoped_identifier", "dotted_name"]);
     let clause = named.parent().filter(|clause| CLAUSES.contains(&clause.kind()))?;
     // Of a path the last name alone.
     let is_last = leaf.end_byte() == named.end_byte() && !is_field(named, "alias");
     clause.child_by_field_name("alias").filter(|_| is_last)
+}
+
+/// Returns whether an identifier is such a name.
+pub(super) fn is_alias(leaf: Node<'_>) -> bool {
+    is_field(leaf, "alias") && leaf.parent().is_some_and(|clause| CLAUSES.contains(&clause.kind()))
+}
+
+/// Returns whether other files may import what has such a name by it.
+pub(super) fn is_handed_on(alias: Node<'_>) -> bool {
+    let Some(clause) = alias.parent() else { return false };
+    match clause.kind() {
+        "export_specifier" => true,
+        "aliased_import" => around(clause, &["function_definition", "lambda", "class_definition"]).is_none(),
+        "use_as_clause" => around(clause, &["use_declaration"]).is_some_and(|of| {
+            let mut cursor = of.walk();
+            of.named_children(&mut cursor).any(|child| child.kind() == "visibility_modifier")
+        }),
+        _ => false,
+    }
 }
 
 /// Returns the body of the class of Python that an identifier is read or bound in.

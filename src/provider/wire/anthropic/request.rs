@@ -172,7 +172,7 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
                 // A sealed call has its own id in it.
                 let id = if own { call.id.clone() } else { ids.rename() };
                 ids.open(&call.id, Some(id.clone()), &call.name);
-                blocks.push((false, seal.unwrap_or_else(|| tool_use(call, &id))));
+                blocks.push((false, seal.map_or_else(|| tool_use(call, &id), |seal| arguments::sealed(seal, call))));
             }
             (body, Some(seal)) => blocks.push((matches!(body, Body::Thinking(_) | Body::Other), seal)),
             (Body::Text(text), None) if !text.trim().is_empty() => {
@@ -189,7 +189,7 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
 }
 
 fn tool_use(call: &ToolCall, id: &str) -> String {
-    let block = opened(&json!({"type": "tool_use", "id": id, "name": call.name}));
+    let block = opened(&json!({"type": "tool_use", "id": id, "name": arguments::name(call)}));
     format!("{block},\"input\":{}}}", arguments::object(call))
 }
 

@@ -371,7 +371,7 @@ fn call(call: &ToolCall, id: &str) -> Value {
         true if is_json(&call.arguments) => call.arguments.clone(),
         _ => arguments::object(call),
     };
-    json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+    json!({"id": id, "type": "function", "function": {"name": arguments::name(call), "arguments": arguments}})
 }
 
 fn is_json(text: &str) -> bool {

@@ -126,9 +126,16 @@ fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<Strin
     for part in &message.parts {
         let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
         match (&part.body, seal) {
-            (Body::Call(call), seal) => {
-                ids.open(&call.id, seal.as_deref().and_then(own_id), &call.name);
-                parts.push(seal.unwrap_or_else(|| function_call(call, new && foreign)));
+            (Body::Call(call), Some(seal)) => {
+                let sealed = RawObject::parse(&seal).and_then(|part| RawObject::parse(part.raw("functionCall")?));
+                let of_seal = |field: &str| sealed.as_ref().and_then(|function| function.text(field));
+                // A call goes by the name in its seal, and gets no id that the server did not give.
+                ids.open(&call.id, of_seal("id"), of_seal("name").as_deref().unwrap_or(&call.name));
+                parts.push(seal);
+            }
+            (Body::Call(call), None) => {
+                ids.open(&call.id, None, &arguments::name(call));
+                parts.push(function_call(call, new && foreign));
             }
             (_, Some(seal)) => parts.push(seal),
             (Body::Text(text), None) if !text.trim().is_empty() => parts.push(json!({"text": text}).to_string()),
@@ -138,14 +145,8 @@ fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<Strin
     parts
 }
 
-/// Returns the id that the server gave a call; it gets none that it did not give.
-fn own_id(part: &str) -> Option<String> {
-    let call = RawObject::parse(part)?;
-    RawObject::parse(call.raw("functionCall")?)?.text("id")
-}
-
 fn function_call(call: &ToolCall, skip: bool) -> String {
-    let inner = opened(&json!({"name": call.name}));
+    let inner = opened(&json!({"name": arguments::name(call)}));
     let inner = format!("{inner},\"args\":{}}}", arguments::object(call));
     match skip {
         true => format!("{{\"functionCall\":{inner},\"thoughtSignature\":\"{}\"}}", STANDARD.encode(SKIP)),

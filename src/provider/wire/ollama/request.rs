@@ -91,8 +91,9 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> String {
 }
 
 fn called(call: &ToolCall, ids: &mut Ids) -> String {
-    ids.open(&call.id, None, &call.name);
-    let function = opened(&json!({"name": call.name}));
+    let name = arguments::name(call);
+    ids.open(&call.id, None, &name);
+    let function = opened(&json!({"name": name}));
     format!("{{\"function\":{function},\"arguments\":{}}}}}", arguments::object(call))
 }
 

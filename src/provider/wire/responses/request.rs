@@ -83,7 +83,7 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
             (Body::Call(call), seal) => {
                 let id = if own { call.id.clone() } else { ids.rename() };
                 ids.open(&call.id, Some(id.clone()), &call.name);
-                items.push(seal.unwrap_or_else(|| function_call(call, &id)));
+                items.push(seal.map_or_else(|| function_call(call, &id), |seal| arguments::sealed(seal, call)));
             }
             (body, Some(_)) if is_thought(body) && led_to.is_none_or(|led_to| led_to < at) => {}
             (_, Some(seal)) => items.push(seal),
@@ -101,8 +101,8 @@ fn is_thought(body: &Body) -> bool {
 }
 
 fn function_call(call: &ToolCall, id: &str) -> String {
-    let arguments = arguments::object(call);
-    json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": arguments}).to_string()
+    let (name, arguments) = (arguments::name(call), arguments::object(call));
+    json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments}).to_string()
 }
 
 fn said(message: &Message) -> String {

@@ -1,6 +1,7 @@
 //! Changes that the person is asked about before they happen: of files that act later, of those that are too large to be
 //! copied unasked, and of those that cannot be kept.
 
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
@@ -14,6 +15,15 @@ use crate::workspace::repository_above;
 
 /// The folder of a repository.
 const GIT: &str = ".git";
+
+/// Names in a repository's folder of what acts later there.
+const LATER_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
+
+/// Returns whether a path would act later if one of its folders were a repository's.
+fn could_act_later(path: &Path) -> bool {
+    let is_one = |part: &OsStr| LATER_IN_GIT.iter().any(|name| part.eq_ignore_ascii_case(name));
+    path.iter().any(is_one)
+}
 
 /// Returns whether a change of a file acts later. Of a repository's own files those do from which it runs programs.
 fn changes_what_acts_later(path: &str) -> bool {
@@ -49,7 +59,11 @@ impl Keeping {
         let name = self.name(path);
         // The folder of a repository may have any name.
         let base = self.places.base_of(path);
-        let in_bare = || Some(repository_above(base, path.strip_prefix(base).ok()?)?.1);
+        let in_bare = || {
+            // Looking into each folder above costs more than all else of a call.
+            let inside = path.strip_prefix(base).ok().filter(|inside| could_act_later(inside))?;
+            Some(repository_above(base, inside)?.1)
+        };
         let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);
         let in_git = inside.map(|inside| format!("{GIT}/{}", inside.display()));
         if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) {

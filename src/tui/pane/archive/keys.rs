@@ -18,19 +18,19 @@ impl Archive {
             Action::Escape | Action::Close => self.full || !self.filter.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => any,
             Action::First | Action::Last => any,
-            Action::Open => any && self.path().is_some(),
+            Action::Open => any && self.versioned().is_some(),
             Action::BackInTime => time.is_some() && self.point > 0,
             Action::OnInTime => time.is_some_and(|t| self.point < t.versions.len()),
             Action::Pin => time.is_some(),
             // Without a comparison in view the version is that of the selected changeset.
             Action::Restore => match time {
                 Some(time) => self.point < time.versions.len(),
-                None => self.path().is_some(),
+                None => self.versioned().is_some(),
             },
             Action::RestoreChangeset | Action::RestoreSince => any,
             Action::Search => self.loaded,
             Action::Redo | Action::FocusTimeline => any,
-            Action::Blame => self.path().is_some(),
+            Action::Blame => self.versioned().is_some(),
             _ => false,
         }
     }
@@ -81,7 +81,9 @@ impl Archive {
             Action::FocusTimeline => {
                 return vec![PaneEffect::Timeline(self.rows.get(self.selected).map(|row| row.id.clone()))];
             }
-            Action::Blame => return self.path().map(|path| PaneEffect::Blame(path.into(), 0)).into_iter().collect(),
+            Action::Blame => {
+                return self.versioned().map(|path| PaneEffect::Blame(path.into(), 0)).into_iter().collect();
+            }
             Action::Search => {
                 let prompt = say::filter().to_string();
                 return vec![PaneEffect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];

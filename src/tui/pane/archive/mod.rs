@@ -19,7 +19,7 @@ use ratatui::text::Line;
 use super::diff::{Heads, View};
 use super::paint::{self, span};
 use crate::messages::{archive as say, count};
-use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
+use crate::proposal::{Counts, FileChange, Proposal, ProposalId, REPOSITORY, State};
 use crate::protocol::{Changeset, EventBody, Listing, ProposalEvent, Query, VersionRow};
 use crate::text::number::thousands;
 use crate::text::time::Clock;
@@ -44,6 +44,8 @@ pub struct Archive {
     rows: Vec<Changeset>,
     /// Cells of the longest name of a file in them.
     names: u16,
+    /// Those that changed definitions, whatever the filter leaves, by their ids.
+    of_stores: HashMap<String, Changeset>,
     /// Changesets that the filter leaves, and all of them.
     found: usize,
     total: usize,
@@ -129,16 +131,17 @@ impl Archive {
         }
     }
 
-    fn archived(&mut self, changeset: &Changeset) -> Vec<PaneEffect> {
-        for file in &changeset.files {
+    fn archived(&mut self, told: &Changeset) -> Vec<PaneEffect> {
+        for file in &told.files {
             self.forget(&file.path);
         }
-        self.note_names(std::slice::from_ref(changeset));
+        let changeset = &list::with_one_repository(told);
+        self.take_note(std::slice::from_ref(changeset));
         match self.rows.iter_mut().find(|r| r.id == changeset.id) {
             Some(row) => *row = changeset.clone(),
             None => {
                 self.total += 1;
-                if self.fits(changeset) {
+                if self.fits(told) {
                     self.found += 1;
                     self.rows.insert(0, changeset.clone());
                     // Who looks at an older one stays there; at the head of the list the new one is seen.
@@ -153,6 +156,19 @@ impl Archive {
             }
         }
         self.want()
+    }
+
+    /// Notes changesets that were told.
+    fn take_note(&mut self, changesets: &[Changeset]) {
+        self.note_names(changesets);
+        let of_stores = changesets.iter().filter(|changeset| !changeset.definitions.is_empty());
+        self.of_stores.extend(of_stores.map(|changeset| (changeset.id.clone(), changeset.clone())));
+    }
+
+    /// Returns how many definitions a session has changed, as far as its changesets were told.
+    pub fn definitions_of(&self, session: &str) -> usize {
+        let own = self.of_stores.values().filter(|changeset| changeset.session.as_deref() == Some(session));
+        Changeset::count_definitions(own)
     }
 
     fn fits(&self, changeset: &Changeset) -> bool {
@@ -197,9 +213,10 @@ impl Archive {
                     self.rows.clear();
                     self.names = 0;
                 }
-                self.note_names(rows);
+                let rows: Vec<Changeset> = rows.iter().map(list::with_one_repository).collect();
+                self.take_note(&rows);
                 let known: HashSet<String> = self.rows.iter().map(|r| r.id.clone()).collect();
-                self.rows.extend(rows.iter().filter(|r| !known.contains(&r.id)).cloned());
+                self.rows.extend(rows.into_iter().filter(|r| !known.contains(&r.id)));
                 self.selected = self.selected.min(self.rows.len().saturating_sub(1));
                 self.want()
             }
@@ -234,6 +251,11 @@ impl Archive {
     /// Returns the file under the keys.
     fn path(&self) -> Option<&str> {
         Some(self.rows.get(self.selected)?.files.get(self.file)?.path.as_str())
+    }
+
+    /// Returns the file under the keys, where it has versions of its own: the repository is restored as a whole.
+    fn versioned(&self) -> Option<&str> {
+        self.path().filter(|path| *path != REPOSITORY)
     }
 
     /// Puts `B` on the version that belongs to the selected changeset.
@@ -279,7 +301,7 @@ impl Archive {
         if self.rows.len() < self.selected + AHEAD && self.loaded {
             effects.extend(self.more());
         }
-        let Some(path) = self.path().map(str::to_string).filter(|_| self.engaged) else { return effects };
+        let Some(path) = self.versioned().map(str::to_string).filter(|_| self.engaged) else { return effects };
         if !self.times.contains_key(&path) {
             if self.pending.insert(Requested::Versions(path.clone())) {
                 effects.push(PaneEffect::Ask(Query::Versions(path)));

@@ -332,3 +332,18 @@ fn a_long_name_is_whole_beside_the_comparison() {
     let text = drawn(&mut archive, 100, 30).text();
     assert!(text.contains(name), "{text}");
 }
+
+#[test]
+fn the_repository_is_one_row_behind_the_files() {
+    let mut archive = open(140, 40);
+    let files = [(".git/HEAD", 1, 1), (".git/index", 0, 0), ("README.md", 1, 0)];
+    let told = set(at(12, 6, 0), "git commit -qam more", "command", &files);
+    let effects = archive.apply(&EventBody::Archived(told), NOW);
+    serve(&mut archive, effects);
+    let text = drawn(&mut archive, 140, 40).text();
+    assert!(text.contains("README.md") && text.contains(".git") && !text.contains(".git/"), "{text}");
+    // It has no versions of its own to ask for, or to restore.
+    let effects = archive.act(Action::Down, NOW);
+    assert_eq!((archive.path(), effects), (Some(".git"), Vec::new()));
+    assert!(!archive.offers(Action::Restore) && archive.offers(Action::RestoreChangeset));
+}

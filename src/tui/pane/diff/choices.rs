@@ -7,6 +7,7 @@ use crate::messages::{diff as say, review};
 use crate::proposal::{
     Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, Proposal, ProposalId, State,
 };
+use crate::protocol::UNDO;
 
 /// The decisions so far. Files and hunks are named by their places in the proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +25,8 @@ struct FileChoices {
     edited: Option<Edited>,
     /// The files that are decided with it: the other end of a move, or all of the repository, which share one list.
     tied: Arc<[usize]>,
+    /// Those are all of the repository, which is one hunk in the place of the first.
+    is_unit: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl Choices {
         let files = files.map(|f| FileChoices {
             hunks: vec![None; f.hunks.len()],
             edited: None,
+            is_unit: f.restores_repository(),
             tied: match f.restores_repository() {
                 true => Arc::clone(&repository),
                 false => f.moved.as_ref().and_then(place).into_iter().collect(),
@@ -166,11 +170,27 @@ impl Choices {
         }
     }
 
-    /// Accepts every hunk of file `file`.
-    pub fn accept(&mut self, file: usize) {
-        if let Some(f) = self.files.get_mut(file) {
-            f.hunks.fill(Some(Choice::Accept));
+    /// Accepts every hunk of a restore, which is what the person asked for, but for what was changed outside nebula.
+    pub fn accept_restored(&mut self, proposal: &Proposal) {
+        let is_foreign_unit = proposal.files.iter().any(|file| file.foreign && file.restores_repository());
+        let is_own = |file: &FileChange| match file.restores_repository() {
+            true => !is_foreign_unit,
+            false => !file.foreign,
+        };
+        for (choices, file) in self.files.iter_mut().zip(&proposal.files) {
+            if file.by == UNDO && is_own(file) {
+                choices.hunks.fill(Some(Choice::Accept));
+            }
         }
+    }
+
+    /// Returns the hunks that are shown, of each file.
+    fn shown(&self) -> impl Iterator<Item = (usize, &[Option<Choice>])> {
+        self.files.iter().enumerate().map(|(at, f)| match f.is_unit {
+            false => (at, f.hunks.as_slice()),
+            true if f.tied.first() == Some(&at) => (at, f.hunks.get(..1).unwrap_or_default()),
+            true => (at, &[][..]),
+        })
     }
 
     /// Takes a file as the person edited it, `before` which it was shown. Hunks that the editor left alone stand as
@@ -203,7 +223,7 @@ impl Choices {
     /// Returns accepted and rejected hunks, and the undecided ones.
     pub fn count(&self) -> (HunkCount, usize) {
         let (mut n, mut open) = (HunkCount::default(), 0);
-        for hunk in self.files.iter().flat_map(|f| &f.hunks) {
+        for hunk in self.shown().flat_map(|(_, hunks)| hunks) {
             match hunk {
                 Some(Choice::Accept) => n.accepted += 1,
                 Some(Choice::Reject) => n.rejected += 1,
@@ -215,15 +235,21 @@ impl Choices {
 
     /// Hunks in all.
     pub fn total(&self) -> usize {
-        self.files.iter().map(|f| f.hunks.len()).sum()
+        self.shown().map(|(_, hunks)| hunks.len()).sum()
     }
 
     /// Returns the first undecided hunk at or after this one, going round.
     pub fn next_undecided(&self, file: usize, hunk: usize) -> Option<(usize, usize)> {
-        let all =
-            self.files.iter().enumerate().flat_map(|(f, c)| c.hunks.iter().enumerate().map(move |(h, s)| (f, h, s)));
+        let all = self.shown().flat_map(|(f, hunks)| hunks.iter().enumerate().map(move |(h, s)| (f, h, s)));
         let open: Vec<(usize, usize)> = all.filter(|(_, _, s)| s.is_none()).map(|(f, h, _)| (f, h)).collect();
         open.iter().find(|at| **at >= (file, hunk)).or(open.first()).copied()
+    }
+
+    /// Returns what would be written of `proposal` as things stand: what is undecided counts as accepted.
+    pub fn expected(&self, proposal: &Proposal) -> Decision {
+        let mut whole = self.clone();
+        whole.accept_rest();
+        whole.decision(proposal)
     }
 
     /// Returns what to tell the agent about `proposal`; what is undecided counts as rejected.

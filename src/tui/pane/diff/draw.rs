@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::rows::{FileView, Heads, Layout, Row, Show};
 use super::view::{Columns, View};
 use crate::messages::{count, diff as say};
-use crate::proposal::{HunkKind, Rung};
+use crate::proposal::{HunkKind, REPOSITORY, Rung};
 use crate::text::definition;
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
@@ -263,6 +263,7 @@ impl View {
             HunkKind::Delete if hunk.before.is_empty() => say::deletes().to_string(),
             HunkKind::Delete => say::deletes_of(&count::lines(file.before.len())),
             HunkKind::Move => say::moved().to_string(),
+            HunkKind::Binary if file.path == REPOSITORY => say::repository().to_string(),
             HunkKind::Binary => say::not_text().to_string(),
             HunkKind::Mode => say::permissions().to_string(),
         }

@@ -1,11 +1,13 @@
-//! The lines of a file's state, as bytes: a diff must show texts of any encoding.
+//! The lines of a file's state, as bytes: a diff must show texts of any encoding. What has no lines is told in words.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::proposal::State;
+use crate::messages::diff as say;
+use crate::proposal::{FileChange, State};
 use crate::text::definition::TextLines;
+use crate::text::number::thousands;
 use crate::tui::text::highlight::{MAX_LINES, language_of};
 
 /// The ending of a line.
@@ -132,6 +134,46 @@ pub(super) fn text_id(path: &str, lines: &Lines) -> u64 {
         lines.bytes().hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// Returns what a state is, when it is no text.
+pub fn binary(change: &FileChange) -> Option<String> {
+    let state = if change.after.is_absent() { &change.before } else { &change.after };
+    match state {
+        State::Link { target } => Some(say::a_link(&target.display())),
+        State::Large(file) => Some(say::too_large(&file.size)),
+        State::Folder { mode } => Some(say::folder_of_mode(&format!("{mode:o}"))),
+        State::File { bytes, .. } if bytes.contains(&0) => Some(say::bytes_not_text(&thousands(bytes.len()))),
+        _ => None,
+    }
+}
+
+/// Returns what becomes of bytes that are no text.
+pub fn binary_change(change: &FileChange) -> String {
+    let words = |state: &State| match state {
+        State::Absent => say::nothing().to_string(),
+        State::Link { target } => say::a_link(&target.display()),
+        State::Large(file) => say::bytes(&file.size),
+        State::Folder { .. } => say::a_folder().to_string(),
+        State::File { bytes, .. } => say::bytes(&thousands(bytes.len())),
+    };
+    let (before, after) = (words(&change.before), words(&change.after));
+    match (change.before.bytes(), change.after.bytes()) {
+        (Some(a), Some(b)) => {
+            let same = a.iter().zip(b.iter()).take_while(|(x, y)| x == y).count();
+            say::differs_from(&before, &after, &thousands(same + 1))
+        }
+        _ => say::now_are(&before, &after),
+    }
+}
+
+/// Returns what becomes of the permissions of a file.
+pub fn mode_change(change: &FileChange) -> String {
+    let mode = |state: &State| match state {
+        State::File { mode: Some(m), .. } | State::Folder { mode: m } => format!("{:o}", m & 0o7777),
+        _ => say::default_mode().to_string(),
+    };
+    say::becomes(&mode(&change.before), &mode(&change.after))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub use view::View;
 use super::paint::{self, Pen, span};
 use crate::messages::diff as say;
 use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, State};
-use crate::protocol::{EventBody, Listing, Outcome, ProposalEvent, Query, UNDO};
+use crate::protocol::{EventBody, Listing, Outcome, ProposalEvent, Query};
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
@@ -48,6 +48,11 @@ use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{Settled, decide};
 use strip::{above, body, draw_above, turn_why};
+
+/// Returns whether a page stays when the session's diff is asked for and there is none.
+fn stays_without_session(page: &DiffPage) -> bool {
+    !matches!(page.stage, Stage::Session | Stage::Settled(_))
+}
 
 /// Cells of a pane below which nothing is said in passing.
 const NARROW: u16 = 60;
@@ -102,12 +107,7 @@ impl Diff {
 
     fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[RestorePreview]) {
         let mut page = DiffPage::new(proposal.clone(), Stage::Open);
-        // A restore is what the person asked for, but for what was changed outside nebula.
-        for (f, file) in proposal.files.iter().enumerate() {
-            if file.by == UNDO && !file.foreign {
-                page.choices.accept(f);
-            }
-        }
+        page.choices.accept_restored(proposal);
         // What a restore does to each file is shown first, by the archive.
         if !previews.is_empty() {
             self.held = Some(proposal.id);
@@ -187,9 +187,14 @@ impl Diff {
         let any = changed.is_some();
         match changed {
             Some(changed) => self.show(DiffPage::new(changed, Stage::Session)),
-            None => self.page = self.page.take().filter(|p| !matches!(p.stage, Stage::Session | Stage::Settled(_))),
+            None => self.page = self.page.take().filter(stays_without_session),
         }
         any
+    }
+
+    /// Returns whether [`DiffPane::show_session`] leaves anything to show.
+    pub fn has_diff(&self) -> bool {
+        self.session.as_ref().is_some_and(Option::is_some) || self.page.as_ref().is_some_and(stays_without_session)
     }
 
     /// Files and lines that the session changed; none: nothing. `None`: it is not known.
@@ -241,7 +246,7 @@ impl Diff {
     /// Files and lines of the proposal that waits.
     pub fn size_of_waiting(&self) -> Option<(usize, Counts)> {
         self.pending()?;
-        self.page.as_ref().map(|p| (p.proposal.files.len(), p.view.counts()))
+        self.page.as_ref().map(|p| (p.view.file_count(), p.view.counts()))
     }
 
     /// Returns the undecided hunks and all hunks of the proposal that waits.
@@ -325,7 +330,7 @@ impl Diff {
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
-            Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1 || page.stage == Stage::Session,
+            Action::NextFile | Action::PreviousFile => page.view.file_count() > 1 || page.stage == Stage::Session,
             Action::NextMatch | Action::PreviousMatch => !page.view.hits.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
             Action::First | Action::Last | Action::Search | Action::Copy => true,
@@ -385,14 +390,10 @@ impl Diff {
     /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
-        let files = page.proposal.files.len();
-        let rows = strip::height(files, self.size.1);
+        let rows = strip::height(page.view.file_count(), self.size.1);
         let Some(row) = row.checked_sub(above(page, self.size)) else { return Vec::new() };
         if row < rows {
-            let focus = page.view.focus().map_or(0, |(f, _)| f);
-            let file = strip::top(focus, files, usize::from(rows)) + usize::from(row);
-            let first = page.view.hunks().find(|(f, _)| *f == file);
-            if let Some(at) = first {
+            if let Some(at) = strip::hunk_at(&page.view, usize::from(rows), usize::from(row)) {
                 page.view.set_focus(at);
             }
         } else if row > rows {
@@ -478,7 +479,7 @@ impl Diff {
             return;
         };
         let (width, height) = (pen.width(), pen.height());
-        let (above, strip) = (above(page, (width, height)), strip::height(page.proposal.files.len(), height));
+        let (above, strip) = (above(page, (width, height)), strip::height(page.view.file_count(), height));
         draw_above(&mut pen, page, ctx);
         strip::draw(&mut pen.part(0, above, width, strip), ctx, &page.view, page.decided());
         let rows = above + strip;

@@ -6,11 +6,20 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
-use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
-use crate::protocol::{Command, ProposalTest, RestoreRequest, TestState, UNDO};
+use crate::proposal::{Choice, Decision, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
+use crate::protocol::{Command, ProposalTest, RestoreRequest, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
+
+/// The state before a decision, and the hunk in focus then.
+#[derive(Debug)]
+struct PastDecision {
+    choices: Choices,
+    edited: Proposal,
+    for_session: bool,
+    focus: Option<(usize, usize)>,
+}
 
 /// A page as it is shown.
 #[derive(Debug)]
@@ -24,7 +33,7 @@ pub(in crate::tui) struct DiffPage {
     pub stage: Stage,
     for_session: bool,
     /// The decisions there were before each of the last ones, oldest first, and whether they were for the session.
-    past: Vec<(Choices, Proposal, bool)>,
+    past: Vec<PastDecision>,
     /// Leaving the reason line takes the last decision back.
     reverts: bool,
     /// `A` was pressed once.
@@ -39,6 +48,8 @@ pub(in crate::tui) struct DiffPage {
     pub why_from: Option<usize>,
     /// Its last test.
     pub test: Option<ProposalTest>,
+    /// The decision that it ran with; none: everything accepted, as proposed.
+    pub tested: Option<Decision>,
 }
 
 /// The state of a proposal.
@@ -110,28 +121,28 @@ impl DiffPage {
             why: String::new(),
             why_from: None,
             test: None,
+            tested: None,
         }
-    }
-
-    /// Returns whether it is being tested.
-    pub fn is_testing(&self) -> bool {
-        self.test.as_ref().is_some_and(|test| test.state == TestState::Running)
     }
 
     /// Keeps the decisions there are, to come back to.
     pub fn remember(&mut self) {
-        self.past.push((self.choices.clone(), self.edited.clone(), self.for_session));
+        let (choices, edited) = (self.choices.clone(), self.edited.clone());
+        self.past.push(PastDecision { choices, edited, for_session: self.for_session, focus: self.view.focus() });
     }
 
-    /// Takes the last decision back, if there is one.
+    /// Takes the last decision back, if there is one, and goes to where it was made.
     pub fn undo_decision(&mut self) {
-        let Some((choices, edited, for_session)) = self.past.pop() else { return };
+        let Some(PastDecision { choices, edited, for_session, focus }) = self.past.pop() else { return };
         (self.choices, self.for_session) = (choices, for_session);
         let changed: Vec<usize> =
             (0..edited.files.len()).filter(|f| self.edited.files.get(*f) != edited.files.get(*f)).collect();
         self.edited = edited;
         for file in changed {
             self.view.replace(file, &self.edited);
+        }
+        if let Some(at) = focus {
+            self.view.set_focus(at);
         }
     }
 
@@ -369,7 +380,7 @@ impl DiffPage {
     /// Returns the text that `e` opens: what the file in focus would become.
     pub fn result(&self) -> Option<(usize, Arc<[u8]>)> {
         let (f, _) = self.view.focus()?;
-        Some((f, self.edited.files.get(f)?.after.bytes()?.clone()))
+        Some((f, self.edited.files.get(f).filter(|file| !file.restores_repository())?.after.bytes()?.clone()))
     }
 }
 
@@ -410,7 +421,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         }
         Action::AcceptSession => return Some(page.accept_for_session()),
         Action::UndoDecision => page.undo_decision(),
-        Action::Test => return Some(vec![PaneEffect::send(Command::Test(page.proposal.id))]),
+        Action::Test => return Some(page.run_test()),
         Action::Comment => {
             // The line opens where nobody is asked, too: words typed behind `c` decide nothing.
             let prompt = if page.asks { say::ask_about_hunk() } else { say::nobody_to_ask() }.to_string();
@@ -432,25 +443,6 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         _ => return None,
     }
     Some(page.begin(action))
-}
-
-impl View {
-    /// Scrolls by an action that does so. Returns false for any other.
-    pub fn scroll_by(&mut self, action: Action) -> bool {
-        let half = self.half_page();
-        match action {
-            Action::Up => self.scroll(-1),
-            Action::Down => self.scroll(1),
-            Action::HalfUp => self.scroll(-half),
-            Action::HalfDown => self.scroll(half),
-            Action::PageUp => self.scroll(-2 * half),
-            Action::PageDown => self.scroll(2 * half),
-            Action::First => self.scroll_to(false),
-            Action::Last => self.scroll_to(true),
-            _ => return false,
-        }
-        true
-    }
 }
 
 /// Shows who wrote a line of a file and those around it.

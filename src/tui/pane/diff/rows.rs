@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::align::{self, HunkPart};
 use super::folds::{FileFolds, Folds};
-use super::lines::{Ending, Lines, text_id};
+use super::lines::{Ending, Lines, binary, binary_change, mode_change, text_id};
 use crate::messages::{diff as say, records, verbs};
-use crate::proposal::{Counts, FileChange, HunkDefinition, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, State};
-use crate::text::number::thousands;
+use crate::proposal::{
+    Counts, FileChange, HunkDefinition, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, part_of_repository,
+};
 use crate::tui::pane::paint::found_word;
 
 /// The layout of the two sides.
@@ -165,6 +166,8 @@ pub struct FileView {
     pub broken: Option<usize>,
     /// The number of other names (hard links), which keep the old text.
     pub other_names: usize,
+    /// It is shown with an earlier one.
+    pub aside: bool,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -209,11 +212,12 @@ impl FileView {
             after,
             usual,
             stale: false,
-            later: change.acts_later(),
+            later: change.unit.is_none() && change.acts_later(),
             merged: change.merged,
             foreign: change.foreign,
             broken: change.broken,
             other_names: change.other_names,
+            aside: false,
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;
@@ -263,7 +267,7 @@ impl FileView {
                 }
                 (None, to) => hunk.note = Some(say::moves_to(&to.as_deref().unwrap_or(say::another_path()))),
             },
-            HunkKind::Binary => hunk.note = Some(binary_change(change)),
+            HunkKind::Binary => hunk.note = Some(change.unit.clone().unwrap_or_else(|| binary_change(change))),
             HunkKind::Mode => hunk.note = Some(mode_change(change)),
         }
         hunk.parts = align::parts(&self.before, hunk.before.clone(), &self.after, hunk.after.clone(), budget);
@@ -409,7 +413,7 @@ impl FileView {
 /// Returns the rows of all files, with the file each belongs to.
 pub fn all(files: &[FileView], layout: Layout, context: usize, folds: &Folds, heads: Heads) -> Vec<(u32, Row)> {
     let (mut out, mut rows) = (Vec::new(), Vec::new());
-    for (f, file) in files.iter().enumerate() {
+    for (f, file) in files.iter().enumerate().filter(|(_, file)| !file.aside) {
         if heads == Heads::All {
             rows.extend((f > 0).then_some(Row::Blank));
             rows.push(Row::Head);
@@ -429,6 +433,31 @@ pub enum Heads {
     None,
 }
 
+/// Shows all files of the repository that a proposal restores in the place of the first of them.
+pub fn gather(files: &mut [FileView], proposal: &Proposal) {
+    let is_part = |at: &usize| proposal.files[*at].restores_repository();
+    let parts: Vec<usize> = (0..files.len()).filter(is_part).collect();
+    let Some((first, others)) = parts.split_first() else { return };
+    for other in others {
+        (files[*other].aside, files[*other].counts) = (true, Counts::default());
+        files[*other].hunks.clear();
+    }
+    let names = || {
+        let names = parts.iter().filter_map(|at| part_of_repository(&proposal.files[*at].path));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let words = proposal.files[*first].unit.clone().unwrap_or_else(names);
+    let whole = FileChange {
+        by: proposal.files[*first].by.clone(),
+        foreign: parts.iter().any(|at| proposal.files[*at].foreign),
+        ..FileChange::of_repository(words)
+    };
+    let stale = parts.iter().any(|at| files[*at].stale);
+    let mut whole = FileView { stale, ..FileView::new(&whole, proposal, &mut 0) };
+    whole.take_talk(&mut files[*first]);
+    files[*first] = whole;
+}
+
 /// Returns `edit (2), move` in the language of the screen: the verbs of what asked for a change.
 fn origins(by: &str) -> String {
     let one = |by: &str| {
@@ -446,42 +475,4 @@ fn found(found: &PlaceMatch) -> String {
         }
         None => found_word(found.rung).to_string(),
     }
-}
-
-/// Returns what a state is, when it is no text.
-fn binary(change: &FileChange) -> Option<String> {
-    let state = if change.after.is_absent() { &change.before } else { &change.after };
-    match state {
-        State::Link { target } => Some(say::a_link(&target.display())),
-        State::Large(file) => Some(say::too_large(&file.size)),
-        State::Folder { mode } => Some(say::folder_of_mode(&format!("{mode:o}"))),
-        State::File { bytes, .. } if bytes.contains(&0) => Some(say::bytes_not_text(&thousands(bytes.len()))),
-        _ => None,
-    }
-}
-
-fn binary_change(change: &FileChange) -> String {
-    let words = |state: &State| match state {
-        State::Absent => say::nothing().to_string(),
-        State::Link { target } => say::a_link(&target.display()),
-        State::Large(file) => say::bytes(&file.size),
-        State::Folder { .. } => say::a_folder().to_string(),
-        State::File { bytes, .. } => say::bytes(&thousands(bytes.len())),
-    };
-    let (before, after) = (words(&change.before), words(&change.after));
-    match (change.before.bytes(), change.after.bytes()) {
-        (Some(a), Some(b)) => {
-            let same = a.iter().zip(b.iter()).take_while(|(x, y)| x == y).count();
-            say::differs_from(&before, &after, &thousands(same + 1))
-        }
-        _ => say::now_are(&before, &after),
-    }
-}
-
-fn mode_change(change: &FileChange) -> String {
-    let mode = |state: &State| match state {
-        State::File { mode: Some(m), .. } | State::Folder { mode: m } => format!("{:o}", m & 0o7777),
-        _ => say::default_mode().to_string(),
-    };
-    say::becomes(&mode(&change.before), &mode(&change.after))
 }

@@ -10,10 +10,11 @@ use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
 use crate::messages::{archive, count, diff as say, records};
-use crate::proposal::Rung;
-use crate::protocol::TestState;
+use crate::proposal::{Consent, Decision, Rung};
+use crate::protocol::{Command, TestState};
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::text::markdown::{begin, styled};
 use crate::tui::text::{cut, wrap::cells};
@@ -36,14 +37,29 @@ pub fn top(focus: usize, files: usize, rows: usize) -> usize {
     focus.saturating_sub(rows / 2).min(files.saturating_sub(rows))
 }
 
+/// Returns the first hunk of the file on a row of the strip, which has `rows` of them.
+pub fn hunk_at(view: &View, rows: usize, row: usize) -> Option<(usize, usize)> {
+    let (files, first) = files_from(view, rows);
+    let file = files.get(first + row)?;
+    view.hunks().find(|(f, _)| f == file)
+}
+
+/// Returns the files that have a row, and the first of them that is seen.
+fn files_from(view: &View, rows: usize) -> (Vec<usize>, usize) {
+    let (files, focus) = (view.file_rows(), view.focus().map_or(0, |(f, _)| f));
+    let at = files.iter().position(|file| *file == focus).unwrap_or(0);
+    let first = top(at, files.len(), rows);
+    (files, first)
+}
+
 /// Draws the strip in the whole of `pen`.
 pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choices>) {
     let look = paint::look(ctx);
     let theme = look.theme;
     let rows = usize::from(pen.height());
     let focus = view.focus().map_or(0, |(f, _)| f);
-    let first = top(focus, view.files.len(), rows);
-    let seen: Vec<(usize, &FileView)> = view.files.iter().enumerate().skip(first).take(rows).collect();
+    let (files, first) = files_from(view, rows);
+    let seen: Vec<(usize, &FileView)> = files.iter().skip(first).take(rows).map(|f| (*f, &view.files[*f])).collect();
     let marks: Vec<Vec<Span<'static>>> = seen.iter().map(|(f, file)| marks(*f, file, choices, look)).collect();
     let wide = pen.width() > 100;
     let mark_room = marks.iter().map(|m| m.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
@@ -85,7 +101,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
             pen.select(y, 1, look);
         }
     }
-    pen.thumb(0, pen.height(), first, view.files.len(), look);
+    pen.thumb(0, pen.height(), first, files.len(), look);
 }
 
 /// Returns what is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
@@ -229,6 +245,26 @@ const MOST: usize = 8;
 /// Panes of fewer rows are low.
 const LOW: u16 = 24;
 
+impl DiffPage {
+    /// Returns whether it is being tested.
+    pub fn is_testing(&self) -> bool {
+        self.test.as_ref().is_some_and(|test| test.state == TestState::Running)
+    }
+
+    /// Has it tested as it would be written now.
+    pub(super) fn run_test(&mut self) -> Vec<PaneEffect> {
+        let decision = self.choices.expected(&self.proposal);
+        self.tested = Some(decision.clone());
+        vec![PaneEffect::send(Command::Test(self.proposal.id, decision))]
+    }
+
+    /// Returns whether something else would be written now than what was tested last.
+    fn is_test_outdated(&self) -> bool {
+        let whole = || Decision::accept(&self.proposal, Consent::Person);
+        self.choices.expected(&self.proposal) != self.tested.clone().unwrap_or_else(whole)
+    }
+}
+
 /// Returns the number of rows above the files.
 pub(super) fn above(page: &DiffPage, (width, height): (u16, u16)) -> u16 {
     why_rows(page, width, height) + test_rows(page, height)
@@ -258,11 +294,12 @@ pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
         pen.put(1, why, &cut::end(&test.line, room, look.glyphs.cut), room, dim);
         return;
     };
-    let line = [
-        span(say::tested(), dim),
-        span(format!("{glyph} "), bold(theme, role)),
-        span(test.line.clone(), bold(theme, role)),
-    ];
+    // A result of something else says nothing of what would be written.
+    let (head, style) = match page.is_test_outdated() {
+        true => (say::tested_earlier(), dim),
+        false => (say::tested(), bold(theme, role)),
+    };
+    let line = [span(head, dim), span(format!("{glyph} "), style), span(test.line.clone(), style)];
     let line = cut::line(line.to_vec().into(), room, look.glyphs.cut, dim);
     let end = 1 + line.width();
     pen.spans(1, why, &line.spans, room);

@@ -7,7 +7,7 @@ use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Choice;
 use crate::proposal::{Consent, Decision, MergeRung, MergedFile, Rung};
-use crate::protocol::{Command, RestoreRequest};
+use crate::protocol::{Command, RestoreRequest, UNDO};
 use crate::tui::msg::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
@@ -492,6 +492,11 @@ fn decisions_are_undone_one_by_one() {
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::Reject, Action::UndoDecision]);
     assert_eq!(diff.undecided(), Some((2, 3)));
+    // The next key decides the hunk that is open again.
+    let focus = |diff: &Diff| diff.page.as_ref().and_then(|page| page.view.focus());
+    let at = focus(&diff);
+    act(&mut diff, &[Action::Reject, Action::UndoDecision]);
+    assert_eq!(focus(&diff), at);
     // Leaving the reason line undoes the decision that led to it.
     assert!(matches!(act(&mut diff, &[Action::RejectAll])[..], [PaneEffect::Line { .. }]));
     diff.line(LineFor::Reason, LineInput::Left, 0);
@@ -774,7 +779,7 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     let mut diff = pane(100, 30, shop());
     let before = drawn(&diff, "dark").text();
     let effects = act(&mut diff, &[Action::Test]);
-    assert!(matches!(&effects[..], [PaneEffect::Run(Effect::Send(Command::Test(ProposalId(7))))]), "{effects:?}");
+    assert!(matches!(&effects[..], [PaneEffect::Run(Effect::Send(Command::Test(ProposalId(7), _)))]), "{effects:?}");
     let mut tell = |state, line: &str, failures: &[&str]| {
         let failures = failures.iter().map(|line| line.to_string()).collect();
         let test = ProposalTest { state, line: line.into(), failures };
@@ -793,6 +798,39 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     // What was there is only further down.
     let first = before.lines().next().expect("a row").trim_end();
     assert_eq!(text.lines().nth(9).map(str::trim_end), Some(first));
+}
+
+#[test]
+fn a_test_runs_on_what_would_be_written_and_its_result_is_of_that_alone() {
+    use crate::protocol::{ProposalTest, TestState};
+    let shop = shop();
+    let mut diff = pane(100, 30, shop.clone());
+    let tell = |diff: &mut Diff| {
+        let test = ProposalTest { state: TestState::Passed, line: "cargo test: 3 passed".into(), failures: Vec::new() };
+        diff.apply(&EventBody::Proposal(ProposalEvent::Tested(ProposalId(7), test)), 0);
+        measure(diff, 100, 30);
+    };
+    let head = |diff: &Diff| drawn(diff, "dark").text().lines().next().unwrap_or_default().to_string();
+    let sent = |effects: &[PaneEffect]| match effects {
+        [PaneEffect::Run(Effect::Send(Command::Test(_, decision)))] => decision.clone(),
+        other => panic!("{other:?}"),
+    };
+    // One that ran by itself was of all of it.
+    tell(&mut diff);
+    assert!(head(&diff).contains("checked ✓"), "{}", head(&diff));
+    let everything = sent(&act(&mut diff, &[Action::Test]));
+    assert_eq!(everything, Decision::accept(&shop, Consent::Person));
+    // What is accepted was in it.
+    act(&mut diff, &[Action::Accept]);
+    assert!(head(&diff).contains("checked ✓"), "{}", head(&diff));
+    act(&mut diff, &[Action::Reject]);
+    assert!(head(&diff).contains("checked before the last decision"), "{}", head(&diff));
+    let part = sent(&act(&mut diff, &[Action::Test]));
+    assert_eq!(part.count().rejected, 1);
+    tell(&mut diff);
+    assert!(head(&diff).contains("checked ✓"), "{}", head(&diff));
+    act(&mut diff, &[Action::UndoDecision]);
+    assert!(head(&diff).contains("checked before the last decision"), "{}", head(&diff));
 }
 
 /// A file with two definitions, the first of them changed in two places.
@@ -865,7 +903,7 @@ fn the_files_of_a_repository_that_is_restored_are_decided_together() {
     let mut choices = choices::Choices::of(&proposal);
     choices.set(1, 0, Choice::Accept);
     let (said, open) = choices.count();
-    assert_eq!((said.accepted, said.rejected, open), (2, 0, 1));
+    assert_eq!((said.accepted, said.rejected, open), (1, 0, 1), "it is one hunk");
     choices.refuse(2, &proposal.files[2]);
     choices.set(0, 0, Choice::Accept);
     let decided = proposal.decide(&choices.decision(&proposal)).expect("whole").expect("accepted");
@@ -899,4 +937,51 @@ fn the_mark_of_what_acts_later_is_whole_beside_a_long_path() {
         let row = text.lines().find(|row| row.contains("ci.yml")).expect("its row");
         assert!(row.contains("◈ acts later") && !row.contains('…'), "{text}");
     }
+}
+
+#[test]
+fn the_repository_is_one_row_and_one_hunk() {
+    let restored = |path: &str, unit: Option<&str>| {
+        let [now, then] = ["now\n", "then\n"].map(|text| State::file(text.as_bytes()));
+        let unit = unit.map(str::to_string);
+        FileChange { restores: true, unit, ..FileChange::new(path, now, then, UNDO, &[]) }
+    };
+    let words = "HEAD main 91bc004 → 3f2a1c9, index";
+    let files = vec![restored(".git/HEAD", Some(words)), restored(".git/index", None), restored("a.rs", None)];
+    let mut diff = pane(120, 30, proposal(files));
+    assert_eq!((diff.undecided(), diff.size_of_waiting().map(|size| size.0)), (Some((0, 2)), Some(2)));
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains(words) && text.contains("hunk 1 of 2") && !text.contains(".git/"), "{text}");
+    assert!(!text.contains("acts later"), "it was asked for: {text}");
+    // The row of the file below it is clicked, and what is decided of the one hunk is decided of all files.
+    diff.click(1, 1, 0);
+    assert_eq!(diff.page.as_ref().and_then(|page| page.view.focus()), Some((2, 0)));
+    act(&mut diff, &[Action::PreviousHunk, Action::Reject]);
+    let page = diff.page.as_ref().expect("a page");
+    let decided = page.proposal.decide(&page.choices.decision(&page.proposal)).expect("whole").expect("accepted");
+    assert_eq!(decided.files().iter().map(|file| file.path()).collect::<Vec<_>>(), ["a.rs"]);
+    assert!(page.result().is_some(), "the file below can be edited");
+    act(&mut diff, &[Action::PreviousHunk]);
+    assert!(diff.page.as_ref().is_some_and(|page| page.result().is_none()), "the repository cannot");
+    // Changed outside nebula in a part, it is undecided as a whole.
+    let foreign = FileChange { foreign: true, ..restored(".git/index", None) };
+    let diff = pane(120, 30, proposal(vec![restored(".git/HEAD", Some(words)), foreign]));
+    assert_eq!(diff.undecided(), Some((1, 1)));
+}
+
+#[test]
+fn the_repository_in_the_sessions_diff_is_undone_by_its_call() {
+    let words = "HEAD main 3f2a1c9 → 91bc004, index";
+    let mut diff = Diff::default();
+    measure(&mut diff, 120, 30);
+    diff.take_session(Some(Some(Arc::new(proposal(vec![FileChange::of_repository(words.into())])))));
+    assert!(diff.show_session());
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains(words) && text.contains(".git") && !text.contains("acts later"), "{text}");
+    let asked = act(&mut diff, &[Action::UndoCall]);
+    let asks = |effect: &PaneEffect| {
+        let PaneEffect::Run(Effect::Send(Command::Restore(request))) = effect else { return false };
+        matches!(request, RestoreRequest::Origin { path, turn: false, .. } if path == ".git")
+    };
+    assert!(asked.iter().any(asks), "{asked:?}");
 }

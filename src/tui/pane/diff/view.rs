@@ -9,6 +9,7 @@ use super::folds::Folds;
 use super::lines::Ending;
 use super::rows::{self, FileView, Heads, HunkView, Layout, Row, Show};
 use crate::proposal::{Counts, Proposal};
+use crate::tui::action::Action;
 use crate::tui::text::show::Invisible;
 
 /// Side by side from this width on.
@@ -87,7 +88,8 @@ impl View {
     /// Creates a view of all files of a proposal, from the top.
     pub fn new(proposal: &Proposal, heads: Heads) -> Self {
         let mut budget = align::BUDGET;
-        let files: Vec<_> = proposal.files.iter().map(|f| FileView::new(f, proposal, &mut budget)).collect();
+        let mut files: Vec<_> = proposal.files.iter().map(|f| FileView::new(f, proposal, &mut budget)).collect();
+        rows::gather(&mut files, proposal);
         let mut view = View {
             files,
             heads,
@@ -127,6 +129,7 @@ impl View {
             let mut file = FileView { stale: old.stale, ..FileView::new(new, proposal, &mut budget) };
             file.take_talk(old);
             *old = file;
+            rows::gather(&mut self.files, proposal);
         }
         self.folds.open.retain(|(f, _)| *f != file);
         self.folds.shut.retain(|(f, _)| *f != file);
@@ -137,9 +140,14 @@ impl View {
         self.lay();
     }
 
-    /// Returns the number of files.
+    /// Returns the places of the files that have a row of their own: the repository has one.
+    pub(super) fn file_rows(&self) -> Vec<usize> {
+        (0..self.files.len()).filter(|at| !self.files[*at].aside).collect()
+    }
+
+    /// Returns the number of files, the repository as one.
     pub fn file_count(&self) -> usize {
-        self.files.len()
+        self.file_rows().len()
     }
 
     /// Returns the column of the rule between the sides.
@@ -432,6 +440,23 @@ impl View {
             self.top = extent.start.saturating_sub(head);
         }
         self.top = self.top.min(self.last_top());
+    }
+
+    /// Scrolls by an action that does so. Returns false for any other.
+    pub fn scroll_by(&mut self, action: Action) -> bool {
+        let half = self.half_page();
+        match action {
+            Action::Up => self.scroll(-1),
+            Action::Down => self.scroll(1),
+            Action::HalfUp => self.scroll(-half),
+            Action::HalfDown => self.scroll(half),
+            Action::PageUp => self.scroll(-2 * half),
+            Action::PageDown => self.scroll(2 * half),
+            Action::First => self.scroll_to(false),
+            Action::Last => self.scroll_to(true),
+            _ => return false,
+        }
+        true
     }
 
     /// Returns the number of rows that the path of the file at the top takes.

@@ -80,7 +80,7 @@ impl Connect {
         let row = |label, field, words: String, role| FormRow { label, field, words, role };
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
-        let (host, variable) = self.provider().host_and_variable();
+        let (host, variable) = (self.own_host(), self.provider().variable());
         let is_here = self.place() == ProviderPlace::Here;
         let (name, host) = ((self.provider().words)(), if is_here { say::this_computer() } else { host });
         let others: Vec<&str> = offered().map(|row| (PROVIDERS[row].words)()).filter(|other| *other != name).collect();

@@ -10,7 +10,7 @@ use ratatui::layout::{Position, Rect};
 use super::frame::{keys, modal, pair};
 use crate::config::providers;
 use crate::messages::{Text, popups as say};
-use crate::protocol::{ApiKey, ConnectForm, QueryId};
+use crate::protocol::{ApiKey, ConnectForm, KeyPlaces, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -49,9 +49,9 @@ pub(super) const PROVIDERS: &[OfferedProvider] = &[
 ];
 
 impl OfferedProvider {
-    /// Returns its host, and the variable that wins over a key given here; empty where it has none.
-    pub(super) fn host_and_variable(&self) -> (&'static str, &'static str) {
-        if self.place == ProviderPlace::Typed { ("", "") } else { providers::place(self.name) }
+    /// Returns the variable that wins over a key given here; empty where it has none.
+    pub(super) fn variable(&self) -> &'static str {
+        if self.place == ProviderPlace::Typed { "" } else { providers::key_variable(self.name) }
     }
 
     /// Returns whether this build can connect it.
@@ -113,6 +113,8 @@ pub struct Connect {
     took: Duration,
     /// The number under which the form was sent last.
     sent: Option<QueryId>,
+    /// The hosts that keys of providers go to.
+    hosts: Vec<(String, String)>,
     area: Rect,
     /// It stands in the first screen and does not float.
     inside: bool,
@@ -142,6 +144,7 @@ impl Default for Connect {
             stage: FormStage::Filling,
             took: Duration::ZERO,
             sent: None,
+            hosts: Vec::new(),
             area: Rect::default(),
             inside: false,
         }
@@ -149,6 +152,12 @@ impl Default for Connect {
 }
 
 impl Connect {
+    /// Creates the form; `places` tell the hosts that keys go to.
+    pub fn new(places: &[KeyPlaces]) -> Self {
+        let hosts = places.iter().map(|place| (place.provider.clone(), place.host.clone())).collect();
+        Connect { hosts, ..Self::default() }
+    }
+
     /// Types a character into the field that takes text; elsewhere no letter does anything.
     pub fn type_char(&mut self, c: char) -> ConnectOutcome {
         if let Some(editor) = self.editor() {
@@ -165,6 +174,10 @@ impl Connect {
             self.field = FormField::Key;
         }
         let line = text.trim().lines().next().unwrap_or_default().to_string();
+        if self.field == FormField::Key {
+            // It is masked: nobody would see that it follows another.
+            self.key = Editor::default();
+        }
         if let Some(editor) = self.editor() {
             editor.act(Action::TextEnd);
             line.chars().for_each(|c| editor.type_char(c));
@@ -372,15 +385,21 @@ impl Connect {
 
     /// Returns the host that the key goes to; empty while it is not known.
     fn host(&self) -> String {
-        match self.provider().host_and_variable().0 {
-            "" if self.place() == ProviderPlace::Here => say::this_computer().into(),
-            "" => {
+        match self.place() {
+            ProviderPlace::Here => say::this_computer().into(),
+            ProviderPlace::Typed => {
                 let address = self.address.expanded();
                 let rest = address.trim().split_once("://").map_or("", |(_, rest)| rest);
                 rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default().into()
             }
-            host => host.into(),
+            ProviderPlace::Own => self.own_host().into(),
         }
+    }
+
+    /// Returns the host of the chosen provider; empty where it has none of its own.
+    fn own_host(&self) -> &str {
+        let name = if self.place() == ProviderPlace::Own { self.provider().name } else { "" };
+        self.hosts.iter().find(|(provider, _)| provider == name).map_or("", |(_, host)| host)
     }
 
     /// Takes the models of the server that accepted the key sent under `id`, and how long that took; `usual` is the one
@@ -412,7 +431,7 @@ impl Connect {
 
     /// Returns the provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
     pub fn keyed_provider(&self) -> Option<(&'static str, &'static str)> {
-        let (_, variable) = self.provider().host_and_variable();
+        let variable = self.provider().variable();
         (!variable.is_empty()).then_some((self.provider().name, variable))
     }
 
@@ -455,6 +474,11 @@ mod tests {
     use super::*;
     use crate::tui::pane::testing::screen;
 
+    fn form() -> Connect {
+        let host = "api.openai.com".to_string();
+        Connect::new(&[KeyPlaces { provider: "openai".into(), host, variable: false, command: false, stored: false }])
+    }
+
     fn text(form: &mut Connect, (width, height): (u16, u16)) -> String {
         let area = Rect::new(0, 0, width, height);
         form.measure_in(area, area, None);
@@ -477,7 +501,7 @@ mod tests {
 
     #[test]
     fn the_key_is_masked_and_sent_once() {
-        let mut form = Connect::default();
+        let mut form = form();
         // No letter does anything where a choice is made.
         "sk-1".chars().for_each(|c| drop(form.type_char(c)));
         assert!(form.key.is_empty());
@@ -495,11 +519,15 @@ mod tests {
         form.failed(last(&form), "api.openai.com rejected the key (401)");
         let drawing = text(&mut form, (100, 30));
         assert!(drawing.contains("rejected the key (401)"), "{drawing}");
+        // The next one takes its place.
+        form.paste("sk-good");
+        form.act(Action::Choose);
+        assert_eq!(sent(&mut form, Action::Choose).key.reveal(), "sk-good");
     }
 
     #[test]
     fn the_model_is_chosen_from_those_there_are() {
-        let mut form = Connect::default();
+        let mut form = form();
         form.paste("sk-secret");
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
@@ -528,7 +556,7 @@ mod tests {
 
     #[test]
     fn an_address_is_requested_where_no_provider_is_named() {
-        let mut form = Connect::default();
+        let mut form = form();
         form.act(Action::Up);
         form.act(Action::Choose);
         form.paste("ftp://127.0.0.1:9/v1");
@@ -554,7 +582,7 @@ mod tests {
 
     #[test]
     fn only_the_last_check_is_answered() {
-        let mut form = Connect::default();
+        let mut form = form();
         form.paste("sk-good");
         form.act(Action::Choose);
         let first = sent(&mut form, Action::Choose).id;
@@ -572,7 +600,7 @@ mod tests {
 
     #[test]
     fn a_long_reason_is_read_to_its_end() {
-        let mut form = Connect::default();
+        let mut form = form();
         form.paste("sk-secret");
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
@@ -583,7 +611,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_seen_where_the_caret_is() {
-        let mut form = Connect { provider: PROVIDERS.len() - 1, field: FormField::Address, ..Connect::default() };
+        let mut form = Connect { provider: PROVIDERS.len() - 1, field: FormField::Address, ..form() };
         let address = format!("http://{}:8080/v1", "long.".repeat(14));
         address.chars().for_each(|c| drop(form.type_char(c)));
         let drawn = |form: &mut Connect| {
@@ -603,14 +631,14 @@ mod tests {
 
     #[test]
     fn what_this_build_cannot_run_is_not_offered() {
-        let drawing = text(&mut Connect::default(), (100, 30));
+        let drawing = text(&mut form(), (100, 30));
         assert_eq!(drawing.contains("a model file"), cfg!(feature = "embedded"), "{drawing}");
     }
 
     #[cfg(feature = "embedded")]
     #[test]
     fn a_model_file_needs_no_key() {
-        let mut form = Connect::default();
+        let mut form = form();
         form.act(Action::Up);
         form.act(Action::Up);
         assert!(!text(&mut form, (100, 30)).contains("paste"));

@@ -184,7 +184,7 @@ fn request(call: &CommandCall, allowed: &Allowed) -> CommandRequest {
     // What is thrown away asks nobody.
     let holds = (allowed.preview != Some(Purpose::ThrowAway)).then(|| holds.clone());
     let (text, folder) = (call.text.clone(), call.folder.clone());
-    CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds, terminal: None }
+    CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds, terminal: None, input: false }
 }
 
 /// A command that may run.
@@ -322,6 +322,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             // Their own words name what it changes.
             holds: Some(HoldSettings::default()),
             terminal: None,
+            input: false,
         };
         // It is not judged to be refused: its class is told with it.
         let class = judge_command(&context, &call).await.map_or("unknown", |judged| judged.found.class.word());
@@ -329,6 +330,10 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
+        // It may be the one that a command of the model went into.
+        if let Some(folder) = context.commands.began_in(&command) {
+            item.call.main = say::in_folder(&folder, &item.call.main);
+        }
         let (grant, keeper) = (Grant::Workspace.word(), command.keeper.word());
         let (id, text, entry) = (Some(command.id.clone()), call.text.clone(), Some(item.id));
         let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed", by_person: true, entry };

@@ -10,9 +10,19 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::stream::Parser;
 use crate::protocol::{CallState, EventBody};
-use crate::provider::ToolCall;
+use crate::provider::{Delta, ToolCall};
 
 impl StepReader<'_> {
+    /// Returns a piece of an answer under the own name of the tool it calls, where the model put a prefix before that.
+    pub(super) fn with_own_name(&self, mut delta: Delta) -> Delta {
+        if let Delta::Call { name: Some(name), .. } = &mut delta
+            && let Some(own) = self.session.tools.own_name(name)
+        {
+            *name = own.to_string();
+        }
+        delta
+    }
+
     pub(super) async fn call(&mut self, index: usize, name: Option<String>, arguments: String) {
         self.prose = None;
         let at = index.min(self.calls.len());

@@ -131,6 +131,7 @@ impl<'a> StepReader<'a> {
     }
 
     pub(super) async fn take(&mut self, delta: Delta) {
+        let delta = self.with_own_name(delta);
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;

@@ -1,0 +1,198 @@
+//! A definition that stands alone under its file's path: it takes the place of its only namesake in the file.
+
+mod outline;
+
+pub(super) use outline::{METHOD, definitions, lone};
+
+use self::outline::{Definition, decorated, ends_there, extent, has_receiver, methods};
+use super::splice::{Splice, spliced};
+use crate::edit::bytes;
+use crate::edit::lines::Lines;
+use crate::edit::locate::{Shift, indent};
+
+/// Returns a file with the one definition that a text consists of in the place of the only one of that name and kind, and
+/// its name. Of a class around a few of those methods that the file's class has, the methods are placed, and named, alone.
+pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String, String)> {
+    placed(file, new, None)
+}
+
+/// Places a definition in a file, or in the classes of the file that are called so (`class`).
+fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(String, String)> {
+    let new = bytes::fit_whole(new, file);
+    let new = new.trim_matches(['\r', '\n']);
+    let (hay, part) = (Lines::new(file), Lines::new(new));
+    let (in_file, in_part) = (definitions(&hay), definitions(&part));
+    let one = lone(&part, &in_part)?;
+    let is_same = |own: &&Definition, other: &Definition| own.name == other.name && own.kind == other.kind;
+    let classes = || in_file.iter().filter(|own| class.is_some_and(|class| is_same(own, class)));
+    let is_inside = |own: &Definition| classes().any(|around| extent(&hay, around).contains(&own.line));
+    let same: Vec<&Definition> =
+        in_file.iter().filter(|own| is_same(own, &one) && (class.is_none() || is_inside(own))).collect();
+
+    let own = methods(&part, &in_part, &one);
+    let there: Vec<Definition> = same.iter().flat_map(|class| methods(&hay, &in_file, class)).collect();
+    let staying = there.iter().filter(|old| own.iter().any(|new| new.name == old.name)).count();
+    if !there.is_empty() && staying * 2 <= there.len() && own.len() * 2 <= there.len() {
+        return unwrapped(file, &part, &one, &own);
+    }
+    let [there] = same.as_slice() else { return None };
+    let text = in_its_place((&hay, there), (&part, &one))?;
+    Some((text, one.name.to_string()))
+}
+
+/// Places the methods of a class that leaves out most of the file's: all there is of it but those must be in the file, and
+/// one of them must be another one.
+fn unwrapped(file: &str, part: &Lines, class: &Definition, own: &[Definition]) -> Option<(String, String)> {
+    let (mut text, mut reached) = (file.to_string(), 0);
+    let is_of_file = |at: usize| {
+        let line = part.content(at).trim();
+        line.is_empty() || file.lines().any(|own| own.trim() == line)
+    };
+    for method in own {
+        let lines = extent(part, method);
+        let start = lines.start - decorated(part, lines.start);
+        if !(reached..start).all(is_of_file) {
+            return None;
+        }
+        reached = lines.end;
+        text = placed(&text, &part.text[part.range(start..lines.end)], Some(class))?.0;
+    }
+    let names: Vec<&str> = own.iter().map(|method| method.name).collect();
+    ((reached..part.len()).all(is_of_file) && text != file).then(|| (text, names.join(", ")))
+}
+
+/// Returns the file with a text, which is a definition, in the place of one of the file's.
+fn in_its_place((hay, there): (&Lines, &Definition), (part, one): (&Lines, &Definition)) -> Option<String> {
+    let mut lines = extent(hay, there);
+    if !ends_there(hay, &lines, there) {
+        return None;
+    }
+    let (given, wanted) = (indent(part.content(one.line)), indent(hay.content(there.line)));
+    // A function is no method of the same name.
+    if given != wanted && has_receiver(part, one) != has_receiver(hay, there) {
+        return None;
+    }
+    let shift = Shift::between(given, wanted);
+    let begins = |mark: char| part.text.lines().any(|line| line.starts_with(mark) && !line.trim().is_empty());
+    // Tabs in front of spaces do not say how far a line is indented.
+    if matches!(shift, Shift::Add(_)) && (wanted.contains('\t') && begins(' ') || wanted.contains(' ') && begins('\t'))
+    {
+        return None;
+    }
+    // Where the body stands as in the file, only the line above it lost its indentation.
+    let is_all_moved = body_indent(part, one) != body_indent(hay, there);
+    let moved = |(at, line): (usize, &str)| {
+        if is_all_moved || at <= one.line { shift.apply(line) } else { line.to_string() }
+    };
+    let mut new: String = part.text.split_inclusive('\n').enumerate().map(moved).collect();
+    // Lines right above it in both belong to it.
+    let above = (0..one.line).filter(|at| !part.content(*at).trim().is_empty()).count();
+    lines.start -= above.min(decorated(hay, there.line));
+    let range = hay.range(lines);
+    // What separates it from the next one is no part of it.
+    let old = &hay.text[range.clone()];
+    if new.ends_with('}') && (old.ends_with("},") || old.ends_with("};")) {
+        new.push_str(&old[old.len() - 1..]);
+    }
+    Some(spliced(hay.text, &[Splice { range, new }]))
+}
+
+/// Returns how far the lines below the first one of a definition are indented at least.
+fn body_indent(lines: &Lines, definition: &Definition) -> Option<usize> {
+    let below = extent(lines, definition).skip(1).map(|at| lines.content(at));
+    below.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CART: &str = "export class Cart {\n  private items: Item[] = [];\n\n  /** Adds an item. */\n  add(name: string, quantity = 1): void {\n    this.items.push({ name, quantity });\n  }\n\n  remove(name: string): void {\n    this.items = [];\n  }\n\n  total(): number {\n    return 0;\n  }\n}\n\nexport function format(x: number): string {\n  return `$${x}`;\n}\n";
+    const CHANGED: &str = "  add(name: string, quantity: number): void {\n    if (quantity < 1) {\n      throw new Error(`bad ${quantity}`);\n    }\n    this.items.push({ name, quantity });\n  }\n";
+
+    fn changed() -> String {
+        let old = "  add(name: string, quantity = 1): void {\n    this.items.push({ name, quantity });\n  }\n";
+        assert!(CART.contains(old));
+        CART.replace(old, CHANGED)
+    }
+
+    fn shifted(text: &str, by: &str) -> String {
+        text.lines().map(|line| format!("{by}{line}\n")).collect()
+    }
+
+    fn dedented(text: &str) -> String {
+        text.lines().map(|line| format!("{}\n", &line[2..])).collect()
+    }
+
+    #[test]
+    fn a_method_is_placed_at_any_indentation() {
+        let free_first = CHANGED.trim_start();
+        for method in [CHANGED, &dedented(CHANGED), &shifted(CHANGED, "    "), free_first] {
+            assert_eq!(same_definition(CART, method), Some((changed(), "add".to_string())), "{method}");
+        }
+        let documented = format!("/** Adds one. */\n{}", dedented(CHANGED));
+        let (text, _) = same_definition(CART, &documented).expect("placed");
+        assert_eq!(text, changed().replace("an item", "one"));
+        // A comment where the file has none takes no line of its own away.
+        let (text, _) = same_definition(CART, "// Sum.\ntotal(): number {\n  return 1;\n}\n").expect("placed");
+        let sum = "  // Sum.\n  total(): number {\n    return 1;\n";
+        assert_eq!(text, CART.replace("  total(): number {\n    return 0;\n", sum));
+    }
+
+    #[test]
+    fn a_method_of_other_languages_is_placed() {
+        let python = "class A:\n    def one(self):\n        return 1\n\n    def two(self, x):\n        return 2\n";
+        for method in [
+            "def two(self, x, y=0):\n    return 22\n",
+            "def two(self, x, y=0):\n        return 22\n",
+            "    def two(self, x, y=0):\n        return 22\n",
+        ] {
+            let (text, _) = same_definition(python, method).expect("placed");
+            assert_eq!(text, python.replace("x):\n        return 2", "x, y=0):\n        return 22"), "{method}");
+        }
+        assert!(same_definition(python, "def two(x):\n    return 22\n").is_none(), "a function is no method");
+        let go = "func (c *Cart) Total() int {\n\treturn 1\n}\n\nfunc (i Item) Total() int {\n\treturn 2\n}\n";
+        let (text, _) = same_definition(go, "func (i *Item) Total() int {\n\treturn 22\n}\n").expect("placed");
+        assert_eq!(text, go.replace("i Item", "i *Item").replace("return 2\n", "return 22\n"));
+        let object = "const cart = {\n  add(x) {\n    return 1;\n  },\n  total() {\n    return 2;\n  },\n};\n";
+        let (text, _) = same_definition(object, "add(x) {\n  return 11;\n}\n").expect("placed");
+        assert_eq!(text, object.replace("1;", "11;"));
+        let java = "class A {\n    int one()\n    {\n        return 1;\n    }\n\n    int two()\n    {\n        return 2;\n    }\n}\n";
+        let (text, _) = same_definition(java, "int one()\n{\n    return 11;\n}\n").expect("placed");
+        assert_eq!(text, java.replace("1;", "11;"));
+    }
+
+    #[test]
+    fn a_class_around_one_method_means_that_method() {
+        let class = format!("export class Cart {{\n{CHANGED}}}\n");
+        assert_eq!(same_definition(CART, &class), Some((changed(), "add".to_string())));
+        let rust = "pub struct Cart {\n    n: u64,\n}\n\nimpl Cart {\n    pub fn new() -> Self {\n        Cart { n: 0 }\n    }\n\n    pub fn add(&mut self, n: u64) {\n        self.n += n;\n    }\n}\n\nimpl fmt::Display for Cart {\n    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {\n        Ok(())\n    }\n}\n";
+        let method = "    pub fn add(&mut self, n: u64) {\n        assert!(n > 0);\n        self.n += n;\n    }\n";
+        let wanted = rust.replace("        self.n += n;\n", "        assert!(n > 0);\n        self.n += n;\n");
+        let around = format!("impl Cart {{\n{method}}}\n");
+        for part in [around.as_str(), method, method.replace("\n    ", "\n").trim_start()] {
+            assert_eq!(same_definition(rust, part), Some((wanted.clone(), "add".to_string())), "{part}");
+        }
+        // There is something else in it, nothing of it is another one, or it has a method that the file does not have.
+        for unclear in [
+            class.replace("{\n  add", "{\n  private count = 0;\n  add"),
+            "export class Cart {\n  total(): number {\n    return 0;\n  }\n}\n".to_string(),
+            "export class Cart {\n  discount(): number {\n    return 0;\n  }\n}\n".to_string(),
+            "export class Cart {\n  private items: Item[] = [];\n}\n".to_string(),
+        ] {
+            assert!(same_definition(CART, &unclear).is_none(), "{unclear}");
+        }
+    }
+
+    #[test]
+    fn a_definition_of_several_places_is_not_placed() {
+        let two = CART.replace("export function", "class Other {\n  add(x: number): void {\n  }\n}\n\nexport function");
+        assert!(same_definition(&two, CHANGED).is_none());
+        // The class around it says which one is meant.
+        let class = format!("export class Cart {{\n{CHANGED}}}\n");
+        assert!(same_definition(&two, &class).is_some());
+        assert!(same_definition(CART, "function add(x: number): void {\n}\n").is_none(), "another kind");
+        let tabs = CART.replace("    ", "\t\t").replace("\n  ", "\n\t");
+        assert!(same_definition(&tabs, &dedented(CHANGED)).is_none(), "no one knows how far it is indented");
+    }
+}
