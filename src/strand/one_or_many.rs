@@ -18,6 +18,7 @@ pub enum OneOrMany<T> {
 impl<T> Deref for OneOrMany<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         match self {
             OneOrMany::None => &[],
@@ -28,6 +29,7 @@ impl<T> Deref for OneOrMany<T> {
 }
 
 impl<T> DerefMut for OneOrMany<T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             OneOrMany::None => &mut [],

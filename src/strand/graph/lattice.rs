@@ -20,8 +20,10 @@ pub struct Lattice {
     pub heads: OneOrMany<OpId>,
     /// True if some of the ops were made without knowing each other; never false for such.
     pub forked: bool,
-    /// The combined effect of the first of the ops, if the source has it.
+    /// The combined effect of the ops where they are a line: kept with each op, so that none is read again for it.
     pub(super) line: Option<Box<Line>>,
+    /// The number of ops of the line whose roles the source says.
+    pub(super) stored: usize,
 }
 
 /// The combined effect of the non-void ops on a definition.
@@ -69,20 +71,34 @@ impl Summary {
 
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
-        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false, line: None }
+        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false, line: None, stored: 0 }
     }
 
     /// Creates the lattice of a single op.
-    pub(super) fn of(op: &Op) -> Lattice {
-        let (ops, heads) = (OneOrMany::One(op.id), OneOrMany::One(op.id));
-        Lattice { layer: op.layer, ops, heads, forked: false, line: None }
+    pub(super) fn of(node: &Node) -> Lattice {
+        let mut lattice = Lattice::new(node.op.layer);
+        lattice.take(node, false);
+        lattice
     }
 
-    pub(super) fn take(&mut self, op: &Op) {
+    /// Adds an op. `covers` says that it sets everything that the last one sets.
+    pub(super) fn take(&mut self, node: &Node, covers: bool) {
+        let (op, void) = (&node.op, node.void.is_some());
+        let follows = self.ops.last().is_some_and(|last| op.parents.contains(last));
         for parent in &op.parents {
             self.heads.take(parent);
         }
         self.forked |= !self.heads.is_empty();
+        self.line = match self.line.take() {
+            _ if self.ops.is_empty() => Line::begin(op, void).map(Box::new),
+            Some(mut line) if follows && !self.forked => {
+                if covers && !void {
+                    line.cover_last();
+                }
+                line.take(op, void).map(|()| line)
+            }
+            _ => None,
+        };
         self.heads.add(op.id);
         self.ops.push(op.id);
     }
@@ -95,9 +111,7 @@ impl Graph {
             return Some(node).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
         }
         let lattice = self.lattice(def)?;
-        if lattice.line.is_some()
-            && let Some(line) = self.line(lattice)
-        {
+        if let Some(line) = &lattice.line {
             return Some(Summary::of_line(line, &lattice.ops));
         }
         self.summary_from_scratch(lattice)

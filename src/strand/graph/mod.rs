@@ -228,10 +228,11 @@ impl Graph {
                     ops: found.ops.into(),
                     heads: found.heads.into_iter().collect(),
                     forked: found.forked,
+                    stored: found.line.as_ref().map_or(0, |line| line.roles.len()),
                     line: found.line.map(Box::new),
                 }
             }
-            None => Lattice::of(&self.alone(def)?.op),
+            None => Lattice::of(self.alone(def)?),
         };
         Some(self.lattices.put(def, lattice))
     }
@@ -353,9 +354,10 @@ impl Graph {
         if node.op.def.is_some() || self.lazy.is_some() || self.lattices.contains(target) {
             // Loads what the source has.
             self.lattice(target);
+            let covers = self.covers_last(&node.op);
             match self.lattices.get_mut(target) {
-                Some(lattice) => lattice.take(&node.op),
-                None => self.lattices.insert(target, Lattice::of(&node.op)),
+                Some(lattice) => lattice.take(node, covers),
+                None => self.lattices.insert(target, Lattice::of(node)),
             }
         }
     }
@@ -389,7 +391,7 @@ impl Graph {
             let mut lattice = Lattice::new(old.layer);
             for id in old.ops.iter().filter(|id| !gone.contains(*id)) {
                 if let Some(node) = self.light(*id) {
-                    lattice.take(&node.op);
+                    lattice.take(node, false);
                 }
             }
             if !lattice.ops.is_empty() {

@@ -42,6 +42,14 @@ impl Graph {
 /// Returns whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.
 fn is_anchored(graph: &Graph, op: &Op) -> bool {
     let Some(def) = op.def else { return op.kind == Kind::Add };
+    let after_add = |id: &OpId| {
+        let parent = graph.light(*id);
+        parent.is_some_and(|node| node.anchored && node.op.def == Some(def) && node.op.layer == op.layer)
+    };
+    // The `add` is then known to be one: it need not be read.
+    if op.parents.iter().any(after_add) {
+        return true;
+    }
     let Some(add) = graph.light(def) else { return false };
     if add.void.is_some() || add.op.kind != Kind::Add || add.op.def.is_some() || add.op.layer != op.layer {
         return false;

@@ -29,6 +29,7 @@ impl<V> Default for AppendOnlyMap<V> {
 }
 
 /// Returns the board of a place, and the place on it.
+#[inline]
 fn place(at: usize) -> (usize, usize) {
     let shifted = at + FIRST;
     let board = (shifted / FIRST).ilog2() as usize;
@@ -36,29 +37,34 @@ fn place(at: usize) -> (usize, usize) {
 }
 
 impl<V> AppendOnlyMap<V> {
+    #[inline]
     fn slot(&self, at: usize) -> &OnceCell<V> {
         let (board, place) = place(at);
         let board = self.boards[board].get_or_init(|| (0..FIRST << board).map(|_| OnceCell::new()).collect());
         &board[place]
     }
 
+    #[inline]
     fn slot_mut(&mut self, at: usize) -> Option<&mut OnceCell<V>> {
         let (board, place) = place(at);
         self.boards[board].get_mut()?.get_mut(place)
     }
 
     /// Returns whether there is a value of this identity.
+    #[inline]
     pub fn contains(&self, id: OpId) -> bool {
         self.index.borrow().contains_key(&id)
     }
 
     /// Returns the value under a key.
+    #[inline]
     pub fn get(&self, id: OpId) -> Option<&V> {
         let at = *self.index.borrow().get(&id)?;
         self.slot(at).get()
     }
 
     /// Returns the value under a key, to change it.
+    #[inline]
     pub fn get_mut(&mut self, id: OpId) -> Option<&mut V> {
         let at = *self.index.get_mut().get(&id)?;
         self.slot_mut(at)?.get_mut()

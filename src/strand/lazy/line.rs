@@ -54,6 +54,13 @@ impl Line {
         })
     }
 
+    /// Marks the last op, if it edits the body, as one of which the next sets everything that it sets.
+    pub fn cover_last(&mut self) {
+        if let Some(role @ Role::Edit) = self.roles.last_mut() {
+            *role = Role::Covered;
+        }
+    }
+
     /// Adds the op that follows all others. `None` if its effect depends on more than the line.
     pub fn take(&mut self, op: &Op, void: bool) -> Option<()> {
         let role = match op.kind {

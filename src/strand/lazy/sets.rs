@@ -24,9 +24,15 @@ impl Sets {
     }
 
     fn load(&self, to: DefId) {
-        let Some(lazy) = &self.lazy else { return };
-        if !self.held.borrow().contains_key(&to) {
-            let mut set = lazy.related(self.relation, to);
+        if let Some(lazy) = &self.lazy {
+            self.meet(to, || lazy.related(self.relation, to));
+        }
+    }
+
+    /// Takes in a set as the source has it, where it was not asked for yet.
+    pub fn meet(&self, to: DefId, set: impl FnOnce() -> Vec<DefId>) {
+        if self.lazy.is_some() && !self.held.borrow().contains_key(&to) {
+            let mut set = set();
             set.sort_unstable();
             self.held.borrow_mut().insert(to, set.into());
         }

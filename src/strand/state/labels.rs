@@ -48,18 +48,21 @@ impl View {
 }
 
 impl State {
-    /// Loads the claimants of a name that may change hands, before anything changes.
-    pub(super) fn load_rivals(&self, dirty: &[DefId]) {
+    /// Loads the claimants of a name that may change hands, before anything changes. Returns the summaries that it
+    /// needed for that, of some or all of these definitions.
+    pub(super) fn load_rivals(&self, dirty: &[DefId]) -> IdMap<Summary> {
         if self.is_whole() {
-            return;
+            return IdMap::default();
         }
-        let old = dirty.iter().filter_map(|id| self.head(*id)).map(|head| (head.layer, head.name.to_owned()));
-        let new = dirty.iter().filter_map(|id| Some((self.graph.layer(*id)?, self.graph.summary(*id)?.name)));
+        let summaries: IdMap<Summary> = dirty.iter().filter_map(|id| Some((*id, self.graph.summary(*id)?))).collect();
+        let old = dirty.iter().filter_map(|id| self.head(*id)).map(|head| (head.layer, head.name.clone()));
+        let new = summaries.iter().filter_map(|(id, summary)| Some((self.graph.layer(*id)?, summary.name.clone())));
         let names: BTreeSet<Name> = old.chain(new).chain(self.contested.iter().cloned()).collect();
         let rivals = names.iter().flat_map(|(layer, name)| self.names.claimants_of(*layer, name));
         rivals.filter(|id| dirty.binary_search(id).is_err()).for_each(|id| {
             self.view(id);
         });
+        summaries
     }
 
     /// Takes the view of a definition out, as far as it outlives a new merge. Its name loses a claimant and is noted.
@@ -87,11 +90,11 @@ impl State {
 
     /// Merges the bodies of these definitions again. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
-    pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<NameId>, Vec<DefId>) {
+    pub(super) fn remerge(&mut self, dirty: &[DefId], mut summaries: IdMap<Summary>) -> (Vec<NameId>, Vec<DefId>) {
         let (mut names, mut gone) = (Vec::with_capacity(dirty.len()), Vec::new());
         for id in dirty {
             let previous = self.keep(*id, &mut names);
-            let Some((layer, summary, merged)) = self.merged(*id) else {
+            let Some((layer, summary, merged)) = self.merged(*id, summaries.remove(id)) else {
                 if let Some(previous) = previous {
                     self.unwatch(*id, &previous.watch);
                     self.names.release(previous.layer, &previous.label, *id);
@@ -109,9 +112,10 @@ impl State {
         (names, gone)
     }
 
-    /// Returns what the ops on a definition come to.
-    fn merged(&self, id: DefId) -> Option<(Layer, Summary, Merged)> {
-        let (layer, summary) = (self.graph.layer(id)?, self.graph.summary(id)?);
+    /// Returns what the ops on a definition come to. `summary` is known already, if it is there.
+    fn merged(&self, id: DefId, summary: Option<Summary>) -> Option<(Layer, Summary, Merged)> {
+        let layer = self.graph.layer(id)?;
+        let summary = summary.or_else(|| self.graph.summary(id))?;
         let merged = merge(&self.graph, layer, &summary)?;
         Some((layer, summary, merged))
     }

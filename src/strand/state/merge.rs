@@ -8,6 +8,7 @@ use crate::strand::lang::ast::{Body, Element, Ref, To, TypeBody};
 use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::resolve::{each_body_ref, each_ref};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, has_units, join, split, target_layer};
+use crate::strand::lazy::Ids;
 use crate::strand::op::{Change, Insert, Op};
 
 /// A merged body, its names not yet resolved but bound as their writers bound them.
@@ -24,7 +25,7 @@ pub struct Merged {
 type WriteOrder = (i64, OpId, u32);
 
 /// The units that follow each unit, by parent and previous unit.
-type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(WriteOrder, UnitId)>>;
+type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(WriteOrder, UnitId)>, Ids>;
 
 /// One written register: the key of its writer, and its value.
 type Cell<'g> = (WriteOrder, Option<Reg>, &'g Op);
@@ -89,9 +90,9 @@ fn number_elements(element: &mut Element, next: &mut dyn FnMut() -> Option<UnitI
 /// The combined edits of one body, before its units are ordered.
 struct Edits<'g> {
     header: BTreeMap<String, Cell<'g>>,
-    cells: HashMap<UnitId, BTreeMap<String, Cell<'g>>>,
+    cells: HashMap<UnitId, BTreeMap<String, Cell<'g>>, Ids>,
     inserts: Vec<Inserted<'g>>,
-    deleted: HashSet<UnitId>,
+    deleted: HashSet<UnitId, Ids>,
 }
 
 struct Inserted<'g> {
@@ -109,8 +110,12 @@ type Last<'g> = BTreeMap<(Option<UnitId>, &'g str), (WriteOrder, Option<&'g str>
 impl<'g> Edits<'g> {
     /// Collects the edits; only what counts in the end is parsed.
     fn collect(graph: &'g Graph, layer: Layer, summary: &Summary) -> Edits<'g> {
-        let mut edits =
-            Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
+        let mut edits = Edits {
+            header: BTreeMap::new(),
+            cells: HashMap::default(),
+            inserts: Vec::new(),
+            deleted: HashSet::default(),
+        };
         let mut last: Last = BTreeMap::new();
         for node in summary.counting.iter().filter_map(|id| graph.light(*id)) {
             let (ts, id) = node.op.key();
@@ -159,9 +164,9 @@ fn parse_known(layer: Layer, in_unit: bool, name: &str, text: &str) -> Option<Re
 fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId)) -> Vec<Unit> {
     let ids: Vec<Option<UnitId>> = initial.iter().map(|unit| unit.id).collect();
     // The units that follow each unit, within one parent; `None` as the previous unit is the head.
-    let mut followers: Followers = HashMap::new();
-    let mut last_child: HashMap<Option<UnitId>, UnitId> = HashMap::new();
-    let mut units: HashMap<UnitId, Unit> = HashMap::new();
+    let mut followers: Followers = HashMap::default();
+    let mut last_child: HashMap<Option<UnitId>, UnitId, Ids> = HashMap::default();
+    let mut units: HashMap<UnitId, Unit, Ids> = HashMap::default();
     for unit in initial {
         let Some(id) = unit.id else { continue };
         let parent = unit.parent.and_then(|at| ids[at]);
@@ -219,8 +224,8 @@ fn emit(
     parent: Option<UnitId>,
     parent_at: Option<usize>,
     followers: &Followers,
-    deleted: &HashSet<UnitId>,
-    units: &mut HashMap<UnitId, Unit>,
+    deleted: &HashSet<UnitId, Ids>,
+    units: &mut HashMap<UnitId, Unit, Ids>,
     out: &mut Vec<Unit>,
 ) {
     let after = |unit: Option<UnitId>| followers.get(&(parent, unit)).into_iter().flatten().rev().map(|(_, id)| *id);

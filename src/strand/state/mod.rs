@@ -155,6 +155,11 @@ impl Touched {
     }
 }
 
+/// The ops that take as much memory as one view, with the sets and names that go with it.
+const VIEW_WEIGHT: usize = 6;
+/// The ops that take as much memory as one row.
+const ROW_WEIGHT: usize = 2;
+
 /// The graph with the view of each definition.
 #[derive(Debug)]
 pub struct State {
@@ -229,9 +234,10 @@ impl State {
         self.lazy.is_none()
     }
 
-    /// Returns how many ops and definitions are in memory.
+    /// Returns how much is in memory, an op counted as one.
     pub fn weight(&self) -> usize {
-        self.graph.held() + self.views.count() + self.rows.count() + self.readings.count()
+        let views = self.views.count() + self.readings.count();
+        self.graph.held() + VIEW_WEIGHT * views + ROW_WEIGHT * self.rows.count()
     }
 
     /// Loads everything, and drops the source.
@@ -287,12 +293,12 @@ impl State {
         }
         dirty.sort_unstable();
         self.readings = AppendOnlyMap::default();
-        self.load_rivals(&dirty);
+        let summaries = self.load_rivals(&dirty);
         let before: IdMap<(String, Visibility)> = dirty
             .iter()
             .filter_map(|id| self.head(*id).map(|head| (*id, (head.label.to_owned(), head.status))))
             .collect();
-        let (names, gone) = self.remerge(&dirty);
+        let (names, gone) = self.remerge(&dirty, summaries);
         let relabelled = self.relabel(&dirty, names, before);
         let resolve = self.to_resolve(&dirty, &relabelled, &gone);
         let mut changed: IdSet = relabelled.iter().map(|(id, _)| *id).chain(gone).collect();
@@ -373,8 +379,9 @@ impl State {
 
     /// Returns the live definitions that refer to one, by identity, with the places where they do.
     pub fn mentions(&self, id: DefId) -> Vec<Mention> {
-        let mentions = self.lazy.iter().flat_map(|lazy| lazy.mentions(id));
-        let mut mentions: IdMap<Mention> = mentions.map(|mention| (mention.id, mention)).collect();
+        let mentions: Vec<Mention> = self.lazy.iter().flat_map(|lazy| lazy.mentions(id)).collect();
+        self.referrers.meet(id, || mentions.iter().map(|mention| mention.id).collect());
+        let mut mentions: IdMap<Mention> = mentions.into_iter().map(|mention| (mention.id, mention)).collect();
         let from_view = |view: &View| {
             let mut places = view.watch.places(id).unwrap_or_default().to_vec();
             places.sort_unstable();

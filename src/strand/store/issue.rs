@@ -239,14 +239,14 @@ impl Store {
         }
         let from = self.marked.unwrap_or(self.placed_from);
         // Each checkpoint writes most definitions of a large store anew, so those of a large store are further apart.
-        let (bytes, ops) = (from / 10, self.state.graph().len() / 10);
+        let (bytes, ops) = (from / 5, self.state.graph().len() / 5);
         let behind = self.offset.saturating_sub(from);
         let count = self.placed.len();
         // They are no further apart than memory allows.
-        let heavy = count > CHECKPOINT_AFTER_OPS && self.state.weight() > checkpoint::MOST_HELD;
+        let heavy = count > CHECKPOINT_AFTER_OPS && self.state.weight() > checkpoint::MOST_HELD_WRITING;
         if behind > bytes.max(CHECKPOINT_AFTER_BYTES) || count > ops.max(CHECKPOINT_AFTER_OPS) || heavy {
             self.checkpoint();
-            self.let_go();
+            self.let_go(checkpoint::MOST_HELD_WRITING);
         }
         Ok(())
     }

@@ -47,9 +47,9 @@ use archive::base::Base;
 use checkpoint::Source;
 use position::{Chain, LogPosition, fold_chain};
 
-/// The bytes of log that the checkpoint may lag behind; a tenth of the log, where that is more.
+/// The bytes of log that the checkpoint may lag behind; a fifth of the log, where that is more.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
-/// The number of ops that the checkpoint may lag behind; a tenth of all, where that is more.
+/// The number of ops that the checkpoint may lag behind; a fifth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
 /// An open store.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::types::Value;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::schema::{configure, open_database, path, put_row};
@@ -78,7 +78,7 @@ pub fn keep<'f>(
         for (def, found) in found {
             let json = if found.is_empty() { Ok(String::new()) } else { serde_json::to_string(found) };
             let Ok(json) = json else { continue };
-            put_row(&mut insert, vec![Value::from(def.to_bytes().to_vec()), json.into()])?;
+            put_row(&mut insert, &[ValueRef::Blob(&def.to_bytes()), ValueRef::from(json.as_str())])?;
         }
         drop(insert);
         tx.commit()

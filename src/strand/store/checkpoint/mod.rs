@@ -14,12 +14,12 @@ mod trust;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 
 use super::Log;
 use super::position::{Chain, LogPosition};
-use crate::strand::graph::Graph;
+use crate::strand::graph::{Graph, Node};
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lazy::{IdSet, Line};
 use crate::strand::op::Kind;
@@ -30,7 +30,9 @@ use schema::{
 };
 pub use source::{Opened, Source};
 use spots::Spot;
+#[cfg(test)]
 pub(in crate::strand::store) use stand::MOST_HELD;
+pub(in crate::strand::store) use stand::MOST_HELD_WRITING;
 
 /// The greatest length of the write-ahead log, in bytes.
 const LONG_WAL: u64 = 512 << 10;
@@ -237,24 +239,26 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (id, place) in placed {
         let Some(node) = graph.light(*id) else { continue };
-        let row = vec![
-            Value::from(id.to_bytes().to_vec()),
-            (place.offset as i64).into(),
-            i64::from(place.length).into(),
-            place.sum.into(),
-            node.max_ts.into(),
-            i64::from(node.anchored).into(),
-            node.void.as_deref().map(str::to_owned).into(),
+        let op = id.to_bytes();
+        let row = [
+            ValueRef::Blob(&op),
+            ValueRef::Integer(place.offset as i64),
+            ValueRef::Integer(place.length.into()),
+            ValueRef::Integer(place.sum),
+            ValueRef::Integer(node.max_ts),
+            ValueRef::Integer(node.anchored.into()),
+            node.void.as_deref().map_or(ValueRef::Null, ValueRef::from),
         ];
-        put_row(&mut insert, row)?;
-        edges.extend(held_names(graph, *id).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
+        put_row(&mut insert, &row)?;
+        edges.extend(held_names(graph, node).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
     }
     let mut ids: Vec<DefId> = touched.iter().copied().collect();
     ids.sort_unstable();
     put_definitions(tx, state, (&ids, placed), &mut edges)?;
     let mut add = tx.prepare("INSERT OR REPLACE INTO edges VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for ((kind, key, src), places) in edges {
-        put_row(&mut add, vec![i64::from(kind).into(), key.into(), src.to_bytes().to_vec().into(), places.into()])?;
+        let (src, places) = (src.to_bytes(), places.as_deref().map_or(ValueRef::Null, ValueRef::Blob));
+        put_row(&mut add, &[ValueRef::Integer(kind.into()), ValueRef::Blob(&key), ValueRef::Blob(&src), places])?;
     }
     Ok(())
 }
@@ -264,9 +268,9 @@ type EdgeRow = (u8, Vec<u8>, DefId);
 
 /// Returns the names a definition may hold no more once this op is there. What the only `add` says is its name until
 /// another op names it.
-fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
-    let Some(node) = graph.light(id).filter(|node| node.void.is_none()) else { return Vec::new() };
+fn held_names(graph: &Graph, node: &Node) -> Vec<Vec<u8>> {
     let name = match node.op.kind {
+        _ if node.void.is_some() => None,
         Kind::Add if node.op.def.is_some() => Some(&*node.op.name),
         Kind::Rename => node.op.name_new(),
         _ => None,
@@ -329,7 +333,7 @@ fn put_definitions(
             cells[column::ALONE] = i64::from(state.is_only_claimant(row)).into();
             cells[column::ROLES] = packed_line(state.graph(), row, (&spots, placed)).into();
         }
-        cells.push(sum::of_row(&cells).into());
+        cells.push(sum::of_row(cells.iter().map(ValueRef::from)).into());
         if !is_there || update.execute(params_from_iter(&cells))? == 0 {
             insert.execute(params_from_iter(&cells))?;
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::types::Value;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
 
 use super::sum;
@@ -123,7 +123,7 @@ pub fn make_tables(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Writes a row with its sum at the end.
-pub fn put_row(insert: &mut Statement, mut row: Vec<Value>) -> rusqlite::Result<()> {
-    row.push(sum::of_row(&row).into());
-    insert.execute(params_from_iter(row)).map(|_| ())
+pub fn put_row(insert: &mut Statement, row: &[ValueRef]) -> rusqlite::Result<()> {
+    let sum = ValueRef::Integer(sum::of_row(row.iter().copied()));
+    insert.execute(params_from_iter(row.iter().copied().chain([sum]).map(ToSqlOutput::Borrowed))).map(|_| ())
 }

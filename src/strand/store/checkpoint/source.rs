@@ -14,7 +14,6 @@ use super::spots::{self, Spot};
 use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
-use crate::strand::lang::place::Place as Unit;
 use crate::strand::lazy::{
     At, CheckpointDefinition, Head, IdMap, LazySource, Line, Mention, Name, Relation, StoredOp, StoredOps,
 };
@@ -29,6 +28,9 @@ const CACHE: i64 = 32 << 10;
 
 /// The most definitions that are kept for who asks next.
 const MOST_MET: usize = 4096;
+
+/// The columns of a row of edges.
+const EDGE_COLUMNS: usize = 5;
 
 /// An open checkpoint. Its answers stay those of the moment it was opened, whatever others write.
 #[derive(Debug)]
@@ -408,17 +410,19 @@ impl LazySource for Source {
     }
 
     fn mentions(&self, of: DefId) -> Vec<Mention> {
-        let sql = "SELECT * FROM edges WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL";
-        let found: Vec<(DefId, Vec<Unit>)> = self
-            .rows(sql, (kind::WATCHES, &of.to_bytes()[..]), |row| Ok((id(row, 2), pack::read_places(blob(row, 3)))));
-        let sql = "SELECT * FROM defs WHERE def = ?1 AND label IS NOT NULL";
-        let mention = |(src, places): (DefId, Vec<Unit>)| {
-            self.one(sql, [&src.to_bytes()[..]], |row| {
-                let (layer, label) = (layer(row, column::LAYER)?, row.get(column::LABEL)?);
-                Ok(Mention { id: src, layer, label, places })
-            })
+        // Each edge with the row of the definition that has it, in the order of both tables.
+        let sql = "SELECT edges.*, defs.* FROM edges CROSS JOIN defs ON def = src
+            WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL AND label IS NOT NULL";
+        let mention = |row: &SqlRow| {
+            sum::holds_in(row, 0..EDGE_COLUMNS)?;
+            sum::holds_in(row, EDGE_COLUMNS..row.as_ref().column_count())?;
+            let (layer, label) = (layer(row, EDGE_COLUMNS + column::LAYER)?, row.get(EDGE_COLUMNS + column::LABEL)?);
+            Ok(Mention { id: id(row, 2), layer, label, places: pack::read_places(blob(row, 3)) })
         };
-        found.into_iter().filter_map(mention).collect()
+        let key = of.to_bytes();
+        let found = self.db.prepare_cached(sql);
+        let found = found.and_then(|mut query| query.query_map((kind::WATCHES, &key[..]), mention)?.collect());
+        self.read_or_fail(found).unwrap_or_default()
     }
 
     fn late(&self, name: &Name) -> Vec<DefId> {

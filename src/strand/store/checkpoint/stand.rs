@@ -7,12 +7,17 @@ use crate::strand::op::Op;
 use crate::strand::state::State;
 use crate::strand::store::{Error, Store};
 
-/// The ops and definitions in memory from which on those in the checkpoint are dropped: about 450 MiB.
+/// The weight of what a process that lives long may hold before what is in the checkpoint is dropped: about 450 MiB.
 #[cfg(not(test))]
-pub(in crate::strand::store) const MOST_HELD: usize = 350_000;
-/// In tests, so few that small stores get there.
+pub(in crate::strand::store) const MOST_HELD: usize = 800_000;
+/// The same while ops are written: about 800 MiB. Each drop costs every definition that is met again a read.
+#[cfg(not(test))]
+pub(in crate::strand::store) const MOST_HELD_WRITING: usize = 1_500_000;
+/// In tests, so little that small stores get there.
 #[cfg(test)]
-pub(in crate::strand::store) const MOST_HELD: usize = 50;
+pub(in crate::strand::store) const MOST_HELD: usize = 150;
+#[cfg(test)]
+pub(in crate::strand::store) const MOST_HELD_WRITING: usize = 150;
 
 impl Store {
     /// Begins at the checkpoint, if there is one that can be used.
@@ -45,13 +50,13 @@ impl Store {
     pub fn relieve(&mut self) {
         if self.state.weight() > MOST_HELD {
             self.checkpoint();
-            self.let_go();
+            self.let_go(MOST_HELD);
         }
     }
 
-    /// Drops what the checkpoint has from memory, where much is held and the checkpoint has all of it.
-    pub(in crate::strand::store) fn let_go(&mut self) {
-        if self.state.weight() <= MOST_HELD || !self.is_at_checkpoint() || self.sound().is_err() {
+    /// Drops what the checkpoint has from memory, where more than `most` is held and the checkpoint has all of it.
+    pub(in crate::strand::store) fn let_go(&mut self, most: usize) {
+        if self.state.weight() <= most || !self.is_at_checkpoint() || self.sound().is_err() {
             return;
         }
         let Some(source) = self.source_of_now() else { return };

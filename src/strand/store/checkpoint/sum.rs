@@ -1,6 +1,7 @@
 //! Checksums of rows: a row that was altered on the disk is an error, not an answer.
 
 use std::hash::Hasher;
+use std::ops::Range;
 
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
@@ -24,9 +25,9 @@ fn take(hasher: &mut IdHasher, value: ValueRef) {
 }
 
 /// Returns the sum of a row.
-pub fn of_row(row: &[Value]) -> i64 {
+pub fn of_row<'v>(row: impl Iterator<Item = ValueRef<'v>>) -> i64 {
     let mut hasher = IdHasher::default();
-    row.iter().for_each(|value| take(&mut hasher, value.into()));
+    row.for_each(|value| take(&mut hasher, value));
     hasher.finish() as i64
 }
 
@@ -47,9 +48,17 @@ pub fn of_meta<'v>(pairs: impl Iterator<Item = (&'v str, &'v Value)>) -> i64 {
 /// # Errors
 /// When it is not.
 pub fn holds(row: &Row) -> rusqlite::Result<()> {
-    let last = row.as_ref().column_count() - 1;
+    holds_in(row, 0..row.as_ref().column_count())
+}
+
+/// Makes sure of the columns of one table in a row of two.
+///
+/// # Errors
+/// When they are not what was written.
+pub fn holds_in(row: &Row, columns: Range<usize>) -> rusqlite::Result<()> {
+    let last = columns.end - 1;
     let mut hasher = IdHasher::default();
-    for at in 0..last {
+    for at in columns.start..last {
         take(&mut hasher, row.get_ref(at)?);
     }
     if row.get::<_, i64>(last)? == hasher.finish() as i64 {
