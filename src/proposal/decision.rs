@@ -82,6 +82,11 @@ impl Decision {
         Decision { consent: None, ..Self::new(proposal.choices(Choice::Reject), Consent::Person) }
     }
 
+    /// Creates the decision that these choices would be, to which nobody consents yet: a test runs on what it would write.
+    pub fn expected(files: Vec<FileDecision>) -> Self {
+        Decision { consent: None, ..Self::new(files, Consent::Person) }
+    }
+
     /// Adds a reason for what is refused.
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
@@ -222,6 +227,16 @@ impl Proposal {
     /// # Errors
     /// When the decision does not fit the proposal's shape, or splits a move or the repository.
     pub fn decide(&self, decision: &Decision) -> Result<Option<Decided>, DecisionError> {
+        let files = self.decided_files(decision)?;
+        let consent = decision.consent.filter(|_| !files.is_empty());
+        Ok(consent.map(|consent| Decided { files, merged: Vec::new(), consent }))
+    }
+
+    /// Returns the files that a decision would write, whether or not anybody consents to it.
+    ///
+    /// # Errors
+    /// As [`Proposal::decide`].
+    pub fn decided_files(&self, decision: &Decision) -> Result<Vec<DecidedFile>, DecisionError> {
         if decision.files.len() != self.files.len() {
             return Err(DecisionError::Shape);
         }
@@ -244,8 +259,7 @@ impl Proposal {
                 });
             }
         }
-        let consent = decision.consent.filter(|_| !files.is_empty());
-        Ok(consent.map(|consent| Decided { files, merged: Vec::new(), consent }))
+        Ok(files)
     }
 
     fn check_repository(&self, decision: &Decision) -> Result<(), DecisionError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::cause::Cause;
 use super::command::UNDO;
-use crate::proposal::{Counts, HunkCount, MergeRung, Rung};
+use crate::proposal::{Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository};
 
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,6 +311,16 @@ pub struct Changeset {
 }
 
 impl Changeset {
+    /// Returns the changeset with its files of the repository as one, behind the others.
+    #[must_use]
+    pub fn with_one_repository(&self) -> Self {
+        let mut changeset = self.clone();
+        if changeset.files.extract_if(.., |file| is_in_repository(&file.path)).count() > 0 {
+            changeset.files.push(ChangesetFile { path: REPOSITORY.into(), version: None, absent: false, counts: None });
+        }
+        changeset
+    }
+
     /// Returns how many definitions these changesets changed, less those of which an undo among them took all back.
     pub fn count_definitions<'a>(changesets: impl Iterator<Item = &'a Changeset>) -> usize {
         let mut times: BTreeMap<&str, i64> = BTreeMap::new();

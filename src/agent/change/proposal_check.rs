@@ -13,7 +13,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, DecidedFile, Decision, Proposal, ProposalId};
+use crate::proposal::{Choice, Consent, DecidedFile, Decision, Proposal, ProposalId};
 use crate::protocol::{EventBody, Level, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
@@ -73,13 +73,13 @@ pub async fn until_decided(
     let mut requests = context.approvals.tests(proposal.id);
     let by_itself = by_model && context.services.shell.settings.check.is_some();
     let mut tested: Option<Tested> = None;
-    let mut due = by_itself.then(|| Decision::accept(proposal, Consent::Person));
+    let mut due = by_itself.then(|| Decision::expected(proposal.choices(Choice::Accept)));
     loop {
         if let Some(expected) = due.take() {
             let running = TestRun::default();
             let files = files_of(proposal, &expected);
             let test = tokio::select! {
-                decided = &mut waiting => return told(proposal, decided.ok(), tested),
+                decided = &mut waiting => return with_report(proposal, decided.ok(), tested),
                 test = test(context, proposal.id, &files, &running) => test,
             };
             let failed = test.state == TestState::Failed;
@@ -94,13 +94,13 @@ pub async fn until_decided(
             {
                 // The proposal goes, and with it what is shown of its test.
                 context.say(Level::Info, line, failures).await;
-                return told(proposal, None, tested);
+                return with_report(proposal, None, tested);
             }
         }
         tokio::select! {
             decided = &mut waiting => {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
-                return told(proposal, decided.ok(), tested);
+                return with_report(proposal, decided.ok(), tested);
             }
             Some(expected) = requests.recv() => due = Some(expected),
         }
@@ -119,12 +119,15 @@ struct Tested {
 
 /// Returns the files that a decision about a proposal writes.
 fn files_of(proposal: &Proposal, decision: &Decision) -> Vec<DecidedFile> {
-    let decided = proposal.decide(decision).ok().flatten();
-    decided.map_or_else(Vec::new, |decided| decided.files().to_vec())
+    proposal.decided_files(decision).unwrap_or_default()
 }
 
-/// Returns a decision and what the model is told of the last test.
-fn told(proposal: &Proposal, decision: Option<Decision>, tested: Option<Tested>) -> (Option<Decision>, Option<String>) {
+/// Returns a decision and what the model hears of the last test.
+fn with_report(
+    proposal: &Proposal,
+    decision: Option<Decision>,
+    tested: Option<Tested>,
+) -> (Option<Decision>, Option<String>) {
     let written = decision.as_ref().map_or_else(Vec::new, |decision| files_of(proposal, decision));
     let report = tested.and_then(|Tested { files, test }| model_report(&test, written.is_empty() || written == files));
     (decision, report)
@@ -421,7 +424,7 @@ mod tests {
             let files = files_of(&proposal, &Decision::accept(&proposal, Consent::Person));
             let line = "make test: 1 failed".to_string();
             let test = ProposalTest { state: TestState::Failed, line, failures: Vec::new() };
-            told(&proposal, Some(decision), Some(Tested { files, test })).1.expect("a report")
+            with_report(&proposal, Some(decision), Some(Tested { files, test })).1.expect("a report")
         };
         let mut half = proposal.choices(Choice::Accept);
         assert_eq!(half[0].hunks.len(), 2);

@@ -40,7 +40,7 @@ const CUT: &str = "\n… cut";
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A summary.
-struct Summary {
+struct NewSummary {
     /// The model's prose; behind the facts once these are added.
     text: String,
     /// The number of the oldest messages that it stands for.
@@ -190,8 +190,9 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
 }
 
 /// Adds the facts from memory in front of what the model wrote. Where they cannot be read, the person is told so.
-async fn with_facts(context: &SessionContext, session: &Conversation, summary: Summary) -> Summary {
-    let rows = context.services.record_error(session.stored().await);
+async fn with_facts(context: &SessionContext, session: &Conversation, summary: NewSummary) -> NewSummary {
+    let first_kept = session.rows.get(summary.covered).copied();
+    let rows = context.services.record_error(session.stored_before(first_kept).await);
     let (prose, kept) = (&summary.text, size(&session.messages[summary.covered..]));
     let room = window::facts_room(&context.status_data, session, &context.target());
     // What stays whole takes of the room of both halves.
@@ -200,16 +201,15 @@ async fn with_facts(context: &SessionContext, session: &Conversation, summary: S
     let most = session.window.bytes(u64::from(PROSE));
     let most = prose.floor_char_boundary(if kept > 0 { most.min(room) } else { most });
     let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
-    let first_kept = session.rows.get(summary.covered).copied().unwrap_or(i64::MAX);
-    let Some(rows) = rows else {
+    let Some((rows, before)) = rows else {
         context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
-        return Summary { text: format!("{prose}{cut}"), ..summary };
+        return NewSummary { text: format!("{prose}{cut}"), ..summary };
     };
-    let (before, behind) = rows.split_at(rows.partition_point(|row| row.id < first_kept));
+    let (before, behind) = rows.split_at(before);
     let text = format!("{}\n{prose}{cut}", summary_facts::facts(before, room));
     let attached = behind.iter().flat_map(|row| attached_files(row.message.meta.attached.as_deref()));
     let attached = attached.filter_map(|(path, whole)| whole.map(|_| path)).collect();
-    Summary { text, attached, ..summary }
+    NewSummary { text, attached, ..summary }
 }
 
 /// Returns the model's summary of the messages before `end`; `None`: of all.
@@ -218,7 +218,7 @@ async fn summarise(
     session: &mut Conversation,
     end: Option<usize>,
     stop: &CancellationToken,
-) -> Result<Summary, Error> {
+) -> Result<NewSummary, Error> {
     let services = Arc::clone(&context.services);
     let instructions = tokio::task::spawn_blocking(move || {
         let templates = Templates::new(&services.workspace, services.config.read().paths.folder());
@@ -253,7 +253,7 @@ async fn summarise(
                 let nothing = || Error::new(ErrorKind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
-                let summary = |text| Summary { text: text + cut, covered, left_out, attached: Vec::new() };
+                let summary = |text| NewSummary { text: text + cut, covered, left_out, attached: Vec::new() };
                 return text.map(summary).ok_or_else(nothing);
             }
             // Its window is smaller than is known here.
@@ -268,7 +268,7 @@ async fn summarise(
 async fn offer(
     context: &SessionContext,
     session: &mut Conversation,
-    mut summary: Summary,
+    mut summary: NewSummary,
     (grace, alone): (Option<Duration>, bool),
     stop: &CancellationToken,
 ) -> bool {
@@ -327,8 +327,8 @@ async fn show(events: &Events, text: &str) {
 }
 
 /// Sends the summary in place of what it stands for from here on.
-fn count(session: &mut Conversation, summary: Summary) {
-    let Summary { text, covered, attached, .. } = summary;
+fn count(session: &mut Conversation, summary: NewSummary) {
+    let NewSummary { text, covered, attached, .. } = summary;
     let Some(upto) = covered.checked_sub(1).and_then(|last| session.rows.get(last)).copied() else { return };
     let stored = memory::ConversationSummary { text: text.clone(), upto };
     session.post(move |memory, id| memory.set_summary(id, Some(&stored)));

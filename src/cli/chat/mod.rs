@@ -69,7 +69,11 @@ const LISTED: QueryId = QueryId(2);
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<String>) -> io::Result<(i32, Option<String>)> {
+pub async fn run(
+    handle: AgentHandle,
+    session: SessionChoice,
+    first: Option<String>,
+) -> io::Result<(i32, Option<String>)> {
     let mut lines = out::lines();
     let mut chat = Chat {
         handle,

@@ -44,7 +44,7 @@ pub struct Printer {
     open: bool,
     /// The open session.
     session: String,
-    /// Those of its changesets that changed definitions of a Strand store, while it is open.
+    /// The changesets of the session that changed definitions of a Strand store, while it is open.
     of_stores: Vec<Changeset>,
     /// True if the next Ctrl-C ends the program.
     ending: bool,

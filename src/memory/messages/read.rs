@@ -21,6 +21,14 @@ impl Memory {
         self.read(session, "m.session_id = ?1 ORDER BY m.id", i64::MAX)
     }
 
+    /// Returns all messages of a session in their order, and how many of them stand before the message `id`; `None`: all.
+    pub fn load_before(&self, session: &str, id: Option<i64>) -> Result<(Vec<StoredMessage>, usize), Error> {
+        let rows = self.load(session)?;
+        let id = id.map(|id| self.store().id(id));
+        let before = id.map_or(rows.len(), |id| rows.partition_point(|row| row.id < id));
+        Ok((rows, before))
+    }
+
     /// Returns the last messages of a session, at most `limit`, in their order.
     pub fn last(&self, session: &str, limit: usize) -> Result<Vec<StoredMessage>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -234,10 +234,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "承認ポリシーnoneでは読み取りのコマンドだけを実行します（これは{class}）: {why}",
     ),
     ("nobody is there to approve it", "承認できる人がいません"),
-    (
-        "{why}: only a person may approve it, and nobody is there",
-        "{why}: 承認できるのは人だけですが、だれもいません",
-    ),
+    ("{why}: only a person may approve it, and nobody is there", "{why}: 承認できるのは人だけですが、だれもいません"),
     ("nobody is there to allow this command", "このコマンドを許可できる人がいません"),
     (
         "nobody is there to allow this command: a rule asks about it; its class is {class}: {why}",

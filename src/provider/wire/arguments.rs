@@ -21,7 +21,7 @@ pub(super) fn name(call: &ToolCall) -> Cow<'_, str> {
     }
 }
 
-/// Returns a sealed call as it came, but for a name that its server does not take back.
+/// Returns a sealed call as it came, but for a name that its server refuses to get back.
 pub(super) fn sealed(seal: String, call: &ToolCall) -> String {
     match RawObject::parse(&seal) {
         Some(object) if !object.text("name").is_some_and(|name| is_name(&name)) => object.with("name", &name(call)),

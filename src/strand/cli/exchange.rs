@@ -94,13 +94,13 @@ pub(super) fn apply_ops(
         }
     }
     result.state_hash = s.store.state().state_hash();
-    warn_of_lost(&mut result, s.store.state(), Side::Here);
+    warn_of_lost(&mut result, s.store.state(), WrittenSide::Here);
     Ok(print_accepted(out, &result))
 }
 
 /// The side of an exchange that a text was written on.
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+enum WrittenSide {
     /// That of the ops that were there before.
     Here,
     /// That of the ops that came.
@@ -108,17 +108,17 @@ enum Side {
 }
 
 /// Adds a warning for each definition of which a text, written on one side, does not show since ops were taken in.
-fn warn_of_lost(result: &mut Accepted, state: &State, written: Side) {
+fn warn_of_lost(result: &mut Accepted, state: &State, written: WrittenSide) {
     let came: HashSet<OpId> = result.accepted.iter().copied().collect();
-    let own = |id: OpId| came.contains(&id) == (written == Side::There);
+    let own = |id: OpId| came.contains(&id) == (written == WrittenSide::There);
     let mut lost = newly_superseded(state, &came, own);
     // What is told of the body holds for the edits made on it.
     lost.dedup_by_key(|finding| finding.id());
     result.warnings.extend(lost.iter().map(|finding| {
         let back = match written {
-            Side::Here if finding.draft.is_null() => format!("its text: strand conflicts show {}", finding.id()),
-            Side::Here => format!("to issue it again: strand conflicts reissue {}", finding.id()),
-            Side::There => "'strand op pull' brings what replaced it".to_owned(),
+            WrittenSide::Here if finding.draft.is_null() => format!("its text: strand conflicts show {}", finding.id()),
+            WrittenSide::Here => format!("to issue it again: strand conflicts reissue {}", finding.id()),
+            WrittenSide::There => "'strand op pull' brings what replaced it".to_owned(),
         };
         format!("{}: {}; {back}", finding.location, finding.message)
     }));
@@ -217,7 +217,7 @@ pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) ->
     let mut result = store::push(&mut s.store, &mut target)?;
     target.checkpoint();
     result.state_hash = target.state().state_hash();
-    warn_of_lost(&mut result, target.state(), Side::There);
+    warn_of_lost(&mut result, target.state(), WrittenSide::There);
     let code = print_accepted(out, &result);
     if code == 4 {
         out.note("'strand op pull' brings what stands in its way; fix your part and push again");
@@ -249,7 +249,7 @@ pub(super) fn take_in(s: &mut Session, out: &mut Writer, remote: &str) -> Result
 /// Prints what was taken in and what was withdrawn for it. Returns the exit code.
 fn tell_pulled(s: &Session, out: &Writer, mut pulled: Exchange, more: &[(&str, Value)]) -> u8 {
     pulled.result.state_hash = s.store.state().state_hash();
-    warn_of_lost(&mut pulled.result, s.store.state(), Side::Here);
+    warn_of_lost(&mut pulled.result, s.store.state(), WrittenSide::Here);
     let withdrawn =
         pulled.records.iter().map(|record| json!({"conflict": record.id, "ops": record.ops})).collect::<Vec<_>>();
     let mut values = vec![("withdrawn", Value::Array(withdrawn))];
@@ -292,7 +292,7 @@ pub(super) fn merge(s: &mut Session, out: &mut Writer, log: &Path) -> Result<u8,
     let ops = Log::new(log).read_whole()?;
     let mut result = s.store.accept(ops)?;
     result.state_hash = s.store.state().state_hash();
-    warn_of_lost(&mut result, s.store.state(), Side::Here);
+    warn_of_lost(&mut result, s.store.state(), WrittenSide::Here);
     Ok(print_accepted(out, &result))
 }
 

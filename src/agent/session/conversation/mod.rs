@@ -88,13 +88,13 @@ impl Conversation {
         self.memory.append(&self.id, message)
     }
 
-    /// Returns the messages of this session as memory has them.
+    /// Returns the messages of this session as memory has them, and how many of them stand before this row; `None`: all.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn stored(&self) -> Result<Vec<memory::StoredMessage>, memory::Error> {
+    pub async fn stored_before(&self, row: Option<i64>) -> Result<(Vec<memory::StoredMessage>, usize), memory::Error> {
         let id = self.id.clone();
-        self.memory.ask(move |memory| memory.load(&id)).await
+        self.memory.ask(move |memory| memory.load_before(&id, row)).await
     }
 
     /// Returns what the model is told of the tools it may use; `code`: those of definitions are among them.

@@ -56,7 +56,7 @@ impl CallItem {
 
     /// Ends it with a reason that is shown below it; that it was interrupted is its state.
     pub async fn end(&mut self, events: &Events, state: CallState, reason: &str, result: &str) {
-        let reason = if state == CallState::Interrupted { String::new() } else { shown(reason) };
+        let reason = if state == CallState::Interrupted { String::new() } else { reason_for_person(reason) };
         self.call.reason = Some(reason).filter(|reason| !reason.is_empty());
         self.call.result = Some(result.to_string());
         self.set(events, state).await;
@@ -69,7 +69,7 @@ impl CallItem {
 }
 
 /// Returns what the person reads of a reason for the model: its first sentence, or the message of an error in JSON.
-fn shown(reason: &str) -> String {
+fn reason_for_person(reason: &str) -> String {
     // Notes may follow it.
     let value = serde_json::Deserializer::from_str(reason).into_iter::<Value>().next();
     match value.and_then(Result::ok).as_ref().and_then(|value| value["error"]["message"].as_str()) {
@@ -80,7 +80,7 @@ fn shown(reason: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::reason_for_person;
 
     #[test]
     fn the_message_of_a_refusal_in_json_is_shown() {
@@ -93,7 +93,7 @@ mod tests {
             ("a.rs is not there. Use listDirectory.", "a.rs is not there"),
             ("12 of 14", "12 of 14"),
         ] {
-            assert_eq!(shown(reason), words);
+            assert_eq!(reason_for_person(reason), words);
         }
     }
 }

@@ -145,7 +145,7 @@ fn ended(proposal: &ProposalResult) -> (CallState, String) {
             let count = written(hunks.accepted, hunks.accepted + hunks.rejected);
             (CallState::Done, format!("{count}: {}. The person rejected the rest.{reason}", paths.join(", ")))
         }
-        Outcome::Refused if was_empty(proposal) => (CallState::Refused, format!("Nothing was restored.{reason}")),
+        Outcome::Refused if was_empty(proposal) => (CallState::Refused, ["Nothing was restored.", &reason].concat()),
         Outcome::Refused => (CallState::Refused, format!("The person rejected it; nothing was restored.{reason}")),
         Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
         Outcome::Conflict { path, .. } => {

@@ -6,8 +6,8 @@ use ratatui::style::Style;
 
 use super::Archive;
 use crate::messages::{archive as say, count, records, times};
-use crate::proposal::{Counts, REPOSITORY, is_in_repository};
-use crate::protocol::{Changeset, ChangesetFile};
+use crate::proposal::Counts;
+use crate::protocol::Changeset;
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, span};
@@ -64,15 +64,6 @@ pub(super) fn sum(changeset: &Changeset) -> Counts {
         .iter()
         .filter_map(|f| f.counts)
         .fold(Counts::default(), |sum, c| Counts { added: sum.added + c.added, removed: sum.removed + c.removed })
-}
-
-/// Returns a changeset whose files of the repository are one, behind the others.
-pub(super) fn with_one_repository(changeset: &Changeset) -> Changeset {
-    let mut changeset = changeset.clone();
-    if changeset.files.extract_if(.., |file| is_in_repository(&file.path)).count() > 0 {
-        changeset.files.push(ChangesetFile { path: REPOSITORY.into(), version: None, absent: false, counts: None });
-    }
-    changeset
 }
 
 fn files(changeset: &Changeset) -> String {

@@ -44,7 +44,7 @@ pub struct Archive {
     rows: Vec<Changeset>,
     /// Cells of the longest name of a file in them.
     names: u16,
-    /// Those that changed definitions, whatever the filter leaves, by their ids.
+    /// The ones that changed definitions, whatever the filter leaves, by their ids.
     of_stores: HashMap<String, Changeset>,
     /// Changesets that the filter leaves, and all of them.
     found: usize,
@@ -135,7 +135,7 @@ impl Archive {
         for file in &told.files {
             self.forget(&file.path);
         }
-        let changeset = &list::with_one_repository(told);
+        let changeset = &told.with_one_repository();
         self.take_note(std::slice::from_ref(changeset));
         match self.rows.iter_mut().find(|r| r.id == changeset.id) {
             Some(row) => *row = changeset.clone(),
@@ -213,7 +213,7 @@ impl Archive {
                     self.rows.clear();
                     self.names = 0;
                 }
-                let rows: Vec<Changeset> = rows.iter().map(list::with_one_repository).collect();
+                let rows: Vec<Changeset> = rows.iter().map(Changeset::with_one_repository).collect();
                 self.take_note(&rows);
                 let known: HashSet<String> = self.rows.iter().map(|r| r.id.clone()).collect();
                 self.rows.extend(rows.into_iter().filter(|r| !known.contains(&r.id)));

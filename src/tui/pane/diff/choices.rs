@@ -25,7 +25,7 @@ struct FileChoices {
     edited: Option<Edited>,
     /// The files that are decided with it: the other end of a move, or all of the repository, which share one list.
     tied: Arc<[usize]>,
-    /// Those are all of the repository, which is one hunk in the place of the first.
+    /// True if these files are all of the repository, which is one hunk in the place of the first.
     is_unit: bool,
 }
 
@@ -126,14 +126,14 @@ impl Choices {
         }
     }
 
-    /// Accepts all hunks of `shown` of which nothing was said and that a policy may approve; of what is decided together all or
+    /// Accepts all hunks of `visible` of which nothing was said and that a policy may approve; of what is decided together all or
     /// nothing.
-    pub fn accept_by_policy(&mut self, shown: &Proposal) {
+    pub fn accept_by_policy(&mut self, visible: &Proposal) {
         let personal = |f: &FileChange| f.hunks.iter().any(|hunk| f.needs_person(hunk).is_some());
-        let personal: Vec<bool> = shown.files.iter().map(personal).collect();
+        let personal: Vec<bool> = visible.files.iter().map(personal).collect();
         // The files of a repository share one list, which is looked through once.
         let mut lists: HashMap<*const [usize], bool> = HashMap::new();
-        for (at, (choices, file)) in self.files.iter_mut().zip(&shown.files).enumerate() {
+        for (at, (choices, file)) in self.files.iter_mut().zip(&visible.files).enumerate() {
             let tied = &choices.tied;
             let any = || tied.iter().any(|other| personal.get(*other) == Some(&true));
             if !tied.is_empty() && (personal[at] || *lists.entry(Arc::as_ptr(tied)).or_insert_with(any)) {
@@ -185,7 +185,7 @@ impl Choices {
     }
 
     /// Returns the hunks that are shown, of each file.
-    fn shown(&self) -> impl Iterator<Item = (usize, &[Option<Choice>])> {
+    fn visible(&self) -> impl Iterator<Item = (usize, &[Option<Choice>])> {
         self.files.iter().enumerate().map(|(at, f)| match f.is_unit {
             false => (at, f.hunks.as_slice()),
             true if f.tied.first() == Some(&at) => (at, f.hunks.get(..1).unwrap_or_default()),
@@ -223,7 +223,7 @@ impl Choices {
     /// Returns accepted and rejected hunks, and the undecided ones.
     pub fn count(&self) -> (HunkCount, usize) {
         let (mut n, mut open) = (HunkCount::default(), 0);
-        for hunk in self.shown().flat_map(|(_, hunks)| hunks) {
+        for hunk in self.visible().flat_map(|(_, hunks)| hunks) {
             match hunk {
                 Some(Choice::Accept) => n.accepted += 1,
                 Some(Choice::Reject) => n.rejected += 1,
@@ -235,12 +235,12 @@ impl Choices {
 
     /// Hunks in all.
     pub fn total(&self) -> usize {
-        self.shown().map(|(_, hunks)| hunks.len()).sum()
+        self.visible().map(|(_, hunks)| hunks.len()).sum()
     }
 
     /// Returns the first undecided hunk at or after this one, going round.
     pub fn next_undecided(&self, file: usize, hunk: usize) -> Option<(usize, usize)> {
-        let all = self.shown().flat_map(|(f, hunks)| hunks.iter().enumerate().map(move |(h, s)| (f, h, s)));
+        let all = self.visible().flat_map(|(f, hunks)| hunks.iter().enumerate().map(move |(h, s)| (f, h, s)));
         let open: Vec<(usize, usize)> = all.filter(|(_, _, s)| s.is_none()).map(|(f, h, _)| (f, h)).collect();
         open.iter().find(|at| **at >= (file, hunk)).or(open.first()).copied()
     }
@@ -249,7 +249,7 @@ impl Choices {
     pub fn expected(&self, proposal: &Proposal) -> Decision {
         let mut whole = self.clone();
         whole.accept_rest();
-        whole.decision(proposal)
+        Decision::expected(whole.decision(proposal).files().to_vec())
     }
 
     /// Returns what to tell the agent about `proposal`; what is undecided counts as rejected.

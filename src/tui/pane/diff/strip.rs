@@ -10,7 +10,7 @@ use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
 use crate::messages::{archive, count, diff as say, records};
-use crate::proposal::{Consent, Decision, Rung};
+use crate::proposal::{Choice, Decision, Rung};
 use crate::protocol::{Command, TestState};
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
@@ -260,7 +260,7 @@ impl DiffPage {
 
     /// Returns whether something else would be written now than what was tested last.
     fn is_test_outdated(&self) -> bool {
-        let whole = || Decision::accept(&self.proposal, Consent::Person);
+        let whole = || Decision::expected(self.proposal.choices(Choice::Accept));
         self.choices.expected(&self.proposal) != self.tested.clone().unwrap_or_else(whole)
     }
 }

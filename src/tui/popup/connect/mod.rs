@@ -103,6 +103,8 @@ pub struct Connect {
     provider: usize,
     address: Editor,
     key: Editor,
+    /// The key was pasted and nothing typed since: another one takes its place.
+    pasted: bool,
     keep: bool,
     /// The name of the model, or part of it.
     model: Editor,
@@ -138,6 +140,7 @@ impl Default for Connect {
             provider: 0,
             address: Editor::default(),
             key: Editor::default(),
+            pasted: false,
             keep: false,
             model: Editor::default(),
             chosen: 0,
@@ -160,6 +163,7 @@ impl Connect {
 
     /// Types a character into the field that takes text; elsewhere no letter does anything.
     pub fn type_char(&mut self, c: char) -> ConnectOutcome {
+        self.pasted = false;
         if let Some(editor) = self.editor() {
             editor.type_char(c);
             self.changed();
@@ -174,10 +178,11 @@ impl Connect {
             self.field = FormField::Key;
         }
         let line = text.trim().lines().next().unwrap_or_default().to_string();
-        if self.field == FormField::Key {
-            // It is masked: nobody would see that it follows another.
+        // It is masked: nobody would see that it follows another.
+        if self.field == FormField::Key && (self.pasted || matches!(self.stage, FormStage::Failed(_))) {
             self.key = Editor::default();
         }
+        self.pasted = self.field == FormField::Key;
         if let Some(editor) = self.editor() {
             editor.act(Action::TextEnd);
             line.chars().for_each(|c| editor.type_char(c));
