@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::{Archive, Id};
+use super::{Archive, Id, Version};
 use crate::proposal::{LargeFile, State};
 use crate::workspace::Workspace;
 
@@ -30,11 +30,15 @@ impl<'a> ModeChanges<'a> {
     }
 
     /// Returns a version's state with the mode that it is restored with: where no changeset since the version has changed
-    /// the mode, it is that of today, which the person may have set.
+    /// the mode or made the file anew, it is that of today, which the person may have set.
     pub(super) fn with_mode(&self, path: &str, version: Id, old: State, now: &State) -> State {
         let old = with_set_id_bits(old, now);
         let (then, today) = (old.mode(), now.mode());
-        let is_kept = then != today && today.is_some() && then.is_some() && !self.set_mode_since(path, version);
+        let is_kept = then != today
+            && today.is_some()
+            && then.is_some()
+            && !self.set_mode_since(path, version)
+            && !self.was_no_file_since(path, version);
         if is_kept { old.with_mode(today) } else { old }
     }
 
@@ -53,6 +57,13 @@ impl<'a> ModeChanges<'a> {
             }
         }
         newest.get(path).is_some_and(|id| *id > version)
+    }
+
+    /// Returns whether a path was no file after a version: what is there now got its mode when it was made.
+    fn was_no_file_since(&self, path: &str, version: Id) -> bool {
+        let is_no_file = |other: &Version| other.absent || other.folder || other.file.is_symlink();
+        let versions = self.archive.versions(path).unwrap_or_default();
+        versions.iter().any(|other| other.id > version && is_no_file(other))
     }
 
     /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be

@@ -122,7 +122,7 @@ fn files_of(proposal: &Proposal, decision: &Decision) -> Vec<DecidedFile> {
     proposal.decided_files(decision).unwrap_or_default()
 }
 
-/// Returns a decision and what the model hears of the last test.
+/// Returns a decision and what the model is told of the last test.
 fn with_report(
     proposal: &Proposal,
     decision: Option<Decision>,

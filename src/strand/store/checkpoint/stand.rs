@@ -10,7 +10,7 @@ use crate::strand::store::{Error, Store};
 /// The weight of what a process that lives long may hold before what is in the checkpoint is dropped: about 450 MiB.
 #[cfg(not(test))]
 pub(in crate::strand::store) const MOST_HELD: usize = 800_000;
-/// The same while ops are written: about 800 MiB. Each drop costs every definition that is met again a read.
+/// The limit while ops are written: about 800 MiB. Each drop costs every definition that is met again a read.
 #[cfg(not(test))]
 pub(in crate::strand::store) const MOST_HELD_WRITING: usize = 1_500_000;
 /// In tests, so little that small stores get there.

@@ -819,7 +819,7 @@ fn a_test_runs_on_what_would_be_written_and_its_result_is_of_that_alone() {
     tell(&mut diff);
     assert!(head(&diff).contains("checked ✓"), "{}", head(&diff));
     let everything = sent(&act(&mut diff, &[Action::Test]));
-    assert_eq!(everything, Decision::accept(&shop, Consent::Person));
+    assert_eq!(everything, Decision::expected(shop.choices(Choice::Accept)));
     // What is accepted was in it.
     act(&mut diff, &[Action::Accept]);
     assert!(head(&diff).contains("checked ✓"), "{}", head(&diff));
