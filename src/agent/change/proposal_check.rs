@@ -328,7 +328,7 @@ fn unstarted(text: &str, is_usual: bool, code: i32, lines: &[String]) -> Option<
     // make says of what failed only that it did.
     let last = said.find(|line| !line.starts_with("make")).filter(|_| is_absent || is_empty);
     let program = text.split_whitespace().next().unwrap_or_default();
-    let last = last.filter(|line| is_usual || line.rsplitn(3, ": ").nth(1) == Some(program));
+    let last = last.filter(|line| is_usual || line.rsplit(": ").nth(1) == Some(program));
     // What comes before is the place: `/usr/bin/bash: line 1: python3: command not found`.
     let short = |line: &str| {
         let mut parts: Vec<&str> = line.rsplitn(3, ": ").take(2).collect();

@@ -23,7 +23,7 @@ async fn a_made_up_name_of_a_tool_leaves_no_conversation_stuck() {
         .enumerate()
         .map(|(at, name)| ToolCall { id: format!("c{at}"), name: (*name).into(), arguments: "{}".into() })
         .collect();
-    let results = calls.iter().map(|call| Message::tool(&call.id, "there is no such tool")).collect::<Vec<_>>();
+    let mut results = calls.iter().map(|call| Message::tool(&call.id, "there is no such tool")).collect::<Vec<_>>();
     let messages = [Message::user("begin"), Message::assistant("", calls)].into_iter().chain(results);
     let messages: Vec<Arc<Message>> = messages.chain([Message::user("and now?")]).map(Arc::new).collect();
     for (wire, model) in [
@@ -52,8 +52,8 @@ async fn a_prefix_before_the_name_of_a_tool_is_left_out() {
         let sent = live.requests().pop().expect("a request");
         let called: Vec<&str> = sent.messages.iter().flat_map(|m| m.calls()).map(|call| call.name.as_str()).collect();
         assert_eq!(called, ["readFile"], "{name}");
-        let results = sent.messages.iter().filter(|message| message.answers().is_some());
-        assert!(results.last().is_some_and(|message| message.text().contains("the first line")), "{name}");
+        let mut results = sent.messages.iter().filter(|message| message.answers().is_some());
+        assert!(results.next_back().is_some_and(|message| message.text().contains("the first line")), "{name}");
         let shown = live
             .events
             .iter()

@@ -186,7 +186,7 @@ fn absolute(names: &dyn Names, file: &SourceFile, path: &str) -> Option<Meaning>
     let beside = at(names, own, path);
     // A file hardly imports itself.
     let is_itself = matches!(&beside, Some(Module::File(found, _)) if found.path == file.path);
-    let bases = above(file).chain(["", "src"]).filter(|base| !is_package(base) && !(is_itself && *base == own));
+    let bases = above(file).chain(["", "src"]).filter(|base| !(is_package(base) || is_itself && *base == own));
     let mut found = bases.filter_map(|base| at(names, base, path));
     match found.next() {
         // A folder alone is one only where nothing else has the name.
