@@ -23,7 +23,7 @@ async fn a_made_up_name_of_a_tool_leaves_no_conversation_stuck() {
         .enumerate()
         .map(|(at, name)| ToolCall { id: format!("c{at}"), name: (*name).into(), arguments: "{}".into() })
         .collect();
-    let mut results = calls.iter().map(|call| Message::tool(&call.id, "there is no such tool")).collect::<Vec<_>>();
+    let results = calls.iter().map(|call| Message::tool(&call.id, "there is no such tool")).collect::<Vec<_>>();
     let messages = [Message::user("begin"), Message::assistant("", calls)].into_iter().chain(results);
     let messages: Vec<Arc<Message>> = messages.chain([Message::user("and now?")]).map(Arc::new).collect();
     for (wire, model) in [
