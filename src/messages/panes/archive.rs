@@ -49,6 +49,7 @@ messages! {
     at(time): "at {time}", "{time}";
     previews: "previews", "プレビュー";
     cancels: "cancels", "キャンセル";
+    ends: "ends it, everything stays as it is", "終了（すべて現在のまま）";
     choose_foreign: " was changed outside nebula; choose what to do:", " はnebula外で変更されました。操作を選択:";
     choose_line: " has a line that nebula did not write; choose what to do:", " にnebulaが書いていない行が1行あります。操作を選択:";
     choose_lines(n): " has {n} lines that nebula did not write; choose what to do:", " にnebulaが書いていない行が{n}行あります。操作を選択:";

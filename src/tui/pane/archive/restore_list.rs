@@ -165,7 +165,7 @@ impl RestoreList {
                 let current_file = self.current_file().map(|i| &self.previews[i].status);
                 matches!(current_file, Some(RestoreStatus::Foreign { conflicts: Some(_), .. }))
             }
-            Action::Open | Action::Write => self.is_chosen() && !self.proposal.files.is_empty(),
+            Action::Open | Action::Write => self.is_chosen(),
             Action::Escape | Action::Later | Action::Close => true,
             // Where there is one to choose for, it is asked about already.
             Action::Up | Action::Down => {
@@ -183,11 +183,12 @@ impl RestoreList {
             Action::Keep => ForeignChoice::Keep,
             Action::Merge => ForeignChoice::Merge,
             Action::RestoreVersion => ForeignChoice::RestoreVersion,
-            Action::Open | Action::Write => {
+            Action::Open | Action::Write if !self.proposal.files.is_empty() => {
                 self.left = true;
                 return vec![PaneEffect::Focus(PaneId::Diff)];
             }
-            Action::Escape | Action::Later | Action::Close => {
+            // Where everything stays as it is, going on ends it too.
+            Action::Open | Action::Write | Action::Escape | Action::Later | Action::Close => {
                 // The keys go back at once: what is typed next is meant for what had them before.
                 self.left = true;
                 let refused = crate::proposal::Decision::refuse(&self.proposal);
@@ -333,8 +334,9 @@ impl RestoreList {
         let current_file = self.current_file().map(|i| &self.previews[i]);
         let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = current_file
         else {
-            let show = Some((Action::Open, say::previews())).filter(|_| !self.proposal.files.is_empty());
-            let leave = Some((Action::Escape, say::cancels()));
+            let is_empty = self.proposal.files.is_empty();
+            let show = Some((Action::Open, if is_empty { say::ends() } else { say::previews() }));
+            let leave = Some((Action::Escape, say::cancels())).filter(|_| !is_empty);
             let mut spans = Vec::new();
             for (action, does) in show.into_iter().chain(leave) {
                 let Some(key) = ctx.key(Context::Archive, action) else { continue };

@@ -225,6 +225,25 @@ fn restores_go_out_as_requests() {
     assert!(!archive.offers(Action::Restore), "now is no version");
 }
 
+/// Where every file stays as it is, nothing is left to look at: the key that goes on ends the restore.
+#[test]
+fn a_restore_of_nothing_is_ended_by_the_key_that_goes_on() {
+    let mut archive = open(140, 35);
+    let nothing = Arc::new(Proposal { files: Vec::new(), ..(*restore()).clone() });
+    let kept = RestoreStatus::Foreign {
+        at: None,
+        counts: counts(1, 0),
+        choice: Some(ForeignChoice::Keep),
+        conflicts: None,
+        rung: None,
+    };
+    let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: kept }];
+    archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::clone(&nothing), previews)), NOW);
+    assert!(drawn(&mut archive, 140, 35).text().contains("Enter ends it, everything stays as it is"));
+    let refused = Decision::refuse(&nothing);
+    assert_eq!(archive.act(Action::Open, NOW)[0], PaneEffect::send(Command::Decide(ProposalId(9), refused)));
+}
+
 #[test]
 fn previews_come_before_the_proposal() {
     let mut archive = open(140, 35);

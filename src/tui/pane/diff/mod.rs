@@ -192,7 +192,7 @@ impl Diff {
         any
     }
 
-    /// Returns whether [`DiffPane::show_session`] leaves anything to show.
+    /// Returns whether [`Diff::show_session`] leaves anything to show.
     pub fn has_diff(&self) -> bool {
         self.session.as_ref().is_some_and(Option::is_some) || self.page.as_ref().is_some_and(stays_without_session)
     }
