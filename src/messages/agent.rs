@@ -210,6 +210,7 @@ messages! {
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "`nebula config set shell.check COMMAND` says how", "`nebula config set shell.check コマンド` で設定できます";
+    message_too_large(size, room): "the message alone is larger than the model's context window (about {size} of {room} tokens): mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)", "このメッセージだけでモデルのコンテキストウィンドウを超えます（約{size}/{room}トークン）。ファイルの一部をメンションするか（@path:1-200）、より大きなウィンドウのモデルを選んでください（--model または /model）";
     no_runner(said): "{said}: `nebula config set shell.check COMMAND` says how", "{said}: `nebula config set shell.check コマンド` で設定できます";
     tests_nothing: "nothing of it would be written", "書き込まれるものがありません";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";

@@ -31,3 +31,13 @@ pub mod runtime;
 pub mod state;
 pub mod store;
 pub mod sync;
+
+/// Returns numbers below a bound that a seed decides, for random histories.
+#[cfg(test)]
+fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut last = seed * 7_919 + 1;
+    move |below| {
+        last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (last >> 33) % below
+    }
+}

@@ -2,7 +2,6 @@
 //! can be stopped at any moment.
 
 use std::io::Write;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
@@ -558,17 +557,7 @@ fn line_mode_sends_what_is_said_while_a_summary_waits() {
     };
     let steps: String = ["One.", "Two.", "In short.", "Three.", "Four."].into_iter().enumerate().map(step).collect();
     std::fs::write(world.home().join("recording.jsonl"), format!("{{\"recording\":1}}\n{steps}")).expect("written");
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
-        .args(["chat", "--replay", "../home/recording.jsonl"])
-        .current_dir(world.root())
-        .env_clear()
-        .env("HOME", world.home())
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child = crate::interaction::line_mode(&world.root(), &world.home(), "../home/recording.jsonl");
     let input = "first @n1.txt\nsecond @n2.txt\nthird @n3.txt\nand what is left?\n";
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
     let output = child.wait_with_output().expect("it ends");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{ChildStdin, ChildStdout, Command as Process, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision, HunkCount, Proposal, State};
@@ -467,17 +467,7 @@ fn chat_in(
     recording.iter().for_each(|line| text.push_str(&format!("{line}\n")));
     std::fs::write(dir.join("recording.jsonl"), text).expect("written");
     std::fs::write(dir.join("work/a.txt"), file).expect("written");
-    let mut child = Process::new(env!("CARGO_BIN_EXE_nebula"))
-        .args(["chat", "--replay", "../recording.jsonl"])
-        .current_dir(dir.join("work"))
-        .env_clear()
-        .env("HOME", dir.join("home"))
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child = line_mode(&dir.join("work"), &dir.join("home"), "../recording.jsonl");
     let (mut stdin, mut stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
     types(&mut stdin, &mut stdout, &dir.join("work/a.txt"));
     drop(stdin);
@@ -499,6 +489,21 @@ fn line_mode_asks_once_after_what_it_tells_of_itself() {
     let told = out.find("maxStep").unwrap_or_else(|| panic!("it is told: {out}"));
     assert_eq!(out.matches("you> ").count(), 1, "{out}");
     assert!(Some(told) < out.find("you> "), "{out}");
+}
+
+/// Starts `nebula chat` on a recording, with pipes.
+pub fn line_mode(work: &Path, home: &Path, recording: &str) -> Child {
+    Process::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["chat", "--replay", recording])
+        .current_dir(work)
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
 }
 
 /// Reads what is printed until it holds these words.

@@ -46,7 +46,7 @@ pub async fn say(
     let room = target.budget().room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
-        return Err(too_large(size, room));
+        return Err(words::message_too_large(&size, &room));
     }
     for note in context.take_notes() {
         composed.text.push_str(&format!("\n\n---\n{note}"));
@@ -65,14 +65,6 @@ pub async fn say(
     stop.run_until_cancelled(context.services.flushed()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
-}
-
-/// Returns what to tell of a message that does not fit with nothing before it.
-pub fn too_large(size: u64, room: u64) -> String {
-    format!(
-        "the message alone is larger than the model's context window (about {size} of {room} tokens): \
-         mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)"
-    )
 }
 
 /// Asks about each attached file that usually holds keys.

@@ -18,7 +18,7 @@ use crate::agent::services::last_request;
 use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::attached_files;
-use crate::agent::session::{message, summary_facts, usage, window};
+use crate::agent::session::{summary_facts, usage, window};
 use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
 use crate::context::request::{newest, size};
@@ -96,7 +96,7 @@ pub async fn by_itself(
     let unanswered = unanswered(session, room);
     let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
     if room > 0 && tokens > room {
-        return does_not_fit(events, message::too_large(tokens, room), "").await;
+        return does_not_fit(events, say::message_too_large(&tokens, &room), "").await;
     }
     let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     // Where nothing stands before what must stay, no summary makes it shorter.

@@ -757,6 +757,29 @@ mod tests {
     }
 
     #[test]
+    fn of_a_bare_repository_a_branch_is_no_file_that_acts_later_whatever_it_is_called() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        for folder in ["x.git/objects", "x.git/refs/heads", "no.git/hooks"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        fs::write(root.join("x.git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        *lock(&keeping.consents) = Consents::new(Some(HoldSettings { later: true, ..HoldSettings::default() }));
+        for (path, asked) in [
+            ("x.git/config", true),
+            ("x.git/HOOKS/update", true),
+            ("x.git/refs/heads/AGENTS.md", false),
+            ("x.git/refs/heads/config", false),
+            ("no.git/hooks/update", false),
+            ("no.git/AGENTS.md", true),
+        ] {
+            let answer = keeping.make(&root.join(path), false);
+            let question = keeping.take_question();
+            assert_eq!((answer.is_err(), question.is_some()), (asked, asked), "{path}");
+        }
+    }
+
+    #[test]
     fn a_large_file_is_copied_before_its_call_is_looked_at_again() {
         for changed in [false, true] {
             let dir = tempfile::tempdir().expect("a folder");

@@ -142,11 +142,7 @@ mod tests {
     fn a_kept_line_says_what_all_ops_say() {
         let mut found = (0, 0);
         for seed in 0..16 {
-            let mut last: u64 = seed * 7_919 + 1;
-            let mut chance = |below: u64| {
-                last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (last >> 33) % below
-            };
+            let mut chance = crate::strand::numbers(seed);
             let (mut state, mut other) = (State::new(), State::new());
             for n in 0..80 {
                 // A draft that does not fit is refused, and changes nothing.

@@ -1,7 +1,6 @@
 //! Changes that the person is asked about before they happen: of files that act later, of those that are too large to be
 //! copied unasked, and of those that cannot be kept.
 
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
@@ -16,13 +15,11 @@ use crate::workspace::repository_above;
 /// The folder of a repository.
 const GIT: &str = ".git";
 
-/// Names in a repository's folder of what acts later there.
-const LATER_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
-
 /// Returns whether a path would act later if one of its folders were a repository's.
 fn could_act_later(path: &Path) -> bool {
-    let is_one = |part: &OsStr| LATER_IN_GIT.iter().any(|name| part.eq_ignore_ascii_case(name));
-    path.iter().any(is_one)
+    let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    (0..parts.len()).any(|from| acts_later_in_git(&parts[from..]))
 }
 
 /// Returns whether a change of a file acts later. Of a repository's own files those do from which it runs programs.
@@ -33,7 +30,12 @@ fn changes_what_acts_later(path: &str) -> bool {
     }
     let rest: Vec<String> = parts.collect();
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-    match rest.as_slice() {
+    acts_later_in_git(&rest)
+}
+
+/// Returns whether a file acts later by its path, in lower case, in a repository's folder.
+fn acts_later_in_git(rest: &[&str]) -> bool {
+    match rest {
         // The file `commondir` says from which folder both are taken.
         ["config" | "config.worktree" | "commondir"] | ["hooks", ..] => true,
         ["modules" | "worktrees", .., "config" | "config.worktree" | "commondir"] => {
@@ -61,7 +63,7 @@ impl Keeping {
         let base = self.places.base_of(path);
         let in_bare = || {
             // Looking into each folder above costs more than all else of a call.
-            let inside = path.strip_prefix(base).ok().filter(|inside| could_act_later(inside))?;
+            let inside = path.strip_prefix(base).ok().filter(|inside| acts_later(&name) || could_act_later(inside))?;
             Some(repository_above(base, inside)?.1)
         };
         let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);

@@ -110,11 +110,7 @@ mod tests {
     fn rows_of_definitions_say_the_same_of_ops_and_names_as_all_rows() {
         let mut found = (0, 0);
         for seed in 0..16 {
-            let mut last: u64 = seed * 7_919 + 1;
-            let mut chance = |below: u64| {
-                last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (last >> 33) % below
-            };
+            let mut chance = crate::strand::numbers(seed);
             let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let mut store = Store::init(dir.path()).unwrap();
             let mut other = Store::init(other_dir.path()).unwrap();

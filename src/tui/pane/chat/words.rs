@@ -189,11 +189,10 @@ fn what_ran<'a>(calls: impl Iterator<Item = &'a CallSummary>) -> String {
     let mut same: Option<Vec<&str>> = None;
     for call in calls {
         let is_word = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        // Before one of the person's may stand the folder: `in src: cargo test`.
-        let named = call.output.is_some() && call.main.split_whitespace().nth(1).is_some_and(|w| w.ends_with(':'));
-        let words = call.main.split_whitespace().skip(if named { 2 } else { 0 });
-        let words: Vec<&str> = words.take(2).take_while(|w| is_word(w) && !w.starts_with('-')).collect();
-        let words = if call.name == "runCommand" { words } else { Vec::new() };
+        let words: Vec<&str> =
+            call.main.split_whitespace().take(2).take_while(|w| is_word(w) && !w.starts_with('-')).collect();
+        // One of the person's may begin with its folder.
+        let words = if call.name == "runCommand" && call.output.is_none() { words } else { Vec::new() };
         let known = same.get_or_insert_with(|| words.clone());
         let alike = known.iter().zip(&words).take_while(|(a, b)| a == b).count();
         known.truncate(alike);

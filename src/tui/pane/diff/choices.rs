@@ -252,6 +252,15 @@ impl Choices {
         Decision::expected(whole.decision(proposal).files().to_vec())
     }
 
+    /// Returns whether the same would be written as by other choices, where what is undecided counts as accepted.
+    pub fn writes_as(&self, other: &Choices) -> bool {
+        let choice = |hunk: &Option<Choice>| hunk.unwrap_or(Choice::Accept);
+        let is_same = |(own, other): (&FileChoices, &FileChoices)| {
+            own.edited == other.edited && own.hunks.iter().map(choice).eq(other.hunks.iter().map(choice))
+        };
+        self.files.len() == other.files.len() && self.files.iter().zip(&other.files).all(is_same)
+    }
+
     /// Returns what to tell the agent about `proposal`; what is undecided counts as rejected.
     pub fn decision(&self, proposal: &Proposal) -> Decision {
         let files = self.files.iter().zip(&proposal.files).map(|(f, proposed)| f.decision(proposed));

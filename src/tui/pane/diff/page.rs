@@ -6,7 +6,7 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
-use crate::proposal::{Choice, Decision, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
+use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
 use crate::protocol::{Command, ProposalTest, RestoreRequest, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
@@ -48,8 +48,8 @@ pub(in crate::tui) struct DiffPage {
     pub why_from: Option<usize>,
     /// Its last test.
     pub test: Option<ProposalTest>,
-    /// The decision that it ran with; none: everything accepted, as proposed.
-    pub tested: Option<Decision>,
+    /// The choices that it ran with: at first none, which is everything as proposed.
+    pub tested: Choices,
 }
 
 /// The state of a proposal.
@@ -106,6 +106,7 @@ impl DiffPage {
         view.acts = stage == Stage::Session;
         view.reviews = stage == Stage::Review;
         let choices = Choices::of(&proposal);
+        let tested = choices.clone();
         DiffPage {
             edited: (*proposal).clone(),
             proposal,
@@ -121,7 +122,7 @@ impl DiffPage {
             why: String::new(),
             why_from: None,
             test: None,
-            tested: None,
+            tested,
         }
     }
 

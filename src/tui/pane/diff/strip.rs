@@ -10,7 +10,7 @@ use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
 use crate::messages::{archive, count, diff as say, records};
-use crate::proposal::{Choice, Decision, Rung};
+use crate::proposal::Rung;
 use crate::protocol::{Command, TestState};
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
@@ -39,17 +39,15 @@ pub fn top(focus: usize, files: usize, rows: usize) -> usize {
 
 /// Returns the first hunk of the file on a row of the strip, which has `rows` of them.
 pub fn hunk_at(view: &View, rows: usize, row: usize) -> Option<(usize, usize)> {
-    let (files, first) = files_from(view, rows);
-    let file = files.get(first + row)?;
-    view.hunks().find(|(f, _)| f == file)
+    let file = view.file_rows().nth(first_row(view, rows) + row)?;
+    view.hunks().find(|(f, _)| *f == file)
 }
 
-/// Returns the files that have a row, and the first of them that is seen.
-fn files_from(view: &View, rows: usize) -> (Vec<usize>, usize) {
-    let (files, focus) = (view.file_rows(), view.focus().map_or(0, |(f, _)| f));
-    let at = files.iter().position(|file| *file == focus).unwrap_or(0);
-    let first = top(at, files.len(), rows);
-    (files, first)
+/// Returns the first row that is seen of those that files have.
+fn first_row(view: &View, rows: usize) -> usize {
+    let focus = view.focus().map_or(0, |(f, _)| f);
+    let at = view.file_rows().position(|file| file == focus).unwrap_or(0);
+    top(at, view.file_count(), rows)
 }
 
 /// Draws the strip in the whole of `pen`.
@@ -58,8 +56,8 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let theme = look.theme;
     let rows = usize::from(pen.height());
     let focus = view.focus().map_or(0, |(f, _)| f);
-    let (files, first) = files_from(view, rows);
-    let seen: Vec<(usize, &FileView)> = files.iter().skip(first).take(rows).map(|f| (*f, &view.files[*f])).collect();
+    let first = first_row(view, rows);
+    let seen: Vec<(usize, &FileView)> = view.file_rows().skip(first).take(rows).map(|f| (f, &view.files[f])).collect();
     let marks: Vec<Vec<Span<'static>>> = seen.iter().map(|(f, file)| marks(*f, file, choices, look)).collect();
     let wide = pen.width() > 100;
     let mark_room = marks.iter().map(|m| m.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
@@ -101,7 +99,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
             pen.select(y, 1, look);
         }
     }
-    pen.thumb(0, pen.height(), first, files.len(), look);
+    pen.thumb(0, pen.height(), first, view.file_count(), look);
 }
 
 /// Returns what is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
@@ -253,15 +251,13 @@ impl DiffPage {
 
     /// Has it tested as it would be written now.
     pub(super) fn run_test(&mut self) -> Vec<PaneEffect> {
-        let decision = self.choices.expected(&self.proposal);
-        self.tested = Some(decision.clone());
-        vec![PaneEffect::send(Command::Test(self.proposal.id, decision))]
+        self.tested = self.choices.clone();
+        vec![PaneEffect::send(Command::Test(self.proposal.id, self.choices.expected(&self.proposal)))]
     }
 
     /// Returns whether something else would be written now than what was tested last.
     fn is_test_outdated(&self) -> bool {
-        let whole = || Decision::expected(self.proposal.choices(Choice::Accept));
-        self.choices.expected(&self.proposal) != self.tested.clone().unwrap_or_else(whole)
+        !self.choices.writes_as(&self.tested)
     }
 }
 

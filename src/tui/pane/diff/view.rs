@@ -141,13 +141,13 @@ impl View {
     }
 
     /// Returns the places of the files that have a row of their own: the repository has one.
-    pub(super) fn file_rows(&self) -> Vec<usize> {
-        (0..self.files.len()).filter(|at| !self.files[*at].aside).collect()
+    pub(super) fn file_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.files.len()).filter(|at| !self.files[*at].aside)
     }
 
     /// Returns the number of files, the repository as one.
     pub fn file_count(&self) -> usize {
-        self.file_rows().len()
+        self.file_rows().count()
     }
 
     /// Returns the column of the rule between the sides.
