@@ -53,6 +53,9 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     if let Some(id) = left.session {
         cli::say_resume(context, &id);
     }
+    if let Some(kept) = left.unsent {
+        let _ = cli::out::say(format_args!("{kept}"));
+    }
     if let Some(open) = left.unreviewed {
         let _ = cli::out::say(format_args!("{open}: nebula review"));
     }

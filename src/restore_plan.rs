@@ -1,6 +1,8 @@
 //! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
 //! nothing; the resulting proposal is decided and executed like any other.
 
+use std::sync::Arc;
+
 use crate::archive::restore::state_sha;
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, Sha};
@@ -291,6 +293,17 @@ impl LastWrittenLookup for WrittenStates<'_> {
     fn archived(&self, path: &str, version: Id) -> Option<Sha> {
         let archived = self.memory.version_hash(self.project, path, &version.to_string());
         self.memory.or_report(archived)
+    }
+
+    fn left_instead(&self, path: &str, version: Id, met: &State) -> Option<Option<Arc<[u8]>>> {
+        let left = self.memory.or_report(self.memory.left_states(self.project, path));
+        let version = version.to_string();
+        let left = left.into_iter().find(|(of, _)| *of == version)?.1.sha256?;
+        if left == state_sha(met) {
+            return None;
+        }
+        let bytes = left.and_then(|sha| self.memory.or_report(self.memory.bytes_left(self.project, path, &sha)));
+        Some(bytes.map(Into::into))
     }
 
     fn knows_version(&self, path: &str, version: Id, state: &State) -> bool {

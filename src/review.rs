@@ -3,13 +3,16 @@
 //! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
 //! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod change;
+
+use std::collections::{HashMap, HashSet};
+
+pub use change::{ReviewChanges, changes, whole_folders};
 
 use crate::archive::{self, Id, ModeChanges, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ReviewDecision, StatesAround};
-use crate::proposal::{Consent, FileChange, REPOSITORY, is_in_repository};
-use crate::workspace;
+use crate::proposal::{Consent, FileChange, is_in_repository};
 
 /// A change that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +46,6 @@ pub enum ReviewError {
     /// The archive cannot be read.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    /// A file of the workspace cannot be read.
-    #[error(transparent)]
-    File(#[from] workspace::ReadError),
     /// Memory cannot be read.
     #[error(transparent)]
     Memory(#[from] memory::Error),
@@ -213,56 +213,6 @@ pub fn repository_words(entry: &ReviewEntry, stores: Stores<'_>) -> Option<Strin
     };
     let changes: Vec<FileChange> = paths.iter().filter(|path| !path.ends_with('/')).filter_map(change).collect();
     (!paths.is_empty()).then(|| archive::repository_words(stores.workspace, &changes))
-}
-
-/// The files that entries changed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReviewChanges {
-    /// Files, by path.
-    pub files: Vec<FileChange>,
-    /// Folders, and the repository with what changed in it, in words: they are restored with the whole entry.
-    pub units: Vec<String>,
-}
-
-/// Returns the files of entries as they were before the first of them, against the present state; `single`: against the
-/// state that the last of them left.
-///
-/// # Errors
-/// When archive or workspace cannot be read.
-pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewChanges, ReviewError> {
-    let mut spans: BTreeMap<String, (Id, Id)> = BTreeMap::new();
-    for id in ids {
-        for path in stores.archive.paths(*id)? {
-            let span = spans.entry(path).or_insert((*id, *id));
-            *span = (span.0.min(*id), span.1.max(*id));
-        }
-    }
-    let (mut found, mut repository) = (ReviewChanges::default(), Vec::new());
-    for (path, (first, last)) in spans {
-        let is_part = is_in_repository(&path);
-        if path == REPOSITORY || path.ends_with('/') && !is_part {
-            found.units.push(path);
-            continue;
-        }
-        let versions = stores.archive.versions(&path)?;
-        let Some(before) = versions.iter().rfind(|version| version.id < first) else { continue };
-        let before = stores.archive.show(before)?;
-        // What the last one left is what the next change met.
-        let left = if single { versions.iter().find(|version| version.id > last) } else { None };
-        let after = match left {
-            Some(left) => stores.archive.show(left)?,
-            None => stores.workspace.read_archived(&path)?.state,
-        };
-        if before != after {
-            let files = if is_part { &mut repository } else { &mut found.files };
-            files.push(FileChange::new(path, before, after, "", &[]));
-        }
-    }
-    if !repository.is_empty() {
-        let words = archive::repository_words(stores.workspace, &repository);
-        found.units.insert(0, format!("{REPOSITORY} ({words})"));
-    }
-    Ok(found)
 }
 
 /// Returns the entries that are named: `all`, or ids by a unique beginning.

@@ -230,6 +230,7 @@ impl Actor {
                 None => context.say(Level::Info, say::no_session_to_export(), "").await,
             },
             Command::DraftCommit => self.draft = Some(commit::draft(context)),
+            Command::KeepUnsent(id, unsent) => open::keep_unsent(&context.services, id, unsent),
             Command::Commit(message) => self.commit = Some(commit::commit(context, message)),
             // The supervisor's.
             Command::Ask(..)
@@ -334,7 +335,11 @@ impl Actor {
                 self.session = reloaded.ok().and_then(Result::ok);
                 let message = say::turn_failed().to_string();
                 let hint = say::in_memory().to_string();
-                self.context.events.notice(Level::Error, &message, &hint).await;
+                let notice = Notice::new(Level::Error, &message, &hint);
+                if let Some(session) = &self.session {
+                    session.keep_notice(None, &notice);
+                }
+                self.context.events.add(Item::Notice(notice)).await;
                 let end = TurnEnd::Failed { message, hint, resumable: false, cause: Cause::default() };
                 EventBody::TurnEnded(self.context.events.last_turn(), end)
             }
@@ -367,7 +372,7 @@ impl Actor {
 
     /// Tells the front end of the session and all that is in it.
     async fn show(&mut self, opened: OpenedSession, standing: Vec<Notice>) {
-        let OpenedSession { context, session, items, .. } = opened;
+        let OpenedSession { context, session, items, unsent, .. } = opened;
         let info = SessionInfo {
             id: session.id.clone(),
             title: session.title.clone(),
@@ -387,6 +392,9 @@ impl Actor {
         }
         for notice in standing {
             context.events.add(Item::Notice(notice)).await;
+        }
+        if let Some(unsent) = unsent {
+            context.events.send(EventBody::Unsent(unsent)).await;
         }
         context.tell_memory_trouble().await;
         self.session = Some(session);
@@ -431,20 +439,25 @@ impl Actor {
                 (memory.ask(move |memory| memory.rename(&id, &title)).await, said)
             }
             SessionChange::Delete(id) => {
-                let logs = self.context.services.shell.logs();
+                let (logs, deleted) = (self.context.services.shell.logs(), id.clone());
                 let delete = move |memory: &memory::Memory| {
                     memory.delete(&id)?;
                     // What is left of its logs goes with nebula's folder.
                     let _ = logs.map(|logs| record::forget(&logs, &id));
                     Ok(())
                 };
-                (memory.ask(delete).await, say::deleted().to_string())
+                let done = memory.ask(delete).await;
+                if done.is_ok() {
+                    self.context.events.send(EventBody::SessionDeleted(deleted)).await;
+                }
+                (done, say::deleted().to_string())
             }
             SessionChange::Export(id, format) => return self.export(&id, format).await,
         };
         match done {
             Ok(()) => self.context.say(Level::Info, said, "").await,
-            Err(e) => self.context.events.notice(Level::Error, e.to_string(), say::nothing_changed()).await,
+            // The list of sessions has no chat beside it.
+            Err(e) => self.context.say(Level::Error, e.to_string(), say::nothing_changed()).await,
         }
     }
 

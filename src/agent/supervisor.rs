@@ -83,7 +83,7 @@ impl Supervisor {
             Command::LeaveGraph => actor.context.services.graph.leave(),
             Command::Sessions(SessionChange::Delete(id)) if self.sessions.contains_key(&*id) => {
                 let title = say::open_not_deleted();
-                actor.context.events.notice(Level::Warning, title, say::start_new_first()).await;
+                actor.context.say(Level::Warning, title, say::start_new_first()).await;
             }
             Command::Sessions(SessionChange::Rename(id, title)) => {
                 let own = self.sessions.get(&*id).unwrap_or(actor);

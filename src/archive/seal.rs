@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::changeset::{self, Changeset};
 use super::restore::state_sha;
-use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
+use super::shared::{KeptAtOnce, SealIds};
+use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, large_folders, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Counts, State, count_changed, is_in_repository, outermost_folder};
@@ -66,24 +67,34 @@ pub struct CommandChanges {
     pub changes: Vec<CommandChange>,
     /// Paths whose state now cannot be read, each with why: they are archived all the same.
     pub unread: Vec<(String, String)>,
+    /// The states that are as they were: their places in the journal, and their paths.
+    pub unchanged: Vec<(usize, String)>,
 }
 
 impl CommandChanges {
-    /// Takes out the changes up to a state that someone else left, in rounds, oldest first: a changeset holds one state of
-    /// a path.
-    pub fn take_earlier(&mut self) -> Vec<Vec<CommandChange>> {
-        let changes = std::mem::take(&mut self.changes).into_iter();
-        let (mut earlier, own): (Vec<_>, Vec<_>) = changes.partition(|change| change.by_another);
-        self.changes = own;
-        let mut rounds = Vec::new();
-        while !earlier.is_empty() {
-            let mut seen = BTreeSet::new();
-            let (round, rest) = earlier.into_iter().partition(|change| seen.insert(change.entry.path.clone()));
-            rounds.push(round);
-            earlier = rest;
-        }
-        rounds
+    /// Takes what is the command's own for certain, by the places of the states, for that where it is the only one of its
+    /// path: a changeset holds one state of a path.
+    fn keep_certain(&mut self, certain: &HashSet<usize>) {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        self.changes.iter().for_each(|change| *counts.entry(&change.entry.path).or_default() += 1);
+        let is_own =
+            |change: &CommandChange| certain.contains(&change.place) && counts[change.entry.path.as_str()] == 1;
+        let own: Vec<bool> = self.changes.iter().map(is_own).collect();
+        self.changes.iter_mut().zip(own).for_each(|(change, own)| change.by_another &= !own);
     }
+}
+
+/// The rest of what sealing needs to know.
+#[derive(Debug, Default)]
+pub struct SealOrder<'a> {
+    /// The ids that were drawn for it; none: they are drawn now.
+    pub ids: Option<SealIds>,
+    /// The one who approved the command, in words.
+    pub approved: Option<&'a str>,
+    /// The effects that an undo does not bring back.
+    pub not_undone: &'a [NotUndone],
+    /// The keeper still adds to the staging folder, and its staged files may be written under other names.
+    pub in_use: bool,
 }
 
 impl Archive {
@@ -92,29 +103,51 @@ impl Archive {
     /// # Errors
     /// When the journal cannot be read.
     pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
+        self.compare_among(workspace, staging, (&KeptAtOnce::default(), 0))
+    }
+
+    /// Compares the same where other commands kept states of the same paths, of which this one is `owner`: what it did to
+    /// a path ends where another one kept it. Of another one than the last, only those paths are compared.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn compare_among(
+        &self,
+        workspace: &Workspace,
+        staging: &CommandStaging,
+        (shared, owner): (&KeptAtOnce, usize),
+    ) -> Result<CommandChanges, Error> {
         let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = states.len() <= MANY;
         let mut others = self.changesets_since(&states)?;
-        let is_made = |(id, _): &&(Id, Vec<usize>)| self.paths(*id).is_ok();
-        let sealed: HashSet<usize> = seals.iter().filter(is_made).flat_map(|(_, places)| places).copied().collect();
-        others.retain(|(id, _)| !seals.iter().any(|(own, _)| own == id) && !staging.made().contains(id));
+        let sealed = self.sealed(&seals);
+        let is_own = |id: &Id| seals.iter().any(|own| own.changeset == *id && own.kind == SealKind::Own);
+        others.retain(|(id, _)| !is_own(id) && !staging.made().contains(id));
         let again = kept_again(&states);
         let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
         let mut known_exactly = HashSet::new();
         let mut reader = workspace.reader();
-        for (place, entry) in states.iter().enumerate().filter(|(place, _)| !sealed.contains(place)) {
+        let is_compared = |(place, entry): &(usize, &JournalLine)| {
+            !sealed.contains(place) && (shared.is_last(owner) || shared.holds(&entry.path))
+        };
+        for (place, entry) in states.iter().enumerate().filter(is_compared) {
             let before = staged(entry)?;
-            let until = again[place].map(|later| states[later].kept);
-            let after = match (self.before_others(&others, entry, until)?, again[place]) {
-                (Some(state), _) => {
-                    known_exactly.insert(place);
-                    state
-                }
-                (None, Some(later)) => staged(&states[later])?,
+            let by_other = shared.next(owner, place, &entry.path);
+            let next = by_other.map(|next| (next.folder.as_path(), &next.line));
+            let next = next.or(again[place].map(|later| (staging.folder(), &states[later])));
+            let is_earlier = |id| seals.iter().any(|s| s.kind == SealKind::Earlier && s.is_of(id, place));
+            let met = self.before_others(&others, (entry, next.map(|(_, line)| line.kept)), is_earlier)?;
+            if met.is_some() {
+                known_exactly.insert(place);
+            }
+            let after = match (met, next) {
+                (Some(state), _) => state,
+                (None, Some((folder, line))) => staged_state(folder, line).map_err(at(folder))?,
                 (None, None) => present(&mut reader, &entry.path, &mut all),
             };
             if before == after {
+                all.unchanged.push((place, entry.path.clone()));
                 continue;
             }
             if let Some(bit) = lost_bit(entry, &after) {
@@ -128,20 +161,13 @@ impl Archive {
                 after: state_sha(&after),
                 bytes: text,
                 counts: count_changed(&before, &after),
-                by_another: again[place].is_some(),
+                by_another: again[place].is_some() && by_other.is_none(),
                 sets_mode: changeset::sets_mode(&before, after.mode()),
                 entry: entry.clone(),
                 place,
             });
         }
-        // A changeset holds one state of a path: that which is the command's own for certain goes into its own where it
-        // is the only one.
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        all.changes.iter().for_each(|change| *counts.entry(&change.entry.path).or_default() += 1);
-        let is_own =
-            |change: &CommandChange| known_exactly.contains(&change.place) && counts[change.entry.path.as_str()] == 1;
-        let own: Vec<bool> = all.changes.iter().map(is_own).collect();
-        all.changes.iter_mut().zip(own).for_each(|(change, own)| change.by_another &= !own);
+        all.keep_certain(&known_exactly);
         Ok(all)
     }
 
@@ -162,11 +188,12 @@ impl Archive {
     fn before_others(
         &self,
         others: &[(Id, Vec<String>)],
-        entry: &JournalLine,
-        until: Option<i64>,
+        (entry, until): (&JournalLine, Option<i64>),
+        is_earlier: impl Fn(Id) -> bool,
     ) -> Result<Option<State>, Error> {
         let is_between = |at: i64| at > entry.kept && until.is_none_or(|until| at <= until);
-        let names_it = |(id, paths): &&(Id, Vec<String>)| is_between(id.at()) && paths.contains(&entry.path);
+        let names_it =
+            |(id, paths): &&(Id, Vec<String>)| is_between(id.at()) && paths.contains(&entry.path) && !is_earlier(*id);
         let Some((changeset, _)) = others.iter().find(names_it).filter(|_| entry.kept != 0) else { return Ok(None) };
         let version = self.version_in(&entry.path, *changeset)?.filter(|version| version.id.at() > entry.kept);
         Ok(version.and_then(|version| self.state_of(&version).ok()))
@@ -182,20 +209,20 @@ impl Archive {
         lock: &mut Lock,
         staging: &mut CommandStaging,
         changes: &[CommandChange],
-        approved: Option<&str>,
-        not_undone: &[NotUndone],
+        sealing: SealOrder<'_>,
     ) -> Result<(Id, Vec<RecordedFile>), Error> {
         let archive = self.make_folder()?;
-        let ids: Vec<Id> = changes.iter().map(|_| lock.next()).collect();
-        let changeset = lock.next();
-        lock.save().map_err(at(&self.folder))?;
+        let SealIds { versions, changeset } = match sealing.ids {
+            Some(ids) => ids,
+            None => self.draw_ids(lock, changes.len())?,
+        };
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
-        let named = self.name_states(&archive, staging.folder(), changes, ids)?;
+        let named = self.name_states(&archive, (staging.folder(), sealing.in_use), changes, versions)?;
         let set = changes.iter().filter(|change| change.sets_mode);
         let text = changeset::write(&Changeset {
             paths: named.files.iter().map(|file| file.path.clone()).collect(),
-            approved: approved.map(str::to_string),
-            not_undone: not_undone.to_vec(),
+            approved: sealing.approved.map(str::to_string),
+            not_undone: sealing.not_undone.to_vec(),
             modes: set.map(|change| change.entry.path.clone()).collect(),
             ..Changeset::default()
         });
@@ -245,7 +272,7 @@ impl Archive {
     fn name_states(
         &self,
         archive: &Folder,
-        staging: &Path,
+        (staging, in_use): (&Path, bool),
         changes: &[CommandChange],
         ids: Vec<Id>,
     ) -> Result<NamedStates, Error> {
@@ -265,7 +292,7 @@ impl Archive {
             // A link in its place would lead the version elsewhere.
             archive.enter(name).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
-            name_version(archive, staging, entry, &version).map_err(fail)?;
+            name_version(archive, (staging, in_use), entry, &version).map_err(fail)?;
             named.versions.push((place, version));
             named.folders.insert(folder);
         }
@@ -404,8 +431,14 @@ fn shape(entry: &JournalLine) -> State {
     }
 }
 
-/// Makes a version of a staged state, which gets its name once it is whole.
-fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<()> {
+/// Makes a version of a staged state, which gets its name once it is whole. `in_use`: what was not copied by the keeper may
+/// be written by its command yet.
+fn name_version(
+    archive: &Folder,
+    (folder, in_use): (&Path, bool),
+    entry: &JournalLine,
+    version: &Path,
+) -> io::Result<()> {
     let (text, staged) = match (&entry.kind, &entry.staged) {
         (StagedKind::Absent, _) => (String::new(), None),
         (StagedKind::Folder, _) => (version::folder_text(entry.mode & 0o7777), None),
@@ -421,7 +454,8 @@ fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &
         return std::os::unix::fs::symlink(fs::read_link(&staged)?, version);
     }
     // A file that has another name may still be written by another program.
-    let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
+    let is_free = entry.inode == JournalLine::COPY || meta.nlink() == 1 && !in_use;
+    let linked = is_free && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = open_staged(&staged)?;
         let copy = |temp: &str| disk::copy_new(&from, &archive.path().join(temp), entry.mode & 0o1777);
@@ -488,7 +522,7 @@ mod tests {
         let mut seal = |archive: &Archive| {
             let mut lock = archive.lock().unwrap();
             let changes = archive.compare(&workspace, &staging).unwrap().changes;
-            (changes.len(), archive.seal(&mut lock, &mut staging, &changes, None, &[]))
+            (changes.len(), archive.seal(&mut lock, &mut staging, &changes, SealOrder::default()))
         };
         for step in ["seal: flush", "seal: changeset"] {
             let full = move |at: &str| if at == step { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) };

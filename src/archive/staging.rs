@@ -10,6 +10,10 @@
 //! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there
 //! from the sealing on.
 
+mod sealed;
+mod seals;
+
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -20,6 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
+pub use self::seals::{SealKind, SealedStates};
 use super::{Archive, Error, Id, at};
 use crate::disk::{self, Folder, Links};
 use crate::text::time;
@@ -60,6 +65,9 @@ pub struct CommandInfo {
     /// of files is not believed. Not the device: its number may be another after a restart.
     #[serde(default)]
     pub place: u64,
+    /// The name of the command's first staging folder; empty: it is this one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub first: String,
 }
 
 /// The kind of a path's state before the command changed it.
@@ -104,23 +112,13 @@ impl JournalLine {
     pub const COPY: (u64, u64) = (0, 0);
 }
 
-/// A line of the journal that says what a changeset is about to be made of: once the changeset is there, these states
-/// are archived. It stands in the journal so that both are emptied in one step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct SealLine {
-    /// The changeset's name.
-    changeset: String,
-    /// The states, by their place in [`Journal::states`].
-    states: Vec<usize>,
-}
-
 /// A journal that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Journal {
     /// The states that were kept: the first one of each path, and those that were kept again.
     pub states: Vec<JournalLine>,
     /// The changesets that were about to be made of them, each with the places of its states.
-    pub(super) seals: Vec<(Id, Vec<usize>)>,
+    pub(super) seals: Vec<SealedStates>,
 }
 
 /// The staging folders whose processes are gone.
@@ -146,6 +144,8 @@ pub struct CommandStaging {
     /// Held by the one who made it, and who seals it.
     _maker: Option<File>,
     journal: File,
+    /// The length of the journal as this one left it: what is more was written by another one's sealing.
+    length: u64,
     names: u64,
     /// The changesets that were made of these states, and of those before them: they are no one else's work.
     made: Vec<Id>,
@@ -167,9 +167,9 @@ impl CommandStaging {
         let lock = open.open_file(INFO)?;
         lock.lock_shared()?;
         let journal = open.open_to_append(JOURNAL)?;
-        let names = greatest_staged(&open)?;
+        let (names, length) = (greatest_staged(&open)?, journal.metadata()?.len());
         let folder = folder.to_path_buf();
-        Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, names, made: Vec::new() })
+        Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, length, names, made: Vec::new() })
     }
 
     /// Marks it as in the hands of this process, until that ends.
@@ -188,6 +188,8 @@ impl CommandStaging {
     /// Notes changesets that were made of states kept before these: they are no one else's work.
     pub fn follows(&mut self, made: &[Id]) {
         self.made.extend_from_slice(made);
+        // For whoever seals these states with others of the same paths.
+        made.iter().for_each(|id| drop(self.note(*id, Vec::new(), SealKind::Own)));
     }
 
     /// Returns the changesets that were made of these states, and of those before them.
@@ -216,21 +218,14 @@ impl CommandStaging {
         self.write_line(&JournalLine { kept, ..entry.clone() })
     }
 
-    /// Notes that a changeset is about to be made of these states.
-    ///
-    /// # Errors
-    /// Any error of the file system; then the changeset must not be made.
-    pub(super) fn seals(&mut self, changeset: Id, states: Vec<usize>) -> io::Result<()> {
-        self.made.push(changeset);
-        self.write_line(&SealLine { changeset: changeset.to_string(), states })
-    }
-
     /// Writes a line of the journal. Its break stands before it: a line that was cut off, by a kill or a full disk, spoils
     /// none but itself.
-    fn write_line(&self, line: &impl Serialize) -> io::Result<()> {
+    fn write_line(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = vec![b'\n'];
         serde_json::to_writer(&mut text, line)?;
-        (&self.journal).write_all(&text)
+        (&self.journal).write_all(&text)?;
+        self.length += text.len() as u64;
+        Ok(())
     }
 
     /// Returns the readable lines of the journal.
@@ -243,7 +238,7 @@ impl CommandStaging {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Journal::default()),
             Err(error) => return Err(error),
         };
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         // One that names a file elsewhere is none of this archive's making.
         let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
         let mut journal = Journal::default();
@@ -252,8 +247,8 @@ impl CommandStaging {
                 if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
                     journal.states.push(state);
                 }
-            } else if let Ok(seal) = serde_json::from_slice::<SealLine>(line) {
-                journal.seals.extend(Id::parse(&seal.changeset).map(|id| (id, seal.states)));
+            } else {
+                journal.seals.extend(SealedStates::read(line));
             }
         }
         Ok(journal)
@@ -582,7 +577,8 @@ mod tests {
         staging.seals(staging.id(), vec![0, 1]).expect("noted");
         let journal = staging.journal().expect("read");
         assert_eq!(journal.states, [line("before"), line("after")]);
-        assert_eq!(journal.seals, [(staging.id(), vec![0, 1])]);
+        let sealed = SealedStates { changeset: staging.id(), states: vec![0, 1], kind: SealKind::Own };
+        assert_eq!(journal.seals, [sealed]);
     }
 
     #[test]

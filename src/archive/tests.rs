@@ -314,6 +314,89 @@ fn several_changesets_are_undone_to_before_the_first() {
     assert_eq!(texts(&RestoreTarget::Changesets(vec![second]))[0], ("a".to_string(), "2".to_string()));
 }
 
+fn numbered(changed: &[(usize, &str)]) -> String {
+    let line = |n| changed.iter().find(|(at, _)| *at == n).map_or(format!("{n}\n"), |(_, text)| format!("{text}\n"));
+    (1..=60).map(line).collect()
+}
+
+#[test]
+fn what_a_later_changeset_did_stays_when_an_earlier_one_is_undone() {
+    let w = World::new();
+    w.write("a", &numbered(&[]));
+    let (ten, fifty, thirty) = ((10, "TEN"), (50, "FIFTY"), (30, "THIRTY"));
+    let first = w.change("a", &numbered(&[ten])).changeset.expect("archived");
+    let second = w.change("a", &numbered(&[ten, fifty])).changeset.expect("archived");
+    let third = w.change("a", &numbered(&[ten, fifty, thirty])).changeset.expect("archived");
+    let look = |ids: &[Id], choices: &Choices| {
+        let mut notes = Notes::default();
+        notes.0.insert("a".into(), fs::read(w.dir.path().join("a")).expect("read"));
+        let restored = w.restore(&RestoreTarget::Changesets(ids.to_vec()), &notes, choices);
+        let text = restored.proposal.files.first().map(|f| f.after.text().expect("text").to_string());
+        (restored.previews[0].status.clone(), text, restored.proposal.files.first().is_some_and(|f| f.foreign))
+    };
+    let after = |ids: &[Id]| look(ids, &Choices::default());
+    let (status, text, is_foreign) = after(&[first]);
+    assert!(
+        matches!(status, RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), is_later: true, .. }),
+        "{status:?}"
+    );
+    assert_eq!((text, is_foreign), (Some(numbered(&[fifty, thirty])), false));
+    assert_eq!(after(&[second]).1, Some(numbered(&[ten, thirty])));
+    // With one between them that stays.
+    assert_eq!(after(&[third, first]).1, Some(numbered(&[fifty])));
+    assert_eq!(after(&[first, second]).1, Some(numbered(&[thirty])));
+    // The newest ones leave nothing to be merged.
+    let (status, text, _) = after(&[third, second]);
+    assert!(matches!(status, RestoreStatus::Restore(RestoreFate::Content, _)), "{status:?}");
+    assert_eq!(text, Some(numbered(&[ten])));
+    // Who asks for the version gets it.
+    let take = Choices { each: [("a".into(), ForeignChoice::RestoreVersion)].into(), ..Choices::default() };
+    assert_eq!(look(&[first], &take).1, Some(numbered(&[])));
+
+    // One after the other they come to the same as all at once.
+    w.change("a", &numbered(&[fifty, thirty]));
+    assert_eq!(after(&[first]).0, RestoreStatus::Equal);
+    w.change("a", &numbered(&[thirty]));
+    assert_eq!(after(&[third]).1, Some(numbered(&[])));
+    assert_eq!(after(&[first, second, third]).1, Some(numbered(&[])));
+}
+
+#[test]
+fn a_later_changeset_of_the_same_lines_is_named_and_kept() {
+    let w = World::new();
+    let first = w.change("new", "n\n").changeset.expect("archived");
+    w.change("new", "n\nk\n");
+    let mut notes = Notes::default();
+    notes.0.insert("new".into(), b"n\nk\n".to_vec());
+    let look = |choices: &Choices| w.restore(&RestoreTarget::Changesets(vec![first]), &notes, choices);
+    let restored = look(&Choices::default());
+    let kept = RestoreStatus::Foreign {
+        at: None,
+        counts: crate::proposal::Counts::default(),
+        choice: None,
+        conflicts: None,
+        rung: None,
+        is_later: true,
+    };
+    let mut status = restored.previews[0].status.clone();
+    if let RestoreStatus::Foreign { at, .. } = &mut status {
+        *at = None;
+    }
+    assert_eq!((status, restored.proposal.files.len()), (kept, 0));
+    let take = Choices { others: Some(ForeignChoice::RestoreVersion), ..Choices::default() };
+    assert_eq!(look(&take).proposal.files[0].after, State::Absent);
+    // Two changesets of one line: the older one is a conflict, which no policy writes.
+    w.write("one", "1\n");
+    let first = w.change("one", "2\n").changeset.expect("archived");
+    w.change("one", "3\n");
+    notes.0.insert("one".into(), b"3\n".to_vec());
+    let restored = w.restore(&RestoreTarget::Changesets(vec![first]), &notes, &Choices::default());
+    let RestoreStatus::Foreign { choice, conflicts, is_later, .. } = restored.previews[0].status else {
+        panic!("{restored:?}")
+    };
+    assert_eq!((choice, conflicts, is_later, restored.proposal.files.len()), (None, Some(1), true, 0));
+}
+
 #[test]
 fn hostile_changesets_write_nothing() {
     let w = World::new();

@@ -70,9 +70,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let proposed = context.block_on(commit::propose(&*provider, base, templates, root, language));
     let mut message = match proposed {
         Ok((message, usage)) => {
-            if let Some(usage) = usage {
-                store_usage(context, &*provider, &model, &known, &usage);
-            }
+            store_usage(context, &*provider, &model, &known, &usage);
             message
         }
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),

@@ -1,11 +1,13 @@
 //! Unified diffs, byte for byte: coloured on a terminal, plain in a pipe, where `git apply` takes them.
 
+use std::ffi::OsStr;
 use std::ops::Range;
 
 use super::out::coloured;
 use crate::messages::count;
 use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, lines};
 use crate::text::clean::clean;
+use crate::text::name::name_of;
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -68,7 +70,11 @@ impl Diff {
     /// lines between the files.
     fn folder(&mut self, change: &FileChange) {
         // One outside the workspace has its absolute path.
-        let path = change.path.strip_prefix('/').map_or_else(|| quoted(".", &change.path), |rest| quoted("", rest));
+        let path = match change.path.strip_prefix('/') {
+            Some(rest) => quoted("", rest),
+            None if change.path == "./" => change.path.clone(),
+            None => quoted(".", &change.path),
+        };
         let mode = |state: &State| matches!(state, State::Folder { .. }).then(|| state.mode()).flatten();
         match (mode(&change.before), mode(&change.after)) {
             (None, None) => {}
@@ -211,7 +217,7 @@ fn quoted(side: &str, path: &str) -> String {
         return format!("{side}/{path}");
     }
     let mut text = format!("\"{side}/");
-    for byte in path.bytes() {
+    for byte in name_of(OsStr::new(path)).as_encoded_bytes().iter().copied() {
         match byte {
             b'"' | b'\\' => text.extend(['\\', char::from(byte)]),
             b'\n' => text.push_str("\\n"),
@@ -286,5 +292,6 @@ mod tests {
     fn names_with_special_characters_are_quoted() {
         assert_eq!(quoted("a", "日本.md"), "a/日本.md");
         assert_eq!(quoted("a", "x\"\n"), "\"a/x\\\"\\n\"");
+        assert_eq!(quoted("a", "bad\0ff"), "\"a/bad\\377\"");
     }
 }

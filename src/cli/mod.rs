@@ -171,6 +171,11 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         out::complain("the prompt is empty: say what to do");
         return Ok(USAGE.into());
     }
+    if args.expect_change && context.global.mode.as_deref() == Some("plan") {
+        bail!(UsageError::new(
+            "--expect-change asks for a change, and --mode plan changes nothing: leave one of them out"
+        ));
+    }
     let ask = context.config.approval == "ask" && out::at_terminal();
     if context.global.resume.as_deref() == Some("") {
         bail!(UsageError::new(

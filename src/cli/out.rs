@@ -147,33 +147,6 @@ pub fn read_line(question: &str) -> io::Result<String> {
     Ok(line)
 }
 
-/// A line of the input.
-pub struct Line {
-    /// The text of the line, without its end.
-    pub text: String,
-    /// The time when it arrived.
-    pub at: std::time::Instant,
-    /// A person typed it.
-    pub typed: bool,
-}
-
-/// Returns the lines of standard input as they come, read on a thread of their own; the channel closes at the end of
-/// input.
-pub fn lines() -> tokio::sync::mpsc::UnboundedReceiver<Line> {
-    let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
-    let typed = io::stdin().is_terminal();
-    std::thread::spawn(move || {
-        for bytes in io::stdin().lock().split(b'\n').map_while(Result::ok) {
-            // What is no UTF-8 ends neither the line nor the input.
-            let text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(&bytes)).into_owned();
-            if tx.send(Line { text, at: std::time::Instant::now(), typed }).is_err() {
-                return;
-            }
-        }
-    });
-    rx
-}
-
 /// Returns whether a person sits at both ends.
 pub fn at_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()

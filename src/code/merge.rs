@@ -311,14 +311,15 @@ impl<'a> Merge<'a> {
         self.language == SourceLanguage::Go || !line.starts_with(char::is_whitespace)
     }
 
-    /// Merges text in which both sides changed imports: those of both are there, and none that a side took away. `None`
-    /// where both changed something else too, or one import.
+    /// Merges text in which both sides changed imports: those of both are there, and none that a side took away. What
+    /// `theirs` has stays where it is. `None` where both changed something else too, or one import, or where the order of
+    /// new ones matters.
     fn imports(&self, [base, ours, theirs]: [&str; 3]) -> Option<String> {
         let is_import = |line: &&str| is_import(self.language, line);
         let rest = |text| lines_of(text).filter(|line| !is_import(line)).collect::<String>();
         let (lead, other) = match () {
-            () if rest(theirs) == rest(base) || rest(theirs) == rest(ours) => (ours, theirs),
-            () if rest(ours) == rest(base) => (theirs, ours),
+            () if rest(ours) == rest(base) || rest(ours) == rest(theirs) => (theirs, ours),
+            () if rest(theirs) == rest(base) => (ours, theirs),
             () => return None,
         };
         let set = |text| -> Vec<&str> { lines_of(text).filter(is_import).collect() };
@@ -333,6 +334,9 @@ impl<'a> Merge<'a> {
             // The same name for two things.
             return None;
         }
+        if new.iter().any(|line| is_run_alone(self.language, line)) {
+            return None;
+        }
         let goes = |line: &&str| is_import(line) && before.contains(line) && !of_other.contains(line);
         let sets = [&before, &of_lead, &of_other];
         let moves = |line: &str| is_import(&line) && !sets.iter().all(|set| set.contains(&line));
@@ -344,7 +348,11 @@ impl<'a> Merge<'a> {
         if !self.is_at_the_margin(lines[last]) {
             return None;
         }
-        lines.splice(last + 1..last + 1, new);
+        let (first, others): (Vec<&str>, Vec<&str>) =
+            new.into_iter().partition(|line| line.trim_start().starts_with("from __future__ "));
+        lines.splice(last + 1..last + 1, others);
+        let top = lines.iter().position(is_import)?;
+        lines.splice(top..top, first);
         let merged = lines.concat();
         [base, ours, theirs, &merged].iter().all(|text| self.are_imports(text)).then_some(merged)
     }
@@ -398,6 +406,13 @@ fn imported(line: &str) -> Vec<&str> {
 
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n')
+}
+
+/// Returns whether an import binds no name: it is there for what its module does when it is read, and that may need to
+/// come before others.
+fn is_run_alone(language: SourceLanguage, line: &str) -> bool {
+    let bare = line.trim_start().strip_prefix("import ").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']));
+    bare && matches!(language, SourceLanguage::TypeScript | SourceLanguage::Tsx)
 }
 
 /// Returns whether a line is an import, whole.
@@ -507,17 +522,39 @@ mod tests {
     fn imports_are_sets() {
         let base = "use a;\n\nfn f() {}\n";
         let text = merged("a.rs", base, "use a;\nuse b;\n\nfn f() {}\n", "use c;\n\nfn f() { 1 }\n");
-        assert_eq!(text.as_deref(), Some("use b;\nuse c;\n\nfn f() { 1 }\n"));
+        assert_eq!(text.as_deref(), Some("use c;\nuse b;\n\nfn f() { 1 }\n"));
         for (path, [base, ours, theirs]) in [
             ("a.ts", ["import { a } from './a';", "import { b } from './b';", "import d, { c } from './c';"]),
             ("a.rs", ["use std::fs::{A};", "use std::fs::{B};", "use std::fs::{C, D};"]),
         ] {
             let [base, ours, theirs] = [vec![base], vec![base, ours], vec![base, theirs]].map(|lines| lines.join("\n"));
-            let both = format!("{ours}\n{}", theirs.lines().last().expect("a line"));
+            let both = format!("{theirs}\n{}", ours.lines().last().expect("a line"));
             let file =
                 |imports: &str| format!("{imports}\n\n{}\n", if path == "a.rs" { "fn f() {}" } else { "var f = 1" });
             assert_eq!(merged(path, &file(&base), &file(&ours), &file(&theirs)), Some(file(&both)), "{path}");
         }
+    }
+
+    #[test]
+    fn an_import_whose_place_matters_keeps_it_or_is_no_merge() {
+        let base = "\"\"\"Doc.\"\"\"\n\nimport os\n\n\ndef f():\n    pass\n";
+        let with = |line: &str| base.replace("import os\n", line);
+        let [future, json] =
+            [with("from __future__ import annotations\nimport os\n"), with("import json\nimport os\n")];
+        for (ours, theirs) in [(&future, &json), (&json, &future)] {
+            let text = merged("a.py", base, ours, theirs).expect("merged");
+            let at = |line: &str| text.find(line).expect("there");
+            assert!(at("from __future__") < at("import json").min(at("import os")), "{text}");
+            assert!(text.starts_with("\"\"\"Doc."), "{text}");
+        }
+        let base = "import { a } from './a';\n\nvar f = 1\n";
+        let ours = format!("import './first';\n{base}");
+        let theirs = base.replace("'./a';\n", "'./a';\nimport { b } from './b';\n");
+        let never = |_: &str, _: &str, _: &str| None;
+        assert_eq!(merge("a.ts", [base, &ours, &theirs].map(str::as_bytes), &never), None);
+        // What is on disk stays where it is.
+        let text = merge("a.ts", [base, &theirs, &ours].map(str::as_bytes), &never).expect("merged");
+        assert!(text.starts_with("import './first';\n"), "{text}");
     }
 
     #[test]
@@ -538,7 +575,7 @@ mod tests {
         let base = "import (\n\t\"a\"\n)\n\nfunc f() {}\n";
         let base = format!("package p\n\n{base}");
         let [ours, theirs] = ["b", "c"].map(|name| base.replace("\"a\"", &format!("\"a\"\n\t\"{name}\"")));
-        let both = base.replace("\"a\"", "\"a\"\n\t\"b\"\n\t\"c\"");
+        let both = base.replace("\"a\"", "\"a\"\n\t\"c\"\n\t\"b\"");
         assert_eq!(merged("a.go", &base, &ours, &theirs), Some(both));
     }
 

@@ -29,8 +29,8 @@ pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage, is_found_by_name, is_reserved};
 pub use merge::{LineMerge, has_definitions_of_both, merge};
 pub use refs::{
-    Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, import_called, misfit, quoted,
-    uses,
+    Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, bound_in_module, import_called,
+    is_counterpart, misfit, uses,
 };
 pub use select::NodeSelector;
 pub use splice::{SplicedFile, numbers_others, remove, renamed, replace, respelled};

@@ -22,7 +22,7 @@ pub enum ValueSource {
 }
 
 impl ValueSource {
-    /// Returns the word that people are shown.
+    /// Returns its name in what programs and the command line read.
     pub fn word(self) -> &'static str {
         match self {
             ValueSource::Default => "default",

@@ -340,6 +340,12 @@ fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
     Arc::new(short)
 }
 
+/// Returns the number of lines of a result, of a passage in a fence without that and its title.
+fn lines(text: &str) -> usize {
+    let fenced = text.lines().nth(1).is_some_and(|line| line.starts_with("```")) && text.ends_with("```");
+    text.lines().count().saturating_sub(if fenced { 3 } else { 0 })
+}
+
 fn without_middle(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_string();
@@ -380,7 +386,7 @@ fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Ar
     let named = |key: &str| Some(arguments.as_ref()?.get(key)?.as_str()?.to_string());
     let path = named("path");
     let main = path.clone().or_else(|| named("keyword").map(|k| format!("\"{k}\""))).or_else(|| named("directory"));
-    let lines = result.text.lines().count();
+    let lines = lines(&result.text);
     let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
     let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let line = format!("{what}: {lines}{LEFT_OUT}");
@@ -426,6 +432,14 @@ mod tests {
         let fitted = Window::default().fit(&all, None, 100, Budget::of_window(100_000));
         assert!(fitted.messages.iter().zip(&all).all(|(a, b)| Arc::ptr_eq(a, b)));
         assert!(fitted.newly_left_out.is_empty() && !fitted.too_long);
+    }
+
+    #[test]
+    fn the_lines_of_a_passage_are_those_of_its_file() {
+        let passage = crate::context::small_model::passage;
+        for (text, count) in [("a\nb\nc\n", 3), ("a\nb", 2), ("```\na\n```\n", 3)] {
+            assert_eq!((lines(text), lines(&passage("f.txt", text))), (count, count), "{text:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::fault::FindFault;
 use super::find::{DefinitionFinder, FindNotes, FoundFile};
 use crate::code::{
     CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
-    quoted, whole_places,
+    whole_places,
 };
 use crate::proposal::State;
 use crate::workspace::Stamp;
@@ -118,16 +118,10 @@ impl<'a> SourceFiles<'a> {
     }
 
     /// Returns the places of a definition's name that may mean it, though they are in no source file that is understood:
-    /// in JavaScript and what holds it, and in annotations of Python that are texts.
+    /// in JavaScript and what holds it.
     pub fn unread(&self, target: &CodeTarget) -> Vec<String> {
-        let (name, language, mut found) = (&target.node().name, target.file.language, Vec::new());
-        if language == SourceLanguage::Python {
-            self.each_with(name, language, |file| {
-                let quoted = quoted(&file, name).into_iter();
-                found.extend(quoted.map(|at| format!("{}:{}", file.path, file.line(at))));
-            });
-        }
-        if !language.is_like(SourceLanguage::TypeScript) {
+        let (name, mut found) = (&target.node().name, Vec::new());
+        if !target.file.language.is_like(SourceLanguage::TypeScript) {
             return found;
         }
         let of_script = |path: &String| path.rsplit_once('.').is_some_and(|(_, end)| SCRIPTS.contains(&end));

@@ -9,6 +9,8 @@ pub struct CallShape {
     pub name: String,
     /// Names that other programs give to such a tool.
     pub aliases: Vec<String>,
+    /// Names of it that are plain words, which code may hold in another meaning.
+    pub words: Vec<String>,
     /// Its required parameters, each with other names that models give it.
     pub parameters: Vec<(String, Vec<String>)>,
     /// The `command` values of other programs' editor tools that do the same.
@@ -35,8 +37,10 @@ impl CallShape {
 #[derive(Debug, Default)]
 pub struct CallTable {
     tools: Vec<CallShape>,
-    /// All names of tools, as [`bare`] has them, and the tool of each.
+    /// All names of tools, as [`bare`] has them, and the tool of each: those of `words` last.
     names: Vec<(String, usize)>,
+    /// The number of names that are no plain words.
+    plain_from: usize,
 }
 
 impl CallTable {
@@ -44,8 +48,10 @@ impl CallTable {
     pub fn new(tools: Vec<CallShape>) -> Self {
         let own = tools.iter().enumerate().map(|(at, tool)| (bare(&tool.name), at));
         let others = tools.iter().enumerate().flat_map(|(at, tool)| tool.aliases.iter().map(move |a| (bare(a), at)));
-        let names = own.chain(others).collect();
-        CallTable { tools, names }
+        let mut names: Vec<(String, usize)> = own.chain(others).collect();
+        let plain_from = names.len();
+        names.extend(tools.iter().enumerate().flat_map(|(at, tool)| tool.words.iter().map(move |w| (bare(w), at))));
+        CallTable { tools, names, plain_from }
     }
 
     /// Returns the tool call a JSON value is, with the tool's own names for itself and its parameters: an object that
@@ -123,6 +129,13 @@ impl CallTable {
     /// Returns whether this is a tool's name, or one that other programs give to such a tool.
     pub(super) fn is_tool(&self, name: &str) -> bool {
         self.tool(name).is_some() || (!self.tools.is_empty() && (is_shell(name) || is_editor(name)))
+    }
+
+    /// Returns whether this is a tool's name that is no plain word.
+    pub(super) fn is_tool_in_code(&self, name: &str) -> bool {
+        let name = bare(name);
+        self.names[..self.plain_from].iter().any(|(own, _)| *own == name)
+            || (!self.tools.is_empty() && (is_shell(&name) || is_editor(&name)))
     }
 
     /// Returns the tool's own name for itself.

@@ -98,7 +98,8 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     Err(match failure {
         Failure::Changed { file, now } => {
             let found = read_of(workspace, file)?.state;
-            ApplyError::Conflict { path: file.path().into(), expected: now.state.clone(), found }
+            let archived = recorded.changeset.map(|id| Box::new((id, recorded.files)));
+            ApplyError::Conflict { path: file.path().into(), expected: now.state.clone(), found, archived }
         }
         Failure::Disk { path, source, gone } => {
             let (not_put_back, removed) = (gone.files, gone.special.into());
@@ -277,7 +278,7 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
 /// # Errors
 /// When it may not be read, or its path means another file now.
 pub(super) fn present(file: &DecidedFile, workspace: &Workspace) -> Result<Read, ApplyError> {
-    let real = workspace.resolve(file.path(), Access::Entry)?;
+    let real = workspace.resolve_normalised(file.path(), Access::Entry)?;
     at_its_path(file, &real, workspace.read(&real)?)
 }
 
@@ -287,7 +288,7 @@ fn at_its_path(file: &DecidedFile, real: &str, read: Read) -> Result<Read, Apply
 }
 
 fn changed(file: &DecidedFile, found: State) -> ApplyError {
-    ApplyError::Conflict { path: file.path().into(), expected: file.before().clone(), found }
+    ApplyError::Conflict { path: file.path().into(), expected: file.before().clone(), found, archived: None }
 }
 
 fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError> {

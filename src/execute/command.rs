@@ -1,12 +1,15 @@
 //! The end of a command: the states that its keeper staged become a changeset, which is recorded in memory.
 
-use super::{Stores, record};
-use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, NotUndone};
-use crate::memory::{self, ChangesetCause, WriteIntent};
+use std::collections::HashSet;
 
-/// The words of a command that are its changeset's title.
-const TITLE: usize = 80;
+use super::Stores;
+use super::at_once::SealParts;
+use super::part::{archive, archive_earlier};
+use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::archive::{self, CommandChanges, Id, NotUndone, SealOrder};
+use crate::memory;
+
+pub use super::part::cause;
 
 /// A command's changes, archived.
 #[derive(Debug, Default)]
@@ -43,7 +46,8 @@ impl SealedCommand {
 }
 
 /// Archives what is staged and empties the staging folder: one changeset, which keeps what an undo of it does not bring
-/// back, and one before it for each state of a path that someone else changed meanwhile.
+/// back, and one before it for each state of a path that someone else changed meanwhile. What other commands that still
+/// run kept of the same paths is archived with it, in the order in which it was kept.
 ///
 /// # Errors
 /// When the archive refuses: the states then stay staged.
@@ -54,84 +58,39 @@ pub fn seal(
     stores: Stores<'_>,
 ) -> Result<SealedCommand, archive::Error> {
     let mut lock = stores.archive.lock()?;
-    let changes = stores.archive.compare(stores.workspace, staging)?;
-    let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
-    for round in sealed.changes.take_earlier() {
-        let id = archive_earlier(&mut lock, staging, &round, info, stores, &mut sealed.unrecorded)?;
-        sealed.earlier.push(id);
-    }
-    if !sealed.changes.changes.is_empty() {
-        let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
-        let not_undone: Vec<NotUndone> = not_undone.iter().cloned().chain(unread).collect();
-        sealed.changeset = Some(archive(&mut lock, staging, (info, &not_undone), stores, &mut sealed)?);
+    let shared = stores.archive.kept_at_once(Some(staging), &HashSet::new())?;
+    let mut sealed = SealedCommand { earlier: stores.archive.sealed_elsewhere(staging)?, ..SealedCommand::default() };
+    let own = shared.others.len();
+    sealed.changes = stores.archive.compare_among(stores.workspace, staging, (&shared, own))?;
+    let changes = std::mem::take(&mut sealed.changes.changes);
+    let mut parts = SealParts::new(&mut lock, shared, changes, stores)?;
+    parts.note_others(staging);
+    let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
+    let not_undone: Vec<NotUndone> = not_undone.iter().cloned().chain(unread).collect();
+    while let Some((part, ids)) = parts.next() {
+        if part.owner != own {
+            sealed.unrecorded.extend(parts.seal_other(&mut lock, part, ids, stores));
+            continue;
+        }
+        let sealing = SealOrder { ids: Some(ids), ..SealOrder::default() };
+        if part.by_another {
+            let of = (info, &mut sealed.unrecorded);
+            sealed.earlier.push(archive_earlier(&mut lock, staging, &part.changes, sealing, of, stores)?);
+            continue;
+        }
+        let sealing = SealOrder { approved: info.approved.as_deref(), not_undone: &not_undone, ..sealing };
+        let (id, unrecorded) = archive(&mut lock, (staging, info), &part.changes, sealing, stores)?;
+        sealed.unrecorded.extend(unrecorded);
+        let part = SealedCommand {
+            changeset: Some(id),
+            changes: CommandChanges { changes: part.changes, ..CommandChanges::default() },
+            ..SealedCommand::default()
+        };
+        sealed = SealedCommand::of_parts(vec![sealed, part]);
     }
     let emptied = staging.empty();
     emptied.map_err(|source| archive::Error::Io { path: staging.folder().to_path_buf(), source })?;
     Ok(sealed)
-}
-
-/// Archives states that someone else has changed after the command. What is there now is no one's that is known, so that
-/// no undo of the command, or of its turn, takes the other's work back: memory knows the changeset as one that was only
-/// archived, of no turn, and it waits for no review.
-fn archive_earlier(
-    lock: &mut Lock,
-    staging: &mut CommandStaging,
-    changes: &[CommandChange],
-    info: &CommandInfo,
-    stores: Stores<'_>,
-    unrecorded: &mut Vec<memory::Error>,
-) -> Result<Id, archive::Error> {
-    let (id, files) = stores.archive.seal(lock, staging, changes, None, &[])?;
-    let ChangesetCause { kind, title, .. } = cause(info);
-    let cause = ChangesetCause { kind, title, ..ChangesetCause::default() };
-    let files: Vec<_> = files.iter().map(|file| record::stored_file(file, None)).collect();
-    unrecorded.extend(stores.memory.archived(&stores.project(), &cause, &id.to_string(), &files).err());
-    Ok(id)
-}
-
-fn archive(
-    lock: &mut Lock,
-    staging: &mut CommandStaging,
-    (info, not_undone): (&CommandInfo, &[NotUndone]),
-    stores: Stores<'_>,
-    sealed: &mut SealedCommand,
-) -> Result<Id, archive::Error> {
-    let changes = &sealed.changes.changes;
-    let will: Vec<WriteIntent> = changes.iter().map(write_intent).collect();
-    let pending = stores.memory.write_intent(&stores.project(), &cause(info), &will);
-    let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
-    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), not_undone)?;
-    if let Some(pending) = pending {
-        let files: Vec<_> = files.iter().zip(&will).map(|(file, will)| record::stored_file(file, Some(will))).collect();
-        sealed.unrecorded.extend(stores.memory.applied(pending, &id.to_string(), &files).err());
-    }
-    Ok(id)
-}
-
-fn write_intent(change: &CommandChange) -> WriteIntent {
-    WriteIntent {
-        path: change.entry.path.clone(),
-        sha256: change.after,
-        replaces: change.before,
-        bytes: change.bytes.clone(),
-        added: Some(change.counts.added as u64),
-        removed: Some(change.counts.removed as u64),
-    }
-}
-
-/// Returns the cause of a command's changeset.
-pub fn cause(info: &CommandInfo) -> ChangesetCause {
-    let title: String = info.command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect();
-    ChangesetCause {
-        session: info.session.clone(),
-        message: info.message,
-        turn: info.turn,
-        tool_call: info.call.clone(),
-        kind: "command".into(),
-        title,
-        approved: info.approved.clone(),
-        merged: None,
-    }
 }
 
 #[cfg(test)]
@@ -216,7 +175,8 @@ mod tests {
     fn what_is_sealed_in_two_parts_is_no_one_elses_in_the_second() {
         let w = World::with("now");
         let info = CommandInfo::default();
-        let (mut old, mut open) = (w.stage(&info, &["first"]), w.stage(&info, &["second"]));
+        let mut old = w.stage(&info, &["first"]);
+        let mut open = w.stage(&old.info_of_next().expect("read"), &["second"]);
         super::seal(&mut old, &info, &[], w.stores()).expect("sealed");
         open.follows(old.made());
         let sealed = super::seal(&mut open, &info, &[], w.stores()).expect("sealed");

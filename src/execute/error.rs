@@ -10,7 +10,7 @@ use crate::workspace::{PathError, ReadError};
 /// The reason why writing failed. Nothing was changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// A file differs from the proposal's state of it. Nothing was archived or written.
+    /// A file differs from the proposal's state of it. Nothing was written.
     #[error("{path} {}: nothing was written; read it again", how_changed(.expected, .found))]
     Conflict {
         /// Normalised path.
@@ -19,7 +19,12 @@ pub enum ApplyError {
         expected: State,
         /// The state as it is.
         found: State,
+        /// The changeset of states before, and its files for memory, where that was made by then.
+        archived: Option<Box<(Id, Vec<RecordedFile>)>>,
     },
+    /// Folders stand in the place of all files, each in a line.
+    #[error("{0}: nothing was written")]
+    InTheWay(String),
     /// A path may not be written, or not any more.
     #[error("{0}: nothing was written")]
     Path(#[from] PathError),

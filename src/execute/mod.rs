@@ -6,91 +6,35 @@
 //! anyone; a [`Decided`] is the proof that someone agreed.
 
 pub mod apply;
+mod at_once;
 pub mod command;
 mod error;
+mod in_the_way;
 mod modes;
 mod moved;
+mod part;
 pub mod record;
 #[cfg_attr(not(feature = "strand"), path = "no_store.rs")]
 pub mod store;
+mod stores;
 #[cfg(test)]
 pub mod testing;
 
 pub use apply::{Applied, UNGUARDED, can_exchange};
 pub use error::ApplyError;
+pub use stores::Stores;
 
 use std::io;
-use std::path::Path;
 
-use crate::archive::restore::{is_damaged, state_sha};
-use crate::archive::{self, Archive, Before, Recorded, Version};
-use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
-use crate::proposal::{Decided, DecidedFile, State};
-use crate::text::name::text_of;
-use crate::workspace::{Access, PathError, ReadError, Workspace, leftover};
+use crate::archive::restore::state_sha;
+use crate::archive::{self, Archive, Before, Recorded};
+use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
+use crate::proposal::{Decided, DecidedFile};
+use crate::workspace::{ReadError, Workspace, leftover};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
 /// before they are written.
 const MERGES: usize = 4;
-
-/// The stores that a change goes to.
-#[derive(Clone, Copy)]
-pub struct Stores<'a> {
-    /// The files.
-    pub workspace: &'a Workspace,
-    /// The archive of those files.
-    pub archive: &'a Archive,
-    /// The record of who changed them, and why.
-    pub memory: &'a Memory,
-}
-
-impl Stores<'_> {
-    /// Returns the workspace's root, as memory names projects.
-    pub fn project(&self) -> String {
-        self.workspace.root().to_string_lossy().into_owned()
-    }
-
-    /// Returns the normalised path of a file as it is really written; or of the link itself, where only that has been
-    /// archived. One outside the workspace counts where it has versions.
-    ///
-    /// # Errors
-    /// When it is no path that nebula may change.
-    pub fn archived_path(&self, base: &Path, file: &str) -> Result<String, PathError> {
-        let has_versions = |path: &str| self.archive.versions(path).is_ok_and(|versions| !versions.is_empty());
-        match self.workspace.resolve_from(base, file, Access::Entry) {
-            Ok(path) if has_versions(&path) => Ok(path),
-            Err(PathError::Outside { real, .. }) if has_versions(&text_of(real.as_os_str())) => {
-                Ok(text_of(real.as_os_str()).into_owned())
-            }
-            _ => self.workspace.resolve_from(base, file, Access::File),
-        }
-    }
-
-    /// Returns the folder of a Strand store, from the workspace's root on; `.` is the root itself, and one that lies
-    /// elsewhere is named by its absolute path.
-    #[cfg(feature = "strand")]
-    fn named(&self, opening: &crate::strand::cli::Opening) -> String {
-        let real = opening.root().canonicalize();
-        let real = real.as_deref().unwrap_or(opening.root());
-        match real.strip_prefix(self.workspace.root()).unwrap_or(real).to_string_lossy() {
-            root if root.is_empty() => ".".into(),
-            below => below.into_owned(),
-        }
-    }
-
-    /// Returns the state that a version of a path holds.
-    ///
-    /// # Errors
-    /// When it is gone, cannot be read, or is not what memory says was archived.
-    pub fn show(&self, path: &str, version: &Version) -> Result<State, archive::Error> {
-        let state = self.archive.show(version)?;
-        let archived = self.memory.version_hash(&self.project(), path, &version.id.to_string());
-        match is_damaged(&state, self.memory.or_report(archived)) {
-            true => Err(archive::Error::DamagedVersion { path: path.into(), id: version.id }),
-            false => Ok(state),
-        }
-    }
-}
 
 /// Removes temporary files of processes that have ended. Returns how many.
 ///
@@ -139,14 +83,25 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
 
 /// Writes a decided proposal as [`execute`] does, to files that are as it knows them; else nothing is written.
 pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
+    let (decided, left_out) = match in_the_way::leave_out(decided, stores.workspace) {
+        Ok(found) => found,
+        Err(error) => return Executed { applied: Err(error), unrecorded: Vec::new() },
+    };
     let project = stores.project();
     let merged = decided.merge_rung().map(|rung| rung.word().to_string());
     let cause = ChangesetCause { approved: Some(decided.consent().to_string()), merged, ..cause };
-    let intent = record::intent(decided);
-    let mut unrecorded = Vec::new();
+    let intent = record::intent(&decided);
+    let paths = decided.files().iter().map(DecidedFile::path).collect();
+    // Where that fails, the states of other commands stay staged.
+    let (met, unrecorded) = at_once::seal_before(&paths, stores).ok().unzip();
+    let mut unrecorded = unrecorded.unwrap_or_default();
     let pending = stores.memory.write_intent(&project, &cause, &intent);
     let pending = pending.map_err(|error| unrecorded.push(error)).ok();
-    let applied = apply::apply(decided, stores.workspace, stores.archive);
+    let mut applied = apply::apply(&decided, stores.workspace, stores.archive);
+    applied.iter_mut().for_each(|applied| applied.not_kept.extend(left_out.iter().cloned()));
+    if let (Some(met), Some(id)) = (met, applied.as_ref().ok().and_then(|applied| applied.changeset)) {
+        met.note(id);
+    }
     if let Some(pending) = pending {
         unrecorded.extend(record::outcome(stores.memory, &project, pending, &intent, &applied).err());
     }

@@ -52,6 +52,9 @@ pub fn outcome(
         Err(ApplyError::Write { changeset, archived, .. }) => {
             memory.failed(pending, changeset.map(|id| id.to_string()).as_deref(), &files(archived))
         }
+        Err(ApplyError::Conflict { archived: Some(archived), .. }) => {
+            memory.failed(pending, Some(&archived.0.to_string()), &files(&archived.1))
+        }
         Err(_) => memory.withdrawn(pending),
     }
 }

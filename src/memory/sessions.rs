@@ -227,6 +227,17 @@ impl Memory {
         self.set(id, "extra", json)
     }
 
+    /// Stores what was typed in a session and not sent, as JSON of its owner.
+    pub fn set_unsent(&self, id: &str, json: &str) -> Result<(), Error> {
+        self.set(id, "unsent", json)
+    }
+
+    /// Returns what was typed in a session and not sent, if that was stored.
+    pub fn unsent(&self, id: &str) -> Result<Option<String>, Error> {
+        let sql = "SELECT unsent FROM session_meta WHERE session_id = ?1";
+        Ok(self.store().conn.query_row(sql, [id], |row| lossy(row, 0)).optional()?.flatten())
+    }
+
     /// Records that a session goes on with this model.
     pub fn set_model(&self, id: &str, model: &str) -> Result<(), Error> {
         self.store().write(Safety::Normal, Some(id), |tx| {

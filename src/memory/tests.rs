@@ -675,6 +675,7 @@ fn what_an_older_nebula_stored_can_be_read_while_it_cannot_be_migrated() {
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved; ALTER TABLE changesets DROP COLUMN merged;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
              ALTER TABLE message_meta DROP COLUMN copied; ALTER TABLE session_meta DROP COLUMN estimated; ALTER TABLE session_meta DROP COLUMN unpriced;
+             ALTER TABLE session_meta DROP COLUMN unsent;
              PRAGMA user_version = 2;
              INSERT INTO sessions(id, project_path, model_used) VALUES('s', '/p', 'm');
              INSERT INTO session_meta(session_id, messages) VALUES('s', 1);

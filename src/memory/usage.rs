@@ -45,7 +45,7 @@ pub struct UsageRow {
     /// Steps that read less than half of what the step before read from the cache, although their requests began with
     /// the same bytes and came while the cache keeps: five minutes, or an hour.
     pub missed: u64,
-    /// Steps whose cost is by the built-in table of prices.
+    /// Steps whose cost is by the built-in table of prices, or by tokens that the server did not report.
     pub estimated: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct UsageBeside {
     pub thinking: u64,
     /// The cost in billionths of a dollar; `None`: no price is known.
     pub cost_nanos: Option<u64>,
-    /// The price is that of the built-in table.
+    /// The price is that of the built-in table, or some of the tokens were counted here.
     pub estimated: bool,
 }
 
@@ -118,6 +118,24 @@ impl Memory {
         })
     }
 
+    /// Stores the tokens of a stored answer that were counted here, since its server did not report them.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn count_usage(&self, session: &str, answer: i64, usage: &UsageBeside) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(answer);
+        store.write(Safety::Normal, Some(session), |tx| {
+            tx.prepare_cached(
+                "UPDATE message_meta SET input_tokens = ?2, output_tokens = ?3, cost_nanos = ?4,
+                   extra = json_set(iif(json_valid(extra), extra, '{}'), '$.estimated', json('true'))
+                 WHERE message_id = ?1",
+            )?
+            .execute(params![id, int(usage.input), int(usage.output), usage.cost_nanos.map(int)])?;
+            Ok(())
+        })
+    }
+
     /// Returns what answers took, in this project or (`None`) everywhere, of one session or of all; in the order of
     /// time.
     pub fn usage(&self, project: Option<&str>, session: Option<&str>, by: UsageBy) -> Result<Vec<UsageRow>, Error> {
@@ -132,7 +150,7 @@ impl Memory {
             "WITH answers AS (
                SELECT m.id, m.session_id AS session, x.at_ms AS at, coalesce(x.model, '') AS model,
                  coalesce(x.turn, 0) AS turn, coalesce(x.input_tokens, 0) AS input,
-                 coalesce(x.cached_tokens, 0) AS cached, coalesce(x.written_tokens, 0) AS written,
+                 x.cached_tokens AS cached, coalesce(x.written_tokens, 0) AS written,
                  coalesce(x.output_tokens, 0) AS output, coalesce(x.thinking_tokens, 0) AS thinking, x.cost_nanos AS cost,
                  CASE WHEN json_valid(x.extra) THEN json_extract(x.extra, '$.estimated') END IS NOT NULL AS estimated,
                  CASE WHEN json_valid(x.extra) THEN json_extract(x.extra, '$.new_prefix') END IS NOT NULL AS moved,

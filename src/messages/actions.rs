@@ -75,7 +75,7 @@ messages! {
     restore_since: "undo everything since here", "ここ以降をすべて元に戻す";
     redo: "redo the last undo", "最後の「元に戻す」をやり直す";
     pin: "compare with this version", "このバージョンと比較";
-    keep: "keep the file as it was changed outside nebula", "nebula外で変更されたまま残す";
+    keep: "keep the file as it is", "ファイルを現在のまま残す";
     merge: "merge three ways", "3方向マージ";
     restore_version: "restore this version (the current one is archived)", "このバージョンを復元（現在の内容はアーカイブされます）";
     send: "send, or queue while nebula works", "送信。作業中はキューに追加";

@@ -5,9 +5,9 @@ messages! {
     no_session_to_export: "there is no session to export yet", "エクスポートするセッションはまだありません";
     queued: "nebula is working; the message goes into the queue", "nebulaは作業中です。メッセージはキューに入ります";
     cannot_go_on: "this session cannot go on: open it again", "このセッションは続けられません。開き直してください";
-    compact_later: "nebula is working: /compact when the turn is over", "nebulaは作業中です。ターンの終了後に/compactを実行してください";
+    compact_later: "not during a turn: /compact when it is over", "ターン中は実行できません。終了後に/compactを実行してください";
     nothing_to_summarise: "there is nothing to summarise yet", "要約するものはまだありません";
-    compact_undo_later: "nebula is working: /compact undo when the turn is over", "nebulaは作業中です。ターンの終了後に/compact undoを実行してください";
+    compact_undo_later: "not during a turn: /compact undo when it is over", "ターン中は実行できません。終了後に/compact undoを実行してください";
     no_summary: "this conversation has no summary", "この会話に要約はありません";
     whole_again: "the whole conversation is sent again from the next message on", "次のメッセージから会話全体を再び送信します";
     leave_out_later: "nebula is working: results can be left out when the turn is over", "nebulaは作業中です。結果はターンの終了後に除外できます";
@@ -50,6 +50,7 @@ messages! {
     edits_title: "edits by model and format", "モデルと形式ごとの編集";
     review_nothing: "nothing waits to be reviewed", "レビュー待ちの変更はありません";
     review_cannot_merge(path): "{path} was changed meanwhile and cannot be merged: open the review again", "{path}はその間に変更され、マージできません。レビューを開き直してください";
+    review_waits(n): "{n} change waits on: not all of it was restored" | "{n} changes wait on: not all of them was restored", "{n}件は一部を復元していないため、引き続き待機します";
     review_is_back: "The files are already as they were before: nothing had to be written.", "ファイルはすでに以前の状態です。書き込みは不要でした";
     review_kept(n): "{n} change kept" | "{n} changes kept", "{n}件の変更を残しました";
     usage_title: "usage", "使用量";
@@ -62,6 +63,16 @@ messages! {
     in_folder(folder, command): "in {folder}: {command}", "{folder} で: {command}";
     environment_cleared: "the next command begins in the workspace's root, without the variables that were left", "次のコマンドはワークスペースのルートで、残った変数なしで始まります";
     nothing_asked: "Nothing was asked in this session yet.", "このセッションではまだ何も依頼していません。";
+    not_known_yet: "not known yet", "未計測";
+    of_other_nebula: "(made by another nebula, which is running)", "（実行中の別のnebulaの変更）";
+    of_other_session: "(made in another session)", "（別のセッションの変更）";
+    from_default: "default", "既定値";
+    from_user: "user", "ユーザー設定";
+    from_workspace: "workspace", "ワークスペース設定";
+    from_environment: "environment", "環境変数";
+    from_flag: "flag", "フラグ";
+    with_hint(message, hint): "{message}. {hint}", "{message}。{hint}";
+    message_saved(hint): "Your message is saved. {hint}", "メッセージは保存されています。{hint}";
     no_edit_yet: "no edit was asked for yet", "編集の依頼はまだありません";
     key_value_from: "| key | value | from |\n|---|---|---|\n", "| キー | 値 | 出所 |\n|---|---|---|\n";
     unread_results(n): "Messages whose results cannot be read, and are not counted: {n}", "結果を読み取れず集計していないメッセージ: {n}";
@@ -126,6 +137,7 @@ messages! {
     a_short_result: "a short result", "短い結果";
     the_summary: "the summary", "要約";
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
+    compact_is_off: "compact is off: /compact summarises it, /new begins another, and after `nebula config set compact auto` it is summarised by itself.", "compactはoffです。/compactで要約、/newで新しい会話を開始します。`nebula config set compact auto`の後は自動で要約します。";
     summary_of_conversation(text): "**Summary of this conversation**\n\n{text}", "**この会話の要約**\n\n{text}";
     oldest_not_in_summary(n): "The oldest messages ({n}) did not fit and are not in it.", "古いメッセージ{n}件は入りきらず、含まれていません。";
     no_facts: "memory could not be read: what you said and what was changed is missing from the summary", "メモリーを読めず、要約にあなたの発言と変更の記録が含まれていません";
@@ -145,6 +157,7 @@ messages! {
     nothing_changes: "nothing changes", "何も変わりません";
     use_it: "use it", "使う";
     in_place: "the model gets this in place of the messages so far; memory keeps them", "モデルにはこれまでのメッセージの代わりにこの要約を送ります。メモリーには残ります";
+    facts_alone: "What memory knows stands in its place: your messages, the files that were read and changed, and what failed.", "代わりにメモリーの記録を使います: あなたのメッセージ、読み取りと変更のファイル、失敗したもの。";
     no_summary_given: "the model gave no summary", "モデルは要約を返しませんでした";
     doctor_says: "nebula doctor says more.", "詳しくはnebula doctorで確認できます。";
     done_kept: "What was done so far is kept.", "ここまでの作業は残っています。";
@@ -177,6 +190,9 @@ messages! {
     no_file_changed: "no file was changed", "ファイルは変更されていません";
     no_edit_applied: "No edit of this turn was applied.", "このターンの編集は適用されていません。";
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
+    block_of_other_file(paths): "The answer holds text for {paths}, which is none of the files that were read, and does not write it.", "回答に{paths}の本文がありますが、読み取り済みのファイルではなく、書き込みもしていません。";
+    block_without_place(path): "The block for {path} is neither the whole file nor a part whose place is certain.", "{path}のブロックはファイル全体ではなく、確実に位置が決まる一部でもありません。";
+    block_as_it_is(path): "{path} has the text of the block already.", "{path}にはすでにブロックと同じ本文があります。";
     block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
     file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";
@@ -188,6 +204,7 @@ messages! {
     no: "no", "いいえ";
     run_it: "run", "実行する";
     no_sandbox: "no sandbox: it may write and reach whatever you may", "サンドボックスなし: あなたの権限で書き込みと通信ができます";
+    no_sandbox_but_guard: "no sandbox: it may read and reach whatever you may; the guard refuses writes outside the workspace", "サンドボックスなし: あなたの権限で読み取りと通信ができます。ワークスペース外への書き込みはguardが拒否します";
     grant_workspace: "writes: this workspace and temporary folders · network: none", "書き込み: このワークスペースと一時フォルダー · ネットワーク: なし";
     grant_online: "writes: this workspace, temporary folders and caches · network: all", "書き込み: このワークスペース、一時フォルダー、キャッシュ · ネットワーク: すべて";
     in_background: "runs in the background", "バックグラウンドで実行";
@@ -199,6 +216,7 @@ messages! {
     revert_store(store, title, what): "Change the Strand store {store}? {title}\n\n{what}", "Strandストア {store} で元に戻しますか？ {title}\n\n{what}";
     this_change_once: "this change, once", "この変更、今回のみ";
     this_folder_once: "this folder, once", "このフォルダー、今回のみ";
+    this_path_once: "this path, once; nothing is there", "このパス、今回のみ（何もありません）";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     guard_not_strict: "guard: each file is kept before it is changed; shell.strict does not work here (nebula doctor says why)", "guard: 各ファイルを変更前に保存します。shell.strictはここでは効きません（理由は nebula doctor）";
@@ -210,7 +228,7 @@ messages! {
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "`nebula config set shell.check COMMAND` says how", "`nebula config set shell.check コマンド` で設定できます";
-    message_too_large(size, room): "the message alone is larger than the model's context window (about {size} of {room} tokens): mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)", "このメッセージだけでモデルのコンテキストウィンドウを超えます（約{size}/{room}トークン）。ファイルの一部をメンションするか（@path:1-200）、より大きなウィンドウのモデルを選んでください（--model または /model）";
+    message_too_large(size, room, window): "the message alone is larger than the model's context window has room for (about {size} tokens; {room} of {window} are left for it): mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)", "このメッセージだけでモデルのコンテキストウィンドウに収まりません（約{size}トークン、{window}のうち使えるのは{room}）。ファイルの一部をメンションするか（@path:1-200）、より大きなウィンドウのモデルを選んでください（--model または /model）";
     no_runner(said): "{said}: `nebula config set shell.check COMMAND` says how", "{said}: `nebula config set shell.check コマンド` で設定できます";
     tests_nothing: "nothing of it would be written", "書き込まれるものがありません";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";
@@ -258,7 +276,7 @@ messages! {
     repository_by_call: "the repository is restored whole: U undoes the call that changed it", "リポジトリは全体で復元します。Uで変更した呼び出しを元に戻せます";
     cut_off_unwritten(title): "{title}: cut off before any file was written", "{title}: どのファイルも書き込む前に中断されました";
     cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
-    cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
+    cut_off_unsealed(error): "what an earlier command changed is not archived yet: {error}", "前のコマンドの変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
     cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";
     not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";

@@ -27,6 +27,7 @@ messages! {
     quit_again: "/quit again", "もう一度/quit";
     jobs_end(n): "{n} job ends with nebula; quit once more to end it" | "{n} jobs end with nebula; quit once more to end them", "ジョブ{n}件はnebulaとともに終了します。もう一度終了操作で終了";
     again_quits(key): "{key} again quits", "もう一度{key}で終了";
+    unsent_kept: "what was typed and not sent is kept with the session", "未送信の入力はセッションと一緒に保存しました";
     session_open: "this session is open; start a new one before you delete it", "このセッションは開いています。削除する前に新しいセッションを開始してください";
     current: "now", "現在";
     pasted_characters(n): "[pasted {n} characters]", "[{n}文字を貼り付け]";

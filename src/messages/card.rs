@@ -22,6 +22,7 @@ messages! {
     run_does: "under this grant and keeper", "この許可と保護で実行";
     next_rows: "next rows", "次の行";
     next_rows_do: "it can be run once you have seen them all", "表示し終えると実行できます";
+    after_rows: "once you have seen all rows", "すべての行を表示した後に選べます";
     refuse: "refuse", "拒否";
     refuse_does: "default; with a reason for the model", "既定。理由をモデルに伝えます";
     edit: "edit the text", "編集";

@@ -151,6 +151,7 @@ messages! {
     keep_it: "keep it", "残す";
     delete_it: "delete it", "削除する";
     delete_long(title): "{title}: the session and its messages. Its archived versions stay in the archive.", "{title}: セッションとそのメッセージ。アーカイブ済みのバージョンは残ります。";
+    delete_in_use(title): "{title}: in use by another nebula. It is deleted only if that one has closed it.", "{title}: 別のnebulaが使用中です。そちらで閉じている場合だけ削除します。";
     commit_it: "commit", "コミット";
     commit_it_detail: "what is staged, with this message", "ステージ済みの内容を、このメッセージで";
     commit_edit: "edit", "編集";

@@ -6,6 +6,7 @@ messages! {
     attached(path, range, size): "attached: {path}{range}, {size}", "添付: {path}{range}、{size}";
     no_model: "no model", "モデルなし";
     no_model_yet: "no model yet", "モデル未選択";
+    model_found(model): "model: {model}", "モデル: {model}";
     no_command(word): "there is no command {word}; nothing was sent. help lists the words here; \\{word} sends it as a message", "{word}というコマンドはありません。何も送信していません。helpで使える語を表示、\\{word}でメッセージとして送信";
     no_command_but(word, near): "there is no command {word}: {near}? Nothing was sent; \\{word} sends it as a message", "{word}というコマンドはありません。{near}ですか？何も送信していません。\\{word}でメッセージとして送信";
     opened(version, workspace, mode, model): "nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end.", "nebula {version}、{workspace}、{mode}、{model}。helpで使える語を表示、Ctrl-Dで終了。";
@@ -59,6 +60,8 @@ messages! {
     answer: "answer> ", "回答> ";
     you: "you> ", "あなた> ";
     kept_for_later(text): "kept for later, because it was typed before the question: {text}", "質問より前に入力されたため、あとで使います: {text}";
+    dropped_answer(text): "dropped, because it was typed before the question: {text}", "質問より前に入力されたため、破棄しました: {text}";
+    dropped(text): "dropped, not sent: {text}", "破棄し、送信していません: {text}";
     interrupting: "interrupting", "中断しています";
     again_ends: "Ctrl-C again ends nebula", "もう一度Ctrl-Cで終了します";
     answered(reply): "answered: {reply}", "回答: {reply}";

@@ -247,13 +247,15 @@ pub struct FileChange {
     pub broken: Option<usize>,
     /// The number of other names (hard links) of the file that is replaced: they keep the old text.
     pub other_names: usize,
-    /// It is shown and decided as one with all of the repository, of which these words say what changes.
+    /// It is shown and decided as one with all of the repository, or of a folder, of which these words say what changes.
     pub unit: Option<String>,
 }
 
 /// The way two versions of a file were joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MergeRung {
+    /// Nothing to do: all of it is there already, and the file is not written.
+    There,
     /// Line by line.
     Lines,
     /// Definition by definition: changed lines lay side by side.
@@ -271,6 +273,7 @@ impl MergeRung {
     /// Returns the word for it in memory and for programs.
     pub fn word(self) -> &'static str {
         match self {
+            MergeRung::There => "already there",
             MergeRung::Lines => "lines",
             MergeRung::Definitions => "definitions",
             MergeRung::Mergiraf => "mergiraf",
@@ -280,6 +283,7 @@ impl MergeRung {
     /// Returns what is said of a file that was merged so.
     pub fn said(self) -> &'static str {
         match self {
+            MergeRung::There => "already there",
             MergeRung::Lines => "merged: lines",
             MergeRung::Definitions => "merged: definitions",
             MergeRung::Mergiraf => "merged: mergiraf",

@@ -1,9 +1,10 @@
 //! The choice for each hunk of a proposal and who made it, and the change that follows from it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::hunks::lines;
-use super::{Consent, FileChange, HunkKind, MergeRung, MergedFile, Proposal, State};
+use super::{Consent, FileChange, HunkKind, MergeRung, MergedFile, Proposal, State, is_in_repository};
 
 /// The choice for one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,6 +191,19 @@ impl Decided {
     /// Returns the files that it was merged into: see [`Decided::merged_into`].
     pub fn merged(&self) -> &[MergedFile] {
         &self.merged
+    }
+
+    /// Returns the same without the files that are left out; with one end of a move the other stays out too, and with a
+    /// file of the repository all of that.
+    pub fn without(&self, leaves_out: impl Fn(&DecidedFile) -> bool) -> Decided {
+        let out: BTreeSet<&str> = self.files.iter().filter(|file| leaves_out(file)).map(DecidedFile::path).collect();
+        let has_repository = out.iter().any(|path| is_in_repository(path));
+        let stays = |file: &&DecidedFile| {
+            !out.contains(file.path())
+                && !file.moved().is_some_and(|other| out.contains(other))
+                && !(has_repository && is_in_repository(file.path()))
+        };
+        Decided { files: self.files.iter().filter(stays).cloned().collect(), ..self.clone() }
     }
 
     /// Returns how it was joined with what someone else had changed, when it was proposed or when it is written.

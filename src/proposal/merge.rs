@@ -231,8 +231,10 @@ impl Decided {
             }
             let Merged { after, rung, .. } = merged_file(file, &now, merger)?;
             let (path, alone) = (file.path.clone(), file.after.clone());
-            merged.merged.push(MergedFile { path, rung, alone, after: after.clone() });
-            if after.bytes() != now.bytes() {
+            let is_there = after.bytes() == now.bytes();
+            let told = if is_there { MergeRung::There } else { rung };
+            merged.merged.push(MergedFile { path, rung: told, alone, after: after.clone() });
+            if !is_there {
                 merged.files.push(DecidedFile { before: now, after, merged: Some(rung), ..file.clone() });
             }
         }
@@ -341,6 +343,9 @@ mod tests {
         let both = ("a\nB\nc\nd\ne\n", "a\nB\nc\nd\nE\n");
         assert_eq!(merge("a\nb\nc\nd\ne\n", both.0, both.1), ("a\nB\nc\nd\nE\n".into(), 0));
         assert_eq!(merged_into(state("a\n"), state("b\n"), state("b\n")), Some(Vec::new()));
+        let there = decide(state("a\n"), state("b\n")).merged_into(|_| Some(state("b\n")), &Merger::default());
+        let rungs: Vec<MergeRung> = there.expect("merged").merged().iter().map(|file| file.rung).collect();
+        assert_eq!(rungs, [MergeRung::There]);
     }
 
     #[test]

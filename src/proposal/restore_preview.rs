@@ -39,7 +39,7 @@ pub enum RestoreStatus {
     Restore(RestoreFate, Counts),
     /// Is as it was already.
     Equal,
-    /// Today's bytes are not what nebula last wrote.
+    /// Today's bytes are not what is taken back: someone else changed them, or nebula did later.
     Foreign {
         /// The time when it was changed, in unix milliseconds.
         at: Option<i64>,
@@ -51,6 +51,8 @@ pub enum RestoreStatus {
         conflicts: Option<usize>,
         /// The rung on which a merge joins both; `None`: cannot be merged.
         rung: Option<MergeRung>,
+        /// True if later changesets changed it and no one else.
+        is_later: bool,
     },
     /// Has no archived state, and why.
     NotArchived(String),

@@ -3,6 +3,7 @@
 use super::command_card::CommandDecision;
 use super::graph::{ConflictChoice, ConflictRow};
 use super::review::{ReviewScope, ReviewVerdict};
+use super::unsent::Unsent;
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
 
@@ -97,6 +98,9 @@ pub enum Command {
     DraftCommit,
     /// Commit what is staged with this message, as the person edited it.
     Commit(String),
+    /// Store what was typed in the session of this id and not sent: it comes back as [`super::EventBody::Unsent`] when the
+    /// session is opened again.
+    KeepUnsent(String, Unsent),
     /// Interrupt all sessions, let writes in progress finish, save, close.
     Shutdown,
 }

@@ -11,6 +11,7 @@ use super::command_event::CommandEvent;
 use super::cost::Cost;
 use super::item::{Changeset, Item, Notice, RuleChip, UndoneChange};
 use super::listing::Listing;
+use super::unsent::Unsent;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
 use crate::proposal::{Decision, HunkCount, MergedFile, Proposal, ProposalId, RestorePreview, State};
 
@@ -67,6 +68,10 @@ pub enum EventBody {
     Undone(Vec<UndoneChange>),
     /// Files changed on disk by someone else since the agent read them.
     Drifted(Vec<String>),
+    /// Messages that were typed in the session before it was closed, and not sent: they are the person's to send.
+    Unsent(Unsent),
+    /// The session of this id was deleted.
+    SessionDeleted(String),
     /// Files of the workspace changed, were added or removed: a list of them may be old.
     FilesChanged,
     /// The workspace's store of definitions changed.
@@ -213,6 +218,8 @@ pub struct StepUsage {
     pub thinking: u64,
     /// Dollars, for models with a price.
     pub cost: Option<f64>,
+    /// The price is that of the built-in table, or some of the tokens were counted here.
+    pub estimated: bool,
     /// The reason why the request did not begin as the one before: `mode`, `model`, `format`, `compact`, `left out`,
     /// `rewind` or `tools`; `None`: it did.
     pub prefix: Option<&'static str>,

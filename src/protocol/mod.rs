@@ -21,6 +21,7 @@ mod item;
 mod listing;
 mod past;
 mod review;
+mod unsent;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub use listing::{
 };
 pub use past::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
 pub use review::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
+pub use unsent::Unsent;
 
 /// Names one session: its id in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

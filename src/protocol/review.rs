@@ -39,13 +39,13 @@ pub enum ReviewScope {
     Single,
 }
 
-/// The files that entries changed.
+/// The paths that entries changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewChange {
-    /// File by file.
+    /// File by file; folders, and the repository as one.
     pub change: Arc<Proposal>,
-    /// Folders and files of the repository: they are kept or restored with the whole entry.
-    pub units: Vec<String>,
+    /// Lines about which nothing can be decided: a path that cannot be compared, or an effect that is not undone, and why.
+    pub aside: Vec<(String, String)>,
     /// Files that were changed again after what is shown: restoring merges. The number of conflicts of each.
     pub later: Vec<(String, usize)>,
 }
@@ -61,11 +61,13 @@ pub struct ReviewVerdict {
     pub reason: String,
 }
 
-/// A file of which something is restored.
+/// A file of which something is restored, or a folder, or the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewedFile {
     /// Normalised path.
     pub path: String,
+    /// It stands for all files in it.
+    pub is_whole: bool,
     /// Its state as it was shown.
     pub displayed: State,
     /// The state that is wanted in its place.

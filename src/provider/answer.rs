@@ -48,6 +48,19 @@ impl Answer {
         self.text.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
     }
 
+    /// Returns the bytes of all that the model wrote.
+    pub fn written(&self) -> usize {
+        let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
+        self.text.len() + self.thinking.len() + calls
+    }
+
+    /// Returns the tokens that the server reported and the bytes of the answer; `None`: it was stopped before its first word,
+    /// and may not have been asked for at all.
+    pub fn used(&self) -> Option<(Option<Usage>, usize)> {
+        let is_unasked = self.usage.is_none() && self.end.is_none() && self.is_empty();
+        (!is_unasked).then(|| (self.usage, self.written()))
+    }
+
     /// Drops the calls that `keep` does not want, by their number.
     pub fn keep_calls(&mut self, keep: impl Fn(usize) -> bool) {
         let mut at = 0;

@@ -17,12 +17,26 @@ pub struct Usage {
     pub output: u64,
     /// Tokens of the output that were thinking.
     pub thinking: u64,
+    /// Some of these were counted here, since the server did not report them.
+    pub counted: bool,
 }
 
 impl Usage {
     /// Tokens of a request of which nothing more is known.
     pub fn new(input: u64, output: u64) -> Self {
         Usage { input, output, ..Usage::default() }
+    }
+
+    /// Returns what the server `reported` of a request of about `sent` tokens and an answer of about `written`, and these
+    /// where it reported none.
+    pub fn or_counted(reported: Option<Usage>, sent: u64, written: u64) -> Self {
+        let mut usage = reported.unwrap_or_default();
+        for (tokens, counted) in [(&mut usage.input, sent), (&mut usage.output, written)] {
+            if *tokens == 0 && counted > 0 {
+                (*tokens, usage.counted) = (counted, true);
+            }
+        }
+        usage
     }
 
     /// Returns the same counts, with no part larger than the whole.
@@ -84,10 +98,20 @@ mod tests {
 
     #[test]
     fn no_part_is_larger_than_the_whole() {
-        let wild = Usage { input: 10, cache_read: 8, cache_write: 8, cache_write_1h: 8, output: 3, thinking: 9 };
+        let parts = Usage { cache_read: 8, cache_write: 8, cache_write_1h: 8, thinking: 9, ..Usage::new(10, 3) };
         assert_eq!(
-            wild.consistent(),
-            Usage { input: 10, cache_read: 8, cache_write: 2, cache_write_1h: 2, output: 3, thinking: 3 }
+            parts.consistent(),
+            Usage { cache_read: 8, cache_write: 2, cache_write_1h: 2, thinking: 3, ..Usage::new(10, 3) }
         );
+    }
+
+    #[test]
+    fn what_a_server_does_not_report_is_counted() {
+        let counted = |input, output| Usage { counted: true, ..Usage::new(input, output) };
+        assert_eq!(Usage::or_counted(None, 900, 40), counted(900, 40));
+        assert_eq!(Usage::or_counted(Some(Usage::new(0, 7)), 900, 40), counted(900, 7));
+        assert_eq!(Usage::or_counted(Some(Usage::new(500, 0)), 900, 40), counted(500, 40));
+        assert_eq!(Usage::or_counted(Some(Usage::new(500, 0)), 900, 0), Usage::new(500, 0), "nothing was written");
+        assert_eq!(Usage::or_counted(Some(Usage::new(500, 7)), 900, 40), Usage::new(500, 7));
     }
 }

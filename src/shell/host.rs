@@ -9,7 +9,7 @@ use super::env::Environment;
 use super::message::GuardStart;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::probe::{self, Offered, Trial};
-use super::sandbox::SandboxSettings;
+use super::sandbox::{Bounds, SandboxSettings};
 use super::scan::Scan;
 use super::view;
 use crate::archive::Archive;
@@ -234,6 +234,21 @@ impl Shell {
         })
     }
 
+    /// Returns what a person is to know of all else before a command runs in no sandbox.
+    pub fn outside_unprotected(&self, keeper: Keeper) -> Option<String> {
+        let why = match (self.settings.sandbox.off, self.offered().sandbox) {
+            (true, _) => "shell.sandbox is off".into(),
+            (false, Err(why)) => format!("there is no sandbox here: {why}"),
+            (false, Ok(_)) => return None,
+        };
+        Some(match keeper {
+            Keeper::Guard if !self.settings.sandbox.off => format!(
+                "{why}; the guard alone refuses writes outside the workspace, and nothing keeps a command from private files and the network"
+            ),
+            _ => format!("{why}; what a command overwrites outside the workspace is not archived and cannot be undone"),
+        })
+    }
+
     /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says, and in
     /// the folders outside that it may write the archive and what is private. Of other workspaces within, the archives.
     pub(super) fn only_read(&self, keeper: Keeper, scan: Option<&Scan>) -> Vec<PathBuf> {
@@ -262,8 +277,8 @@ impl Shell {
         }
     }
 
-    /// Returns what the guard of a helper works with.
-    pub(super) fn guard_start(&self) -> GuardStart {
+    /// Returns what the guard of a helper works with. `bounds`: those that it alone knows of.
+    pub(super) fn guard_start(&self, bounds: Option<Bounds>) -> GuardStart {
         let settings = self.archive.settings();
         GuardStart {
             root: self.workspace.root().to_path_buf(),
@@ -274,6 +289,7 @@ impl Shell {
             private: self.workspace.private().to_vec(),
             places: self.settings.places.clone(),
             limits: self.settings.limits,
+            bounds,
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::text::number::plural;
 pub const HELPER: &str = "__command";
 /// Paths of a kind that are named.
 pub const NAMED: usize = 20;
+/// Stands in the reason of a path that is not archived where the call was refused: it is as it was.
+pub const CALL_REFUSED: &str = "the call was refused";
 
 /// The order that starts a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +153,9 @@ pub struct GuardStart {
     pub places: PlaceSettings,
     /// The limits on copies.
     pub limits: CopyLimits,
+    /// The bounds that the guard alone knows of, where there is no sandbox.
+    #[serde(default)]
+    pub bounds: Option<Bounds>,
 }
 
 /// The notes about a command beside its changes.
@@ -265,7 +270,8 @@ impl Summary {
             true => NotUndone::new(plain(folder), "what was added stays: no branch names it any more"),
             false => NotUndone::new(folder, "changed; it can be rebuilt"),
         });
-        let paths = self.not_archived.iter().chain(left_out);
+        // What was refused was not done.
+        let paths = self.not_archived.iter().filter(|(_, why)| !why.contains(CALL_REFUSED)).chain(left_out);
         let named = paths.map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
         let reached = match grant {
             Some(Grant::Online) => Some(NotUndone::new("network", "what was sent, and caches of package managers")),

@@ -306,6 +306,7 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
         private: Vec::new(),
         places: PlaceSettings::default(),
         limits: CopyLimits::default(),
+        bounds: None,
     };
     let mut start = start(trial, &place, TEXT)?;
     start.staging = Some(staging.folder().to_path_buf());

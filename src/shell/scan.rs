@@ -5,11 +5,12 @@
 //! as they were is not seen.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, Stat, lstat};
 use serde::{Deserialize, Serialize};
 
 use super::places::{PathClass, PathClasses, holds_objects};
@@ -30,6 +31,10 @@ const SHADOW: &str = "shadow";
 const INDEX: &str = "index";
 /// The largest state that is read, in bytes.
 const MAX_INDEX: u64 = 256 << 20;
+/// The root itself, among what is looked at.
+const ROOT: &str = "./";
+/// The length of a path, in bytes, from which the kernel may not take it as a whole.
+const LONG: usize = 1_000;
 /// The reason why an archive below the root is left out.
 const OWN: &str = "nebula's own";
 /// The state before the command, in its staging folder.
@@ -76,21 +81,23 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(path: String, meta: &Metadata) -> Option<Self> {
-        let kind = match meta.file_type() {
-            kind if kind.is_symlink() => StagedKind::Link,
-            kind if kind.is_dir() => StagedKind::Folder,
-            kind if kind.is_file() => StagedKind::File,
+    fn new(path: String, found: &Stat) -> Option<Self> {
+        let kind = match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => StagedKind::Link,
+            FileType::Directory => StagedKind::Folder,
+            FileType::RegularFile => StagedKind::File,
             _ => return None,
         };
+        let times = (wide(found.st_mtime), wide(found.st_mtime_nsec), wide(found.st_ctime), wide(found.st_ctime_nsec));
         // A folder's size and times change with what is in it.
         let stat = match kind {
             StagedKind::Folder => (0, 0, 0, 0, 0),
-            _ => (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
+            _ => (wide(found.st_size).unsigned_abs(), times.0, times.1, times.2, times.3),
         };
         let path = if kind == StagedKind::Folder { format!("{path}/") } else { path };
-        let mode = meta.mode() & 0o7777;
-        Some(Entry { path, kind, mode, stat, inode: (meta.dev(), meta.ino()), copy: String::new(), object: false })
+        let mode = u32::try_from(wide(found.st_mode) & 0o7777).unwrap_or_default();
+        let inode = (wide(found.st_dev).unsigned_abs(), found.st_ino);
+        Some(Entry { path, kind, mode, stat, inode, copy: String::new(), object: false })
     }
 
     /// Returns the bytes that a copy of it takes.
@@ -171,7 +178,7 @@ impl Scan {
             if copied > MOST_BYTES {
                 return Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES))));
             }
-            match copy(&places.root().join(name::name_of(entry.path.as_ref())), entry, &shadow) {
+            match copy(places, entry, &shadow) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(at(&shadow)(error)),
                 Err(error) => unread.push((entry.path.clone(), error.to_string())),
@@ -219,7 +226,8 @@ impl Scan {
         // The states are those of the moment when the folder was made.
         let stored = staging.id().at();
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
-        let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path);
+        // An older nebula that was cut off has not looked at the root itself.
+        let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
         for path in now.values().filter(is_new).map(|entry| &entry.path).filter(|path| !self.is_left_out(path)) {
             add(JournalLine {
                 path: path.clone(),
@@ -272,17 +280,12 @@ fn look(
     outside: &[&Path],
     most: usize,
 ) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
-    let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
-    let (mut folders, mut kept) = (vec![places.root().to_path_buf()], 0);
-    for folder in outside {
-        if let Ok(meta) = fs::symlink_metadata(folder) {
-            found.extend(Entry::new(places.name(folder), &meta).map(|entry| (entry.path.clone(), entry)));
-            folders.push(folder.to_path_buf());
-        }
-    }
+    let (mut left_out, mut kept) = (Vec::new(), 0);
+    let (mut found, mut folders) = outermost(places, outside);
     while let Some(folder) = folders.pop() {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
+        let listed = open(places, &folder).and_then(|folder| folder.names().map(|names| (folder, names)));
+        let (opened, names) = match listed {
+            Ok(found) => found,
             // It went meanwhile, or may not be read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
@@ -290,14 +293,15 @@ fn look(
                 continue;
             }
         };
-        for entry in entries.flatten() {
-            let full = entry.path();
-            let Ok(meta) = entry.metadata() else { continue };
+        for name in names {
+            let full = folder.join(&name);
+            let Ok(Some(stat)) = opened.stat(&name) else { continue };
+            let is_folder = disk::is(&stat, FileType::Directory);
             let path = places.name(&full);
             let is_git_lock = is_in_repository(&path) && full.extension().is_some_and(|e| e == "lock");
             // The root's own are mounted to be only read, and archives below it where they can be.
             let is_own = |class: &PathClass| *class == PathClass::Refused && folder != places.root();
-            let object = match places.of_looked_at(&full, meta.is_dir()) {
+            let object = match places.of_looked_at(&full, is_folder) {
                 class if places.is_private(&full) || is_own(&class) => {
                     let why = if is_own(&class) { OWN } else { "private" };
                     left_out.push((path, why.into()));
@@ -311,11 +315,11 @@ fn look(
             if is_git_lock || places.is_base(&full) {
                 continue;
             }
-            match Entry::new(path.clone(), &meta) {
+            match Entry::new(path.clone(), &stat) {
                 Some(entry) => drop(found.insert(entry.path.clone(), Entry { object, ..entry })),
                 None => left_out.push((path, "special file".into())),
             }
-            if meta.is_dir() {
+            if is_folder {
                 folders.push(full);
             }
             kept += usize::from(!object);
@@ -327,21 +331,53 @@ fn look(
     Ok((found, left_out))
 }
 
+/// Returns the folders that are looked through, the root's under the name of its own, and their entries.
+fn outermost(places: &PathClasses, outside: &[&Path]) -> (BTreeMap<String, Entry>, Vec<PathBuf>) {
+    let named = |folder: &Path| match folder == places.root() {
+        true => ROOT.trim_end_matches('/').to_string(),
+        false => places.name(folder),
+    };
+    let (mut found, mut folders) = (BTreeMap::new(), Vec::new());
+    for folder in std::iter::once(&places.root()).chain(outside) {
+        if let Ok(stat) = lstat(*folder) {
+            found.extend(Entry::new(named(folder), &stat).map(|entry| (entry.path.clone(), entry)));
+            folders.push(folder.to_path_buf());
+        }
+    }
+    (found, folders)
+}
+
+/// Opens a folder, however long its path is.
+fn open(places: &PathClasses, folder: &Path) -> io::Result<Folder> {
+    let base = places.base_of(folder);
+    match folder.strip_prefix(base) {
+        Ok(below) if folder.as_os_str().len() >= LONG => Folder::open(base)?.descend(below),
+        _ => Folder::open(folder),
+    }
+}
+
+/// Widens numbers of a `stat`, whose types differ from system to system.
+fn wide<T: TryInto<i64>>(number: T) -> i64 {
+    number.try_into().unwrap_or(0)
+}
+
 fn too_many(most: usize) -> ScanError {
     ScanError::TooLarge(format!("more than {} files", thousands(most)))
 }
 
 /// Copies one file into the folder of copies; of a link its text is noted.
-fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
+fn copy(places: &PathClasses, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
+    let from = places.root().join(name::name_of(entry.path.as_ref()));
+    let last = from.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let above = open(places, disk::parent(&from))?;
     if entry.kind == StagedKind::Link {
-        let target = fs::read_link(from)?;
+        let target = above.read_link(last)?;
         entry.copy = target.to_str().ok_or_else(|| io::Error::other("the link's text is not UTF-8"))?.to_string();
         return Ok(());
     }
     let name = disk::temp_name();
-    if !entry.object || fs::hard_link(from, shadow.join(&name)).is_err() {
-        let last = from.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-        let file = Folder::open(disk::parent(from))?.open_unreadable(last)?;
+    if !entry.object || fs::hard_link(&from, shadow.join(&name)).is_err() {
+        let file = above.open_unreadable(last)?;
         disk::copy_new(&file, &shadow.join(&name), entry.mode & 0o1777 | 0o400)?;
         // Its owner may have been let read it, which changes the time of its inode.
         let meta = file.metadata()?;
@@ -501,6 +537,41 @@ mod tests {
         fs::rename(&aside, &before).expect("moved back");
         assert_eq!(sweep(&archive).expect("swept"), 1);
         assert!(mine.exists() && !unused.exists() && scan.shadow.join(&scan.entries["a"].copy).exists());
+    }
+
+    #[test]
+    fn the_roots_own_mode_and_what_lies_deeper_than_a_path_may_be_long_are_looked_at() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        let mut deep = Folder::open(&root).expect("open");
+        let name = "n".repeat(200);
+        for _ in 0..25 {
+            deep.make(&name, 0o700).expect("made");
+            deep = deep.enter(&name).expect("open");
+        }
+        deep.write_new("old", b"before", Some(0o600)).expect("written");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = archive(&root);
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        let mut staging = archive.stage(&Default::default()).expect("staged");
+        let scan = Scan::before(&places, &archive, &staging).expect("scanned");
+        assert_eq!(scan.left_out, []);
+        deep.remove_file("old").and_then(|()| deep.write_new("new", b"", Some(0o600)).map(drop)).expect("changed");
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o711)).expect("set");
+        scan.after(&places, &mut staging).expect("scanned");
+        let above = format!("{name}/").repeat(25);
+        let mut kept: Vec<_> =
+            staging.journal().expect("read").states.into_iter().map(|line| (line.path, line.kind)).collect();
+        kept.sort_by(|one, other| one.0.cmp(&other.0));
+        let expected = [
+            ("./".to_string(), StagedKind::Folder),
+            (format!("{above}new"), StagedKind::Absent),
+            (format!("{above}old"), StagedKind::File),
+        ];
+        assert_eq!(kept, expected);
+        let changes = archive.compare(&workspace, &staging).expect("compared");
+        assert_eq!((changes.changes.len(), changes.unread), (3, Vec::new()));
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn escape(c: char) -> String {
 }
 
 /// Returns whether a text begins with what stands for a byte in a name that is no UTF-8.
-fn stands_for_byte(text: &str) -> bool {
+pub fn stands_for_byte(text: &str) -> bool {
     text.as_bytes().get(1..3).and_then(name::byte_of).is_some()
 }
 

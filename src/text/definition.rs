@@ -183,7 +183,7 @@ fn indent(line: &[u8]) -> usize {
 }
 
 /// Returns `fn open` of `    pub async fn open(url: &str) -> Result {`.
-fn named(line: &str) -> Option<String> {
+pub fn named(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().skip_while(|w| BEFORE.contains(w) || w.starts_with("pub("));
     let kind = words.next()?;
     let kind = ITEMS.iter().find(|i| kind == **i || kind.split('<').next() == Some(**i))?;

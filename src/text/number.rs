@@ -13,6 +13,21 @@ pub fn thousands(n: usize) -> String {
     out
 }
 
+/// Formats a count with its thousands apart.
+pub fn large(n: u64) -> String {
+    thousands(usize::try_from(n).unwrap_or(usize::MAX))
+}
+
+/// Formats dollars to the cent, less than a cent to two digits: `$2.03`, `$0.0013`.
+pub fn dollars(amount: f64) -> String {
+    if amount <= 0.0 || amount >= 0.01 {
+        return format!("${amount:.2}");
+    }
+    let decimals = (1.0 - amount.log10().floor()).min(9.0) as usize;
+    let text = format!("{amount:.decimals$}");
+    format!("${}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Formats as `1 line`, `38 lines`, `2 patches`.
 pub fn plural(n: usize, word: &str) -> String {
     let end = match n {
@@ -44,6 +59,8 @@ mod tests {
             ("0".into(), "999".into(), "1,204".into(), "1,234,567".into())
         );
         assert_eq!((plural(1, "line"), plural(38, "line")), ("1 line".into(), "38 lines".into()));
+        let amounts = [0.0, 2.0, 2.034, 0.416, 0.01, 0.001, 0.00132, 0.000_000_04].map(dollars);
+        assert_eq!(amounts, ["$0.00", "$2.00", "$2.03", "$0.42", "$0.01", "$0.001", "$0.0013", "$0.00000004"]);
         let said = [812, 2_080, 9_949, 9_950, 18_240, 128_000, 999_499, 999_500, 1_240_000].map(tokens);
         assert_eq!(said, ["812", "2.1k", "9.9k", "10k", "18k", "128k", "999k", "1.0M", "1.2M"]);
         assert_eq!((plural(1, "patch"), plural(2, "patch")), ("1 patch".into(), "2 patches".into()));

@@ -52,7 +52,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let folder = match context.reading(given, Access::Folder)? {
         ReadTarget::Inside(path) => context.workspace.full(&path),
         ReadTarget::Approved(path) => path,
-        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path, None)),
+        ReadTarget::Outside(path) => return Ok(RunResult::outside(path)),
     };
     let mut walk = context.workspace.walk("");
     if folder != context.workspace.root() {

@@ -23,9 +23,9 @@ mod undo;
 mod write;
 
 pub use base::{
-    Args, Builtin, CommandCall, ContentHash, FileRead, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress,
-    ReadTarget, Run, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, VerbForms,
-    drift,
+    Args, AtPath, Builtin, CommandCall, ContentHash, FileRead, FileVersion, MainArgument, OfferedTools, OutputBlock,
+    Progress, ReadTarget, Run, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet,
+    VerbForms, drift,
 };
 
 #[cfg(feature = "strand")]

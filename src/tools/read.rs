@@ -1,6 +1,6 @@
 //! `readFile`: a text, whole or by lines.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ pub const TOOL: Builtin = Builtin {
     main: MainArgument::Plain("path"),
     aliases: ToolAliases {
         names: &["viewFile"],
+        words: &["read"],
         parameters: &[ToolAliases::PATH],
         commands: &["view"],
         ..ToolAliases::NONE
@@ -34,12 +35,6 @@ pub const TOOL: Builtin = Builtin {
 
 /// The longest answer, in bytes; beyond it whole lines are left out, and the answer says how to get them.
 const CAP: usize = 256 << 10;
-
-/// Returns that a file needs the person's approval before it is read.
-fn outside(path: PathBuf) -> RunResult {
-    let bytes = path.metadata().ok().map(|file| file.len());
-    RunResult::Outside(path, bytes)
-}
 
 fn parameters() -> Value {
     json!({
@@ -66,12 +61,12 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!("`endLine` ({last}) is before `startLine` ({first})"));
     }
     let (name, read) = match context.reading(given, Access::File)? {
-        ReadTarget::Outside(path) => return Ok(outside(path)),
+        ReadTarget::Outside(path) => return Ok(RunResult::outside(path)),
         ReadTarget::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
         ReadTarget::Inside(path) => {
             let full = context.workspace.full(&path);
             if holds_secrets(&path) && context.approved.as_ref() != Some(&full) {
-                return Ok(outside(full));
+                return Ok(RunResult::outside(full));
             }
             (path.clone(), context.workspace.read_whole(&path))
         }

@@ -17,6 +17,7 @@ pub const TOOL: Builtin = Builtin::changing(
 )
 .named(ToolAliases {
     names: names::REPLACE_IN_FILE,
+    words: &["edit"],
     parameters: &[ToolAliases::PATH, ("search", names::SEARCH), ("replace", names::REPLACE)],
     commands: &["str_replace"],
     ..ToolAliases::NONE

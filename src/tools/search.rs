@@ -79,7 +79,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         ReadTarget::Inside(path) => path,
         // An absolute folder stays absolute in a walk.
         ReadTarget::Approved(path) => path.to_string_lossy().into_owned(),
-        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path, None)),
+        ReadTarget::Outside(path) => return Ok(RunResult::outside(path)),
     };
     let search = SearchRequest {
         keyword: keyword.to_string(),

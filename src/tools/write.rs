@@ -11,6 +11,7 @@ pub const TOOL: Builtin =
     Builtin::changing("writeFile", include_str!("writeFile.md"), ["write", "writing", "wrote"], parameters, edits, run)
         .named(ToolAliases {
             names: names::WRITE_FILE,
+            words: &["write"],
             parameters: &[ToolAliases::PATH, ("content", names::CONTENT)],
             commands: &["create"],
             ..ToolAliases::NONE

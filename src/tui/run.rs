@@ -41,6 +41,8 @@ pub struct Left {
     pub session: Option<String>,
     /// Changes that wait to be reviewed, in words; none: there are none.
     pub unreviewed: Option<String>,
+    /// The words on what was typed in the session and not sent; none: nothing was.
+    pub unsent: Option<&'static str>,
 }
 
 /// The channels to the agent.
@@ -88,7 +90,9 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     received.extend(answers.background.map(Msg::Background));
     received.extend(answers.typed.into_iter().map(Msg::Key));
     let exit = front.run(events, woken, received).await?;
-    Ok(Left { exit, session: front.app.resumable().map(str::to_string), unreviewed: front.app.unreviewed() })
+    let app = front.app;
+    let session = app.resumable().map(str::to_string);
+    Ok(Left { exit, session, unreviewed: app.unreviewed(), unsent: app.unsent() })
 }
 
 struct Front {
@@ -268,6 +272,8 @@ impl Front {
                 Ok(vec![Msg::Resize(columns, rows)])
             }
             Signal::End(number) => {
+                let kept = self.app.keep_unsent(true);
+                self.perform_now(kept.into_iter().collect())?;
                 self.commands.send(Command::Shutdown.into()).ok();
                 self.exit = Some(Exit::Signal(number));
                 Ok(Vec::new())

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Workspace, repository_above};
 use crate::disk;
+use crate::text::clean::clean_line;
 use crate::text::name;
 
 /// The reason why a path outside the root is neither read nor restored.
@@ -75,7 +76,7 @@ pub enum PathError {
         given: String,
     },
     /// No path at all, or one that cannot be written down.
-    #[error("{given:?} is no usable path: {why}")]
+    #[error("\"{}\" is no usable path: {why}", clean_line(given))]
     Unusable {
         /// The path as given.
         given: String,
@@ -106,6 +107,22 @@ impl Workspace {
     /// # Errors
     /// As there.
     pub fn resolve_from(&self, base: &Path, path: &str, access: Access) -> Result<String, PathError> {
+        let inside = self.resolve_named((base, OsStr::new(path)), path, access)?;
+        let why = "its name is not UTF-8";
+        inside.into_os_string().into_string().map_err(|_| PathError::Unusable { given: path.into(), why })
+    }
+
+    /// Resolves as [`Workspace::resolve`] does, for a normalised path, which also names what is no UTF-8.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resolve_normalised(&self, path: &str, access: Access) -> Result<String, PathError> {
+        let inside = self.resolve_named((&self.root, &name::name_of(OsStr::new(path))), path, access)?;
+        Ok(name::text_of(inside.as_os_str()).into_owned())
+    }
+
+    /// Returns the path from the root on of what a name means; `path` is how it was given.
+    fn resolve_named(&self, (base, named): (&Path, &OsStr), path: &str, access: Access) -> Result<PathBuf, PathError> {
         let unusable = |why| PathError::Unusable { given: path.into(), why };
         if path.is_empty() {
             return Err(unusable("it is empty"));
@@ -117,13 +134,13 @@ impl Workspace {
         if (path == "~" || path.starts_with("~/")) && !base.join("~").exists() {
             return Err(unusable("~ stands for nothing here; write it relative to the workspace"));
         }
-        if path.contains('\0') {
+        if named.as_encoded_bytes().contains(&0) {
             return Err(unusable("it holds a NUL"));
         }
         if access != Access::Folder && path.ends_with('/') {
             return Err(PathError::NotAFile { given: path.into(), kind: "a folder" });
         }
-        let real = follow(path, &lexical(base, Path::new(path)), access != Access::Entry)?;
+        let real = follow(path, &lexical(base, Path::new(named)), access != Access::Entry)?;
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
         };
@@ -138,7 +155,7 @@ impl Workspace {
             return Err(PathError::Protected { given: path.into(), what });
         }
         check_kind(path, &real, access)?;
-        inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
+        Ok(inside.into())
     }
 
     /// Resolves as [`Workspace::resolve`] does with [`Access::Entry`], for what an archived state brings back: also
@@ -344,6 +361,18 @@ mod tests {
         assert_eq!(w.resolve("link", Access::Entry).expect("a link"), "link");
         assert_eq!(w.resolve("escape", Access::Entry).expect("a link"), "escape");
         assert!(matches!(w.resolve("escape/secret", Access::Entry), Err(PathError::Outside { .. })));
+    }
+
+    #[test]
+    fn a_name_that_is_no_utf8_is_meant_by_its_text_alone() {
+        let (_dir, w) = world();
+        for path in ["bad\0ff", "new\0e9/caf\0e9"] {
+            assert_eq!(w.resolve_normalised(path, Access::Entry).expect("a name"), path);
+            assert!(matches!(w.resolve(path, Access::Entry), Err(PathError::Unusable { .. })), "a person types no NUL");
+        }
+        for path in ["a\0b", ".shaft/bad\0ff", "escape/bad\0ff"] {
+            assert!(w.resolve_normalised(path, Access::Entry).is_err(), "{path:?}");
+        }
     }
 
     #[test]

@@ -477,7 +477,7 @@ pub fn sync_folders(staged: &[Staged]) -> io::Result<()> {
 pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a String>) -> Vec<String> {
     let inside = |folder: &&String| match folder.starts_with('/') {
         true => workspace.resolve_archived(&format!("{folder}/")).is_ok_and(|real| real[..real.len() - 1] == **folder),
-        false => workspace.resolve(folder, Access::Folder).is_ok_and(|real| real == **folder),
+        false => workspace.resolve_normalised(folder, Access::Folder).is_ok_and(|real| real == **folder),
     };
     let mut gone: Vec<String> = Vec::new();
     for folder in folders.filter(inside) {

@@ -46,7 +46,9 @@ impl World {
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("written");
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
     }
 
     fn read(&self, name: &str) -> String {
@@ -531,10 +533,8 @@ mod rules {
         let world = World::new();
         world.write("app/a.ts", "export function total() {}\n");
         world.write("app/b.js", "import { total } from './a';\ntotals();\n");
-        world.write("app/n.py", "class Node:\n    def next(self) -> \"Node\": pass\n");
         let (_, said) = world.code(0, &["rename", "app/a.ts::total", "sum", "--yes"], "");
         assert!(said.contains("left as they are, since what they mean is not looked up: app/b.js:1\n"), "{said}");
-        assert_eq!(world.json(0, &["rename", "app/n.py::Node", "Item", "--dry-run"], "")["left"][0], "app/n.py:2");
         world.write("app/a.go", "package a\n\nconst (\n\tA = iota\n\tB\n\tC\n)\n");
         for (name, exit) in [("A", 3), ("B", 3), ("C", 0)] {
             world.code(exit, &["remove", &format!("app/a.go::{name}"), "--yes"], "");
@@ -546,6 +546,68 @@ mod rules {
         for (selector, place) in [("app/f.py::f", "app/f.py:4"), ("app/many.py::many", "app/many.py:2")] {
             let (_, said) = world.code(3, &["remove", selector, "--yes"], "");
             assert!(said.contains(place), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_rename_takes_what_stands_in_code_that_is_no_plain_identifier() {
+        let world = World::new();
+        world.write("src/size.rs", "fn size<T>() -> usize { 1 }\nfn f() { println!(\"{}\", size::<u8>()); }\n");
+        world.code(0, &["rename", "src/size.rs::size", "sized", "--yes"], "");
+        let sized = "fn sized<T>() -> usize { 1 }\nfn f() { println!(\"{}\", sized::<u8>()); }\n";
+        assert_eq!(world.read("src/size.rs"), sized);
+        let (_, said) = world.code(3, &["remove", "src/size.rs::sized", "--yes"], "");
+        assert!(said.contains("src/size.rs:2"), "{said}");
+        let node =
+            "import typing as t\nclass Node:\n    def next(self) -> \"t.List[Node]\": pass\n__all__ = [\"Node\"]\n";
+        world.write("app/n.py", &format!("{node}T = t.TypeVar(\"T\", bound=\"Node\")\nprint(\"Node\")\n"));
+        world.write("app/m.py", "from app.n import Node\n__all__ = (\"Node\",)\n");
+        world.code(0, &["rename", "app/n.py::Node", "Item", "--yes"], "");
+        world.code(0, &["rename", "app/n.py::T", "U", "--yes"], "");
+        let item = node.replace("Node", "Item");
+        assert_eq!(world.read("app/n.py"), format!("{item}U = t.TypeVar(\"U\", bound=\"Item\")\nprint(\"Node\")\n"));
+        assert_eq!(world.read("app/m.py"), "from app.n import Item\n__all__ = (\"Item\",)\n");
+    }
+
+    #[test]
+    fn what_may_be_meant_holds_a_rename_and_a_removal() {
+        let world = World::new();
+        for (path, text) in [
+            (
+                "src/lib.rs",
+                "struct Cart { goods: u32 }\nenum Kind { Small }\nsum_of!(Cart: goods);\nmk!(Kind, Small);\n",
+            ),
+            (
+                "src/two.rs",
+                "mod a { pub fn find() {} }\nmod b { pub fn find() {} }\n#[cfg(unix)]\nuse a::*;\n#[cfg(not(unix))]\nuse b::*;\n\
+                 fn f() { find(); }\n",
+            ),
+            ("app/__init__.py", "from ._make import A\nfrom ._make import B\n"),
+            ("app/__init__.pyi", "class A: ...\nclass B: ...\n"),
+            ("app/_make.py", "class A: pass\nclass B: pass\n"),
+            ("app/filters.pyi", "from . import A\n"),
+        ] {
+            world.write(path, text);
+        }
+        for (selector, place) in [
+            ("src/lib.rs::Cart", "src/lib.rs:3"),
+            ("src/lib.rs::Kind.Small", "src/lib.rs:4"),
+            ("src/two.rs::a.find", "src/two.rs:7"),
+            ("src/two.rs::b.find", "src/two.rs:7"),
+            ("app/__init__.pyi::A", "app/filters.pyi:1"),
+            ("app/_make.py::A", "app/filters.pyi:1"),
+        ] {
+            for words in [vec!["rename", selector, "Other", "--yes"], vec!["remove", selector, "--yes"]] {
+                let (_, said) = world.code(3, &words, "");
+                assert!(said.contains(place), "{words:?}: {said}");
+            }
+        }
+        world.code(3, &["rename", "src/lib.rs::Cart.goods", "wares", "--yes"], "");
+        // The stub says what the module holds, though nothing imports it from there.
+        let stub = [("app/_make.py::B", "app/__init__.pyi:2"), ("app/__init__.pyi::B", "app/__init__.py:2")];
+        for (selector, place) in stub {
+            let (_, said) = world.code(3, &["rename", selector, "C", "--yes"], "");
+            assert!(said.contains(&format!("{place}  defines the name too")), "{said}");
         }
     }
 

@@ -143,7 +143,7 @@ fn a_continued_task_prints_its_own_turn_alone() {
         let second = said("Second.");
         let output = w.run(&[&["task", "and now?", "--replay", &second], how].concat());
         let out = String::from_utf8(output.stdout).expect("text");
-        assert!(out.contains("Second.") && !out.contains("First.") && !out.contains("hi"), "{out}");
+        assert!(out.contains("Second.") && !out.contains("First.") && !out.contains("\"hi\""), "{out}");
         if how.len() == 1 {
             assert_eq!(out, "Second.\n");
         }
@@ -516,6 +516,15 @@ fn a_budget_is_an_amount() {
         let (code, err) = w.failure(&["task", "hi", wrong]);
         assert!(code == Some(2) && err.contains("it must be a number from 0"), "{wrong}: {err}");
     }
+}
+
+/// A mode that only reads changes nothing, and asking for a change in it is a mistake that is named before any request.
+#[test]
+fn a_change_is_not_expected_of_a_mode_that_only_reads() {
+    let w = World::new();
+    let recording = w.recording(&[&[(0, json!({"text": "A plan."})), (0, json!({"end": "stop"}))]]);
+    let (code, err) = w.failure(&["task", "hi", "--mode", "plan", "--expect-change", "--replay", &recording]);
+    assert!(code == Some(2) && err.contains("--mode plan changes nothing"), "{err}");
 }
 
 /// Line mode ends where its session cannot be opened.

@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::AgentParts;
+use nebula::memory::{Memory, Options, UsageBy};
 use nebula::protocol::{
     Command, EventBody, Item, Listing, Query, QueryId, Reply, SessionChoice, TurnEnd, WindowResult,
 };
@@ -235,7 +236,7 @@ async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_much_again() {
     let is_answer = |mut step: Vec<Delta>| {
-        step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 0)));
+        step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 1)));
         step
     };
     let steps = (0..3).map(|_| is_answer(call("list", json!({"path": "."})))).chain([is_answer(say("Done."))]);
@@ -411,6 +412,46 @@ async fn an_answer_that_uses_up_the_budget_is_cut_and_its_tokens_count() {
     }
 }
 
+/// The tokens of steps that the server says nothing of are counted by their bytes: the budget holds, and each step is in
+/// what `nebula usage` adds up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_holds_where_the_server_reports_no_usage() {
+    let steps = (0..9).map(|n| call("readFile", json!({"path": format!("f{n}.txt")})));
+    let mut world = World::new().model(steps.chain([say("Done.")]));
+    for n in 0..9 {
+        world = world.file(&format!("f{n}.txt"), &format!("text {n}\n"));
+    }
+    let price = json!({"input": 1_000, "output": 2_000});
+    configure(&world, &json!({"budget": 8.0, "models": {"recording": {"price": price}}}));
+    let mut live = world.start();
+    live.submit("go");
+    let TurnEnd::Asking(why) = live.end().await else { panic!("{:?}", live.events) };
+    assert!(why.starts_with("the budget of $8.00 is used up (≈$"), "{why}");
+    let asked = live.requests().len();
+    assert!((2..10).contains(&asked), "{asked}");
+    let usages = live.events.iter().filter_map(|event| match event {
+        EventBody::Usage(usage) => Some(usage.clone()),
+        _ => None,
+    });
+    let usages: Vec<_> = usages.collect();
+    assert_eq!(usages.len(), asked);
+    assert!(usages.iter().all(|usage| usage.estimated && usage.input > 100 && usage.output > 0), "{usages:?}");
+    let id = opened(&live);
+    live.close().await;
+    let (memory, _) = Memory::open(Options::in_folder(&world.home().join(".nebula")));
+    let rows = memory.usage(None, Some(&id), UsageBy::Session).expect("read");
+    drop(memory);
+    assert_eq!((rows[0].steps, rows[0].unpriced, rows[0].estimated), (asked as u64, 0, asked as u64));
+    assert_eq!(rows[0].input, usages.iter().map(|usage| usage.input).sum::<u64>());
+    // It stays used up in the next run.
+    let mut again = world.start();
+    again.open(SessionChoice::Resume(id));
+    again.submit("and now?");
+    assert!(matches!(again.end().await, TurnEnd::Asking(_)));
+    assert!(again.requests().is_empty());
+    again.close().await;
+}
+
 /// `nebula task` with `compact: "ask"`: nobody can be asked, so the summary counts; it is told, and is no answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_summary_that_nobody_can_be_asked_about_counts_and_is_told() {
@@ -456,7 +497,11 @@ fn narrow() -> serde_json::Value {
 
 /// A session whose third message begins a summary, with the question for it.
 async fn filled(steps: &[&str]) -> (World, Live, nebula::protocol::Question) {
-    let mut world = World::new().model(steps.iter().map(|text| say(text)));
+    filled_by(steps.iter().map(|text| say(text))).await
+}
+
+async fn filled_by(steps: impl IntoIterator<Item = Vec<Delta>>) -> (World, Live, nebula::protocol::Question) {
+    let mut world = World::new().model(steps);
     for name in ["n1", "n2", "n3"] {
         world = world.file(&format!("{name}.txt"), &lines_of(name));
     }
@@ -494,6 +539,96 @@ async fn the_newest_message_stays_whole_behind_a_summary_that_is_made_by_itself(
     let resumed = texts(&again.requests().pop().expect("a request"));
     assert_eq!(resumed, [sent[0].as_str(), &sent[1], "Three.", "still there?"]);
     again.close().await;
+}
+
+/// A model that calls a tool in place of a summary, and then says nothing, does not keep the session from going on: the
+/// facts stand for the conversation, and the newest message is sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_the_model_does_not_write_is_made_of_the_facts() {
+    let call = call("readFile", json!({"path": "n1.txt"}));
+    let (_world, mut live, question) = filled_by([say("One."), say("Two."), call, say(""), say("Three.")]).await;
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    assert_eq!(requests.len(), 5);
+    assert!(!requests[2].tools.is_empty() && requests[3].tools.is_empty(), "the second try has no tools");
+    assert_eq!(texts(&requests[2]), texts(&requests[3]));
+    let sent = texts(&requests[4]);
+    assert!(sent[0].contains("> first @n1.txt") && sent[0].contains("- n2.txt"), "{}", sent[0]);
+    assert!(sent[1].starts_with("third @n3.txt"), "{}", sent[1]);
+    let notices = live.events.iter().filter_map(|event| match event {
+        EventBody::Added(_, Item::Notice(notice)) => Some(notice.title.clone()),
+        _ => None,
+    });
+    let why = "the conversation could not be summarised: the model gave no summary";
+    assert_eq!(notices.filter(|title| title == why).count(), 1);
+    live.close().await;
+}
+
+/// The second try counts where the model writes then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_calls_in_place_of_a_summary_is_asked_once_more() {
+    let call = call("readFile", json!({"path": "n1.txt"}));
+    let (_world, mut live, question) =
+        filled_by([say("One."), say("Two."), call, say("In short."), say("Three.")]).await;
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert!(sent[0].ends_with("In short.") && sent[1].starts_with("third @n3.txt"), "{}", sent[0]);
+    live.close().await;
+}
+
+/// A server that refuses the request for a summary with tools and without takes the one in which the facts stand.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_the_server_refuses_is_made_of_the_facts() {
+    let world = World::new();
+    let model = Arc::new(Refusing::default());
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let mut live = world.start_with(parts, unasked);
+    live.submit("the first");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    compacted(&mut live, "use it").await;
+    live.submit("the second");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let seen = model.0.lock().expect("not poisoned");
+    let tools: Vec<bool> = seen.iter().map(|request| request.tools.is_empty()).collect();
+    assert_eq!(tools, [false, false, true, false]);
+    let sent = texts(&seen[3]);
+    assert!(sent[0].contains("> the first") && sent[1] == "the second", "{sent:?}");
+    drop(seen);
+    live.close().await;
+}
+
+/// A model whose server refuses requests for summaries.
+#[derive(Default)]
+struct Refusing(Mutex<Vec<Request>>);
+
+impl Provider for Refusing {
+    fn name(&self) -> &str {
+        "openai"
+    }
+
+    fn place(&self) -> String {
+        "refusing".into()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Chat, place: "http://refusing".into(), model: model.into() }
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        let summarises = request.messages.last().is_some_and(|message| message.text().contains("Summarise this"));
+        self.0.lock().expect("not poisoned").push(request);
+        match summarises {
+            true => stream::iter([Err(Error::new(ErrorKind::BadRequest, "refused", ""))]).boxed(),
+            false => stream::iter([Ok(Delta::Text("Yes.".into())), Ok(Delta::End(EndReason::Stop))]).boxed(),
+        }
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 }
 
 /// A message that fits no window is not summarised in place of being sent, also where the window is learnt from its refusal.

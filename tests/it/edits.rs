@@ -254,8 +254,12 @@ mod properties {
     use proptest::prelude::*;
 
     /// Lines by which models leave out the rest of a file.
-    const MARKS: [&str; 31] = [
+    const MARKS: [&str; 35] = [
         "# ... (remaining settings unchanged)",
+        "# [...]",
+        "# .. ..",
+        "# --- snip ---",
+        "# (omitted for brevity)",
         "# ...",
         "# … rest of the file",
         "# rest of the code remains the same",

@@ -233,6 +233,30 @@ fn a_draft_keeps_the_keys_and_a_banner_tells_what_waits() {
     assert!(stage.text().contains("› and don't!") && decided(&stage).is_empty(), "{}", stage.text());
 }
 
+/// What cannot be done during a turn is in the input again, and is done once the turn is over.
+#[test]
+fn a_command_that_has_to_wait_goes_back_into_the_input() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    let undone = |stage: &Stage| stage.sent().iter().any(|command| matches!(command, Command::UndoCompact));
+    stage.keys("/compact undo<enter>");
+    assert!(stage.text().contains("› /compact undo"), "{}", stage.text());
+    assert!(!undone(&stage), "{:?}", stage.sent());
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.wait(1_000);
+    stage.keys("<enter>");
+    assert!(undone(&stage) && !stage.text().contains("› /compact undo"), "{}", stage.text());
+}
+
+/// A command that puts something into the input leaves it there.
+#[test]
+fn what_a_typed_command_puts_into_the_input_stays() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/rag price of a line<enter>");
+    assert!(stage.text().contains("@rag price of a line"), "{}", stage.text());
+}
+
 #[test]
 fn a_draft_is_no_answer() {
     let mut stage = Stage::new(140, 40, "dark");
@@ -406,6 +430,48 @@ fn a_conflict_is_decided_by_enter_right_after_its_question_alone() {
     let mut stage = asking();
     stage.keys("<enter>");
     assert!(matches!(decided(&stage)[..], [Effect::Send(Command::DecideConflict(..))]), "{:?}", decided(&stage));
+}
+
+#[test]
+fn the_wheel_over_a_question_scrolls_the_chat_and_selects_nothing() {
+    let no = Effect::Send(Command::Reply(QuestionId(101), Reply::Choice(1)));
+    let first = Effect::Send(Command::Reply(QuestionId(101), Reply::Choice(0)));
+    for (arrival, answer) in [(Arrival::Permission, no), (Arrival::Question { choices: true }, first)] {
+        let mut stage = Stage::new(100, 24, "dark");
+        reading(&mut stage);
+        arrive(&mut stage, arrival, 1);
+        stage.wait(3_000);
+        let before = stage.text();
+        let row = before.lines().position(|line| line.contains("Delete the folder?")).expect("the question");
+        let wheel = |stage: &mut Stage, kind| {
+            let event = MouseEvent { kind, column: 10, row: row as u16 + 1, modifiers: KeyModifiers::NONE };
+            stage.say(Msg::Mouse(event));
+        };
+        (0..3).for_each(|_| wheel(&mut stage, MouseEventKind::ScrollUp));
+        let text = stage.text();
+        let from = |text: &str| text.lines().skip(row).take(3).map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(from(&text), from(&before), "{text}");
+        assert_ne!(text, before, "the chat scrolls");
+        (0..4).for_each(|_| wheel(&mut stage, MouseEventKind::ScrollDown));
+        stage.keys("<enter>");
+        assert_eq!(decided(&stage), [&answer], "{arrival:?}");
+    }
+}
+
+#[test]
+fn the_keys_of_a_question_are_in_its_hints_and_its_help() {
+    for (arrival, keys) in [(Arrival::Permission, "y n"), (Arrival::Question { choices: true }, "1-3")] {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        arrive(&mut stage, arrival, 1);
+        stage.wait(3_000);
+        assert!(stage.text().contains(&format!("{keys} select")), "{}", stage.text());
+        stage.keys("<f1>");
+        let words = format!("{keys} select");
+        let row = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(&words);
+        let text = stage.text();
+        assert!(text.contains("answer later") && text.lines().take(39).any(row), "{text}");
+    }
 }
 
 #[test]

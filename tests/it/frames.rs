@@ -132,6 +132,7 @@ pub fn restoring(stage: &mut Stage) {
                 choice: None,
                 conflicts: Some(0),
                 rung: None,
+                is_later: false,
             },
         ),
         preview("src/money.rs", RestoreStatus::Equal),

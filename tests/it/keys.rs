@@ -269,7 +269,7 @@ fn scenes(context: Context) -> Vec<Scene> {
             ("the diff, below", || {
                 let mut s = blaming();
                 s.keys("<down>o");
-                let change = ReviewChange { change: two_files(), units: Vec::new(), later: Vec::new() };
+                let change = ReviewChange { change: two_files(), aside: Vec::new(), later: Vec::new() };
                 s.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
                 s.keys("]]");
                 s
@@ -282,7 +282,7 @@ fn scenes(context: Context) -> Vec<Scene> {
             ("the diff", || {
                 let mut s = blaming();
                 s.keys("<down>o");
-                let change = ReviewChange { change: two_files(), units: Vec::new(), later: Vec::new() };
+                let change = ReviewChange { change: two_files(), aside: Vec::new(), later: Vec::new() };
                 s.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
                 s
             }),
@@ -330,7 +330,8 @@ pub fn list_changes(stage: &mut Stage) {
     stage.answer(|query| *query == Query::Review, Listing::Review(turns));
     let change = two_files();
     let later = vec![("src/cart.rs".to_string(), 0)];
-    let change = ReviewChange { change, units: vec![".git/index".into()], later };
+    let aside = vec![("target/".to_string(), "it can be rebuilt".to_string())];
+    let change = ReviewChange { change, aside, later };
     stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
 }
 

@@ -37,6 +37,7 @@ mod picture;
 mod play;
 mod pty;
 mod replies;
+mod resume;
 mod rules;
 mod scenes;
 mod screens;

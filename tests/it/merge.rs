@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nebula::archive::{Archive, ArchiveSettings, Id};
 use nebula::execute::{Applied, ApplyError, Executed, Stores, execute, sweep};
-use nebula::memory::{ChangesetCause, Memory, Options};
+use nebula::memory::{ChangesetCause, ChangesetState, Memory, Options};
 use nebula::proposal::{
     Choice, Consent, Decided, Decision, FileChange, FileDecision, MergeRung, Proposal, ProposalId, State,
 };
@@ -436,7 +436,8 @@ fn a_file_that_never_stops_changing_is_refused_after_a_few_tries() {
     }
     assert!(w.text().contains("    1\n") && w.text().contains("mine "), "{}", w.text());
     assert_eq!(w.now("other"), State::Absent);
-    assert!(w.memory.changesets(&w.project()).expect("asked").is_empty());
+    let known = w.memory.changesets(&w.project()).expect("asked");
+    assert!(known.iter().all(|changeset| changeset.state == ChangesetState::Failed), "{known:?}");
 }
 
 #[test]
@@ -457,6 +458,36 @@ fn only_the_accepted_hunks_go_into_the_file_as_it_is() {
     w.outside(lines(&[(5, "cinq"), (35, "trente-cinq")]));
     w.execute(&decided).expect("merged");
     assert_eq!(w.text(), lines(&[(5, "cinq"), (15, "fifteen"), (35, "trente-cinq")]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_someone_else_wrote_meanwhile_is_said_to_be_there_already() {
+    let world = world::World::new()
+        .file("a.rs", &functions("1", "2"))
+        .model([calls(&[replace("a.rs", "    1", "    one")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("count");
+    let proposal = live.proposal().await;
+    world.write("a.rs", &functions("one", "2"));
+    live.until(|e| matches!(e, EventBody::Drifted(paths) if *paths == ["a.rs"]).then_some(())).await;
+    live.send(AgentCommand::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    let (merged, changeset) = live
+        .until(|e| match e {
+            EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Applied { merged, changeset, .. })) => {
+                Some((merged.clone(), changeset.clone()))
+            }
+            EventBody::Proposal(ProposalEvent::Settled(_, other)) => panic!("{other:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!((merged[0].rung, changeset), (MergeRung::There, None));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = &results(&live)[0];
+    assert!(told.starts_with("a.rs: already there; nothing was written") && !told.contains("+1"), "{told}");
+    let all = calls_of(&live.events);
+    let call = all.values().next().expect("a call");
+    assert_eq!((call.state, call.summary.as_str(), call.counts), (CallState::Done, "already there", None));
+    assert!(call.change.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -463,3 +463,71 @@ fn line_mode_ends_at_the_second_ctrl_c() {
     terminal.keys("\u{3}");
     assert_eq!(terminal.exit(), 0);
 }
+
+/// Starts line mode in a folder, on a model that changes `one` in `a.txt` to `ONE`.
+fn line_mode_that_edits(home: &Path) -> Terminal {
+    let edit = serde_json::json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
+    let recording = [
+        serde_json::json!({"recording": 1}),
+        serde_json::json!({"step": 1}),
+        serde_json::json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
+        serde_json::json!({"ms": 0, "delta": {"end": "calls"}}),
+        serde_json::json!({"step": 2}),
+        serde_json::json!({"ms": 0, "delta": {"text": "Done."}}),
+        serde_json::json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let text: String = recording.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::create_dir_all(home.join("work/.git")).expect("made");
+    std::fs::write(home.join("recording.jsonl"), text).expect("written");
+    std::fs::write(home.join("work/a.txt"), "one\n").expect("written");
+    let (program, recording) = (env!("CARGO_BIN_EXE_nebula"), home.join("recording.jsonl"));
+    let arguments = ["chat", "--replay", recording.to_str().expect("text")];
+    let mut terminal = Terminal::start_in(program, &arguments, &home.join("work"));
+    terminal.wait_until("a prompt", |screen| screen.trim_end().ends_with("you>"));
+    terminal
+}
+
+/// An answer counts as soon as its question is printed, and one that was begun before goes neither there nor to the model.
+#[test]
+fn line_mode_takes_the_answer_that_was_begun_after_its_question() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut terminal = line_mode_that_edits(home.path());
+    let prompt = |words: &'static str| move |screen: &str| screen.trim_end().ends_with(words);
+    let file = || std::fs::read_to_string(home.path().join("work/a.txt")).expect("it is there");
+    terminal.keys("shout\ry");
+    terminal.wait_until("the proposal", prompt("decide>"));
+    terminal.keys("\r");
+    terminal.wait_for("dropped, because it was typed before the question: y");
+    terminal.wait_until("the proposal again", prompt("decide>"));
+    assert_eq!(file(), "one\n");
+    terminal.keys("y\r");
+    terminal.wait_for("1 of 1 hunk written");
+    terminal.wait_for("nebula: Done.");
+    terminal.wait_until("a prompt", prompt("you>"));
+    terminal.keys("undo\r");
+    terminal.wait_until("the question", prompt("answer>"));
+    terminal.keys("y\r");
+    terminal.wait_for("restored a.txt");
+    terminal.wait_until("a prompt", prompt("you>"));
+    let screen = terminal.screen().contents();
+    assert_eq!((screen.matches("typed before").count(), screen.matches("nebula: ").count()), (1, 1), "{screen}");
+    assert_eq!(file(), "one\n");
+}
+
+/// Ctrl-C stops the turn and what would begin another one.
+#[test]
+fn line_mode_drops_what_waits_to_be_sent_at_ctrl_c() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut terminal = line_mode_that_edits(home.path());
+    terminal.keys("shout\rlook again");
+    terminal.wait_until("the proposal", |screen| screen.trim_end().ends_with("decide>"));
+    terminal.keys("\r");
+    terminal.wait_for("kept for later, because it was typed before the question: look again");
+    terminal.keys("\u{3}");
+    terminal.wait_for("dropped, not sent: look again");
+    terminal.wait_until("a prompt", |screen| screen.trim_end().ends_with("you>") && screen.contains("interrupted"));
+    let screen = terminal.screen().contents();
+    assert!(!screen.contains("nebula: Done."), "{screen}");
+    terminal.keys("\u{4}");
+    assert_eq!(terminal.exit(), 0);
+}

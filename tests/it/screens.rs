@@ -189,6 +189,45 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
 }
 
 #[test]
+fn what_was_not_sent_is_kept_with_the_session_and_held_when_it_comes_back() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("one<enter>");
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
+    let kept = |stage: &Stage| {
+        let kept = stage.sent().into_iter().filter_map(|c| match c {
+            Command::KeepUnsent(_, unsent) => Some(unsent.clone()),
+            _ => None,
+        });
+        kept.collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&stage), []);
+    stage.keys("two<enter>");
+    assert_eq!(kept(&stage), [Unsent { queue: vec!["two".into()], draft: String::new() }]);
+    stage.keys("a draft<ctrl-c><ctrl-c>");
+    let unsent = Unsent { queue: vec!["two".into()], draft: "a draft".into() };
+    assert_eq!(kept(&stage).last(), Some(&unsent));
+
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.tell(EventBody::Unsent(unsent));
+    let texts = |stage: &Stage| {
+        let sent = stage.sent().into_iter().filter_map(|c| match c {
+            Command::Submit(p) => Some(p.text.clone()),
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    assert!(stage.text().contains("› a draft") && texts(&stage).is_empty(), "{}", stage.text());
+    stage.keys("<enter>");
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    assert_eq!(texts(&stage), ["a draft"], "what came back goes only when the person says so");
+    stage.keys("<enter>");
+    assert_eq!(texts(&stage), ["a draft", "two"]);
+}
+
+#[test]
 fn a_question_is_answered_by_just_writing() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
@@ -345,6 +384,31 @@ fn the_open_session_is_gone_back_to_and_not_deleted_from_the_list() {
     assert!(!stage.text().contains("sessions of"), "{}", stage.text());
     let opened = stage.sent().into_iter().filter(|c| matches!(c, Command::Open(_) | Command::Sessions(_))).count();
     assert_eq!(opened, 1, "{:?}", stage.sent());
+}
+
+#[test]
+fn the_wheel_deletes_no_session() {
+    let mut stage = Stage::start(140, 42, "dark", Start::New);
+    stage.tell(opened(status()));
+    choosing(&mut stage);
+    stage.keys("<down><ctrl-x>");
+    let asked = stage.text();
+    assert!(asked.contains("keep it") && asked.contains("delete it"), "{asked}");
+    mouse(&mut stage, MouseEventKind::ScrollDown, (70, 15));
+    assert_eq!(stage.text(), asked);
+    stage.keys("<enter>");
+    assert!(!stage.sent().iter().any(|command| matches!(command, Command::Sessions(_))), "{:?}", stage.sent());
+}
+
+#[test]
+fn an_opened_call_is_closed_by_the_key_that_opened_it() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("<f4>");
+    assert!(stage.text().contains("Enter open"), "{}", stage.text());
+    stage.keys("<enter>");
+    let text = stage.text();
+    assert!(text.contains("Enter close") && !text.contains("Enter open"), "{text}");
 }
 
 #[test]
@@ -825,8 +889,14 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
     let path = proposal.files[0].path.clone();
-    let kind =
-        RestoreStatus::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0), rung: None };
+    let kind = RestoreStatus::Foreign {
+        at: None,
+        counts: Counts::default(),
+        choice: None,
+        conflicts: Some(0),
+        rung: None,
+        is_later: false,
+    };
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(
         proposal.clone(),
         vec![RestorePreview { path: path.clone(), status: kind }],

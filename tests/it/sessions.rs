@@ -10,8 +10,8 @@ use futures_util::future::{BoxFuture, ready};
 use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
-    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, ProposalEvent, SessionChoice, SessionId,
-    Setting, TurnEnd,
+    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Level, Prompt, ProposalEvent, SessionChoice,
+    SessionId, Setting, TurnEnd,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
@@ -28,6 +28,8 @@ use crate::support::world::{World, call, say};
 #[derive(Default)]
 struct Led {
     waiting: Mutex<HashMap<String, mpsc::UnboundedReceiver<Delta>>>,
+    /// A request has come.
+    asked: tokio::sync::Notify,
 }
 
 impl Led {
@@ -53,6 +55,7 @@ impl Provider for Led {
     }
 
     fn stream(&self, request: Request) -> Deltas {
+        self.asked.notify_one();
         let first = request.messages[0].text().into_owned();
         // What the test does not answer waits until it is interrupted.
         let Some(deltas) = self.waiting.lock().expect("unpoisoned").remove(&first) else {
@@ -237,6 +240,48 @@ async fn a_session_opened_in_place_of_another_closes_it_and_one_beside_does_not(
     drop(says);
     assert_eq!(many.end(&b).await, TurnEnd::Done);
     many.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_without_an_answer_is_resumed_with_the_model_that_was_asked_and_its_end() {
+    let world = World::new();
+    let model = Arc::new(Led::default());
+    let mut many = Many::start(&world, Arc::clone(&model));
+    let mut opened = Vec::new();
+    for _ in 0..2 {
+        many.send(None, Command::OpenBeside(SessionChoice::New));
+        opened.push(loop {
+            let event = many.next().await;
+            if matches!(event.body, EventBody::Opened(_)) {
+                break event.session.expect("the session that was opened");
+            }
+        });
+    }
+    let [a, b] = opened.as_slice() else { panic!("{opened:?}") };
+    // The first has asked nothing yet: it asks what is chosen meanwhile.
+    many.send(Some(b), Command::Set(Setting::Model("led".into())));
+    many.until(b, |e| match e {
+        EventBody::Status(status) if status.model.as_deref() == Some("led") => Some(()),
+        _ => None,
+    })
+    .await;
+    many.send(Some(a), Command::Submit(Prompt { text: "alpha".into() }));
+    model.asked.notified().await;
+    many.send(Some(a), Command::Interrupt);
+    assert_eq!(many.end(a).await, TurnEnd::Interrupted);
+    many.send(Some(a), Command::Close);
+    many.send(None, Command::OpenBeside(SessionChoice::Resume(a.to_string())));
+    let status =
+        many.until(a, |e| if let EventBody::Opened(info) = e { Some(info.status.clone()) } else { None }).await;
+    assert_eq!(status.model.as_deref(), Some("led"));
+    let items = many.until(a, |e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+    let [(_, Item::User { .. }), (_, Item::Notice(notice))] = items.as_slice() else { panic!("{items:?}") };
+    assert_eq!((notice.level, notice.title.as_str()), (Level::Broken, "interrupted"));
+    many.close().await;
+    let database = rusqlite::Connection::open(world.home().join(".nebula/memory.db")).expect("a database");
+    let used =
+        database.query_row("SELECT model_used FROM sessions WHERE id = ?1", [&**a], |row| row.get::<_, String>(0));
+    assert_eq!(used.expect("the session"), "led");
 }
 
 /// An answer that calls so often.

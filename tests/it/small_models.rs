@@ -347,6 +347,36 @@ async fn a_doubtful_whole_file_raises_a_question_first() {
     live.close().await;
 }
 
+/// A whole new text without the lines around its definitions raises the same question; a lone
+/// definition between such lines takes the place of its namesake.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_around_the_definitions_of_a_file_is_not_lost() {
+    let one = "import os\n\nA = 1\n\n\ndef a():\n    return A\n";
+    let main = "\n\nif __name__ == \"__main__\":\n    print(a())\n";
+    let (file, other) = (format!("{one}\n\ndef b():\n    return 2\n{main}"), format!("{one}{main}"));
+    let changed = |text: &str| text.replace("return A", "return A + 1");
+    let part = "def a():\n    return A + 1\n\n\ndef b():\n    return 2\n";
+    let fenced = |text: &str| say(&format!("a.py\n```python\n{text}```\n"));
+    let world = World::new().file("a.py", &file).approve("edits");
+    let world = world.model([fenced(part), fenced(&changed(&file)), say("Done.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let a return one more in @a.py");
+    live.end().await;
+    let question_text = live.requests()[1].messages.last().expect("a question").text().into_owned();
+    assert!(question_text.contains("is a part of the file meant?"), "{question_text}");
+    assert_eq!(world.read("a.py"), changed(&file));
+    live.close().await;
+    let world = World::new().file("a.py", &other).approve("edits");
+    let world = world.model([fenced("def a():\n    return A + 1\n"), say("Done.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let a return one more in @a.py");
+    let proposal = live.decide(nebula::proposal::Choice::Accept).await;
+    assert!(proposal.needs_person().is_some());
+    live.end().await;
+    assert_eq!(world.read("a.py"), changed(&other));
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_that_should_have_changed_something_says_so() {
     let world = World::new()
@@ -430,4 +460,24 @@ async fn the_ends_of_turns_are_shown_again_on_resume() {
         assert_eq!(recalled.iter().filter_map(title).collect::<Vec<_>>(), told, "{end}");
         again.close().await;
     }
+}
+
+/// The notice at the end of a turn names the file of a block that was not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_for_another_file_is_named_at_the_end_of_the_turn() {
+    let world = World::new().file("a.py", "x = 1\n").approve("edits");
+    let world = world.model([say("Here is the test.\n\n`tests/t.py`\n```python\nimport a\n```\n")]);
+    let mut live = world.start();
+    live.submit("Test @a.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let detail = |event: &EventBody| match event {
+        EventBody::Added(_, Item::Notice(notice)) if notice.title == "no file was changed" => {
+            Some(notice.detail.clone())
+        }
+        _ => None,
+    };
+    let details: Vec<String> = live.events.iter().filter_map(detail).collect();
+    assert!(details.len() == 1 && details[0].contains("tests/t.py"), "{details:?}");
+    assert!(!world.has("tests/t.py"));
+    live.close().await;
 }

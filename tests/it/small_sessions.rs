@@ -427,3 +427,74 @@ async fn an_applied_file_in_a_titled_fence_is_no_unread_block() {
         assert!(!ran.notices().iter().any(|text| text.contains("not read as an edit")), "{:?}", ran.notices());
     }
 }
+
+/// A new file in a fence is a file where edits are written as text. Where calls are expected it is named at the end of the
+/// turn and in the last line, and the model is told beside an edit that was read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_file_in_a_fence_is_made_or_named() {
+    let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
+    let new = "tests/test_calc.py\n```python\nimport calc\n```\n";
+    for format in ["whole", "blocks", "xml", "patch", "lines"] {
+        let world = World::new().file("calc.py", &before);
+        let words = ["--format", format, "--approve", "edits", "Test @calc.py"];
+        let ran = task(&world, UNKNOWN, &words, &[new]).await;
+        assert!(world.has("tests/test_calc.py"), "{format}: {:?}", ran.notices());
+        assert_eq!((world.read("tests/test_calc.py").as_str(), ran.code), ("import calc\n", Some(0)), "{format}");
+    }
+    let world = World::new().file("calc.py", &before);
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Test @calc.py"], &[new]).await;
+    let said = "no file was changed. The answer holds text for tests/test_calc.py";
+    assert!(ran.notices().iter().any(|notice| notice.starts_with(said)), "{:?}", ran.notices());
+    assert!(ran.done()["note"].as_str().is_some_and(|note| note.starts_with(said)), "{}", ran.done());
+    assert_eq!((world.has("tests/test_calc.py"), ran.code), (false, Some(0)));
+    let both = format!("calc.py\n```python\n{after}```\n\n{new}");
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix and test @calc.py"], &[&both, new]).await;
+    assert!(ran.last_message(1).contains("it is none of the files that were read"), "{}", ran.last_message(1));
+    // By then the model is known to write text.
+    assert_eq!((world.read("calc.py"), world.read("tests/test_calc.py")), (after, "import calc\n".into()));
+}
+
+/// A definition under its file's path is for a person to decide, in every format.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_under_its_path_is_offered_in_every_format() {
+    let file =
+        "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n";
+    let part = "calc.py\n```python\ndef two():\n    return 22\n```\n";
+    let bare = "Change it so:\n```python\ndef two():\n    return 22\n```\n";
+    for (format, reply) in [("tools", part), ("auto", part), ("blocks", part), ("blocks", bare), ("xml", bare)] {
+        let world = World::new().file("calc.py", file);
+        let words = ["--format", format, "--approve", "edits", "Fix @calc.py"];
+        let ran = task(&world, UNKNOWN, &words, &[reply, "I cannot do more."]).await;
+        assert!(ran.events.iter().any(|event| event["type"] == "proposal"), "{format}: {:?}", ran.events);
+        assert_eq!((world.read("calc.py").as_str(), ran.code), (file, Some(3)), "{format}");
+    }
+}
+
+/// What was changed stands although something else was refused again and again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_in_which_a_part_is_refused_twice_is_refused_in_part() {
+    let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
+    let world = World::new().file("calc.py", &before).file("index.html", "<p>a</p>\n");
+    let reply = format!("index.html\n```html\n<p>b</p>\n```\n\ncalc.py\n```python\n{after}```\n");
+    let ran = task(&world, SMALL, &["--approve", "edits", "Fix @calc.py"], &[&reply, &reply]).await;
+    assert_eq!((world.read("calc.py"), world.read("index.html").as_str()), (after, "<p>a</p>\n"));
+    let done = ran.done();
+    assert_eq!((&done["reason"], &done["changed"], ran.code), (&json!("refused"), &json!(1), Some(3)), "{done}");
+}
+
+/// An edit that leaves its file as it is counts no lines.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_without_a_change_shows_no_lines() {
+    let (world, prompt, _) = pager();
+    let same = format!("pager.py\n```python\n{}```\n", world.read("pager.py"));
+    let list = json!({"data": [{"id": SMALL.0, "max_model_len": SMALL.1}]}).to_string();
+    let list = answer("200 OK", "content-type: application/json\r\n", &list);
+    let server = MockServer::start(vec![list, streamed(&same), streamed("It is fine.")]).await;
+    configure(&world, &server, SMALL.0);
+    let output = nebula(&world, &["task", "--approve", "edits", &prompt]).await;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = told.lines().find(|line| line.contains("no change")).expect("a line of the edit");
+    assert!(line.contains("pager.py") && !line.contains('+'), "{told}");
+}

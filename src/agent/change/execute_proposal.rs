@@ -15,7 +15,7 @@ use crate::execute::store::{self, StoreRevert};
 use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, Decided, Decision, HunkCount, MergedFile, Proposal, RestorePreview, State};
+use crate::proposal::{Consent, Decided, Decision, HunkCount, MergeRung, MergedFile, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome, ProposalEvent};
 
 /// The one who is asked.
@@ -87,6 +87,15 @@ impl ProposalResult {
             tested: None,
             merged_before: Vec::new(),
         }
+    }
+
+    /// Returns whether all that was accepted of a file was there already, so that it was not written.
+    pub fn is_there(&self, path: &str) -> bool {
+        let merged = match &self.outcome {
+            Outcome::Applied { merged, .. } => merged.as_slice(),
+            _ => &[],
+        };
+        merged.iter().any(|file| file.path == path && file.rung == MergeRung::There)
     }
 
     /// Returns the files into which the change was merged, when it was proposed or when it was written.
@@ -279,7 +288,7 @@ fn execute_decided(
             }
             Ok(applied)
         }
-        Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
+        Err(ApplyError::Conflict { path, expected, found, .. }) => Err(Outcome::Conflict { path, expected, found }),
         Err(error) if error.is_stopped() => Err(Outcome::Withdrawn),
         Err(other) => Err(Outcome::Failed(other.to_string())),
     }

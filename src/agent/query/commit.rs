@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
 use crate::context::commit as staged;
+use crate::context::request::Window;
 use crate::context::templates::Templates;
 use crate::git::{Repository, Trust};
 use crate::messages::agent as say;
@@ -68,11 +69,9 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
     let skip_backoff = context.skip_backoff.clone();
     let base = Request { model: target.model.clone(), facts, effort, skip_backoff, beside: true, ..Request::default() };
     let (message, usage) = propose(&*provider, base, templates, root, language).await?;
-    if let Some(usage) = usage {
-        let beside = target.cost(&usage).beside(None, &target.model, &usage);
-        let (project, id) = (context.services.project(), context.id());
-        context.services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));
-    }
+    let beside = target.cost(&usage).beside(None, &target.model, &usage);
+    let (project, id) = (context.services.project(), context.id());
+    context.services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));
     Ok(message)
 }
 
@@ -86,7 +85,7 @@ pub async fn propose(
     templates: Templates,
     root: std::path::PathBuf,
     language: Option<String>,
-) -> Result<(String, Option<Usage>), (String, String)> {
+) -> Result<(String, Usage), (String, String)> {
     let prepared = tokio::task::spawn_blocking(move || {
         staged::staged(&root).map(|staged| staged::prompt(&templates, &staged, language.as_deref()))
     });
@@ -95,7 +94,8 @@ pub async fn propose(
         Ok(Err(e)) => return Err((e.to_string(), String::new())),
         Err(_) => return Err((say::git_not_run().into(), String::new())),
     };
-    let messages = vec![Arc::new(Message::user(prompt))];
+    let tokens = |bytes: usize| Window::default().tokens(bytes);
+    let (sent, messages) = (tokens(prompt.len()), vec![Arc::new(Message::user(prompt))]);
     let mut deltas = provider.stream(Request { messages, ..base });
     let mut answer = Answer::default();
     while let Some(delta) = deltas.next().await {
@@ -103,7 +103,7 @@ pub async fn propose(
     }
     match staged::tidied(&answer.text) {
         text if text.is_empty() => Err((say::no_proposed_message().into(), say::try_again().into())),
-        text => Ok((text, answer.usage)),
+        text => Ok((text, Usage::or_counted(answer.usage, sent, tokens(answer.written())))),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::Id;
 use crate::archive::restore::state_sha;
+use crate::config::ValueSource;
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
 use crate::memory::{self, MessageState, SessionUse, UsageBy, UsageRow, UsageWords, usage_tables};
@@ -165,13 +166,15 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         (rows, total)
     };
     let mut text = format!("```\n{}```\n\n", usage_tables(&rows_by.map(with_total), models::as_of(), &words));
-    let (parts, rules) = (context.status_data.fixed_parts(), context.status().rules);
-    let rules = rules.into_iter().map(|rule| (rule.path, rule.bytes as u64 / 4));
+    let (parts, rules) = (context.status_data.fixed(), context.status().rules);
+    let rules = rules.into_iter().map(|rule| (rule.path, Some(rule.bytes as u64 / 4)));
     let parts = parts.into_iter().filter(|(part, _)| *part != say::rules_part());
-    let fixed: Vec<(String, u64)> = parts.map(|(part, tokens)| (part.to_string(), tokens)).chain(rules).collect();
+    let fixed: Vec<(String, Option<u64>)> =
+        parts.map(|(part, tokens)| (part.to_string(), tokens)).chain(rules).collect();
     if !fixed.is_empty() {
         text.push_str(say::fixed_tokens());
-        fixed.iter().for_each(|(part, size)| text.push_str(&format!("| {part} | {} |\n", tokens(*size))));
+        let size = |size: &Option<u64>| size.map_or_else(|| say::not_known_yet().to_string(), tokens);
+        fixed.iter().for_each(|(part, known)| text.push_str(&format!("| {part} | {} |\n", size(known))));
     }
     Ok(text)
 }
@@ -417,7 +420,18 @@ fn config(services: &Services) -> String {
     let mut text = say::key_value_from().to_string();
     for (key, value, origin) in services.config.read().listing() {
         let value = value.unwrap_or_else(|| "-".into()).replace('|', "\\|");
-        text.push_str(&format!("| {key} | {value} | {} |\n", origin.word()));
+        text.push_str(&format!("| {key} | {value} | {} |\n", source_name(origin)));
     }
     text
+}
+
+/// Returns the name of a value's source, for the person.
+fn source_name(source: ValueSource) -> &'static str {
+    match source {
+        ValueSource::Default => say::from_default(),
+        ValueSource::User => say::from_user(),
+        ValueSource::Workspace => say::from_workspace(),
+        ValueSource::Environment => say::from_environment(),
+        ValueSource::Flag => say::from_flag(),
+    }
 }

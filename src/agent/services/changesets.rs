@@ -60,8 +60,8 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
     }
 }
 
-/// Returns whether another process has the session open that made a changeset.
-fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
+/// Returns whether another process has the session open that made a changeset. For blocking code alone.
+pub fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
         let other = SessionUse::InUse { mine: false };
         let asked_for = id.clone();

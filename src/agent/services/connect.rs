@@ -176,13 +176,13 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     }
     let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
     let connection = services.config.read().connection_to(&form.provider, form.base_url.as_deref(), key.clone());
-    let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
+    let provider = provider::connect(&connection).map_err(|e| say::with_hint(&e.message, &e.hint))?;
     let usual = services.models.connection().model;
     let Some(model) = form.model.clone() else {
         let began = std::time::Instant::now();
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
         let offered = offered.map_err(|_| say::no_answer_in(&connection.base_url, &TO_CHECK.as_secs()))?;
-        let offered = offered.map_err(|e| format!("{}. {}", e.message, e.hint))?;
+        let offered = offered.map_err(|e| say::with_hint(&e.message, &e.hint))?;
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
         let model = match offered.contains(&usual) {
             true => usual,
@@ -212,7 +212,7 @@ fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, mode
     let name = &connection.provider;
     if key.is_some() || connection.custom_url {
         let stored = services.config.change(|config| config.keep_key(connection, key));
-        stored.map_err(|e| format!("{}. {}", e.message, e.hint))?;
+        stored.map_err(|e| say::with_hint(&e.message, &e.hint))?;
     }
     if connection.custom_url {
         services.persist_now(&format!("providers.{name}.baseUrl"), &connection.base_url);

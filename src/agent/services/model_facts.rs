@@ -29,7 +29,7 @@ pub struct AnswerCost {
     pub dollars: Option<f64>,
     /// The cost in billionths of a dollar, as memory keeps it; see [`Known::cost_nanos`].
     pub nanos: Option<u64>,
-    /// The price is that of the built-in table.
+    /// The price is that of the built-in table, or some of the tokens were counted here.
     pub estimated: bool,
 }
 
@@ -39,7 +39,7 @@ impl AnswerCost {
         AnswerCost {
             dollars: known.cost(local, usage),
             nanos: known.cost_nanos(local, usage),
-            estimated: known.is_estimated(local),
+            estimated: known.is_estimated(local) || usage.counted,
         }
     }
 

@@ -6,7 +6,8 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{
-    AnswerRecord, CallDisplayRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
+    AnswerRecord, CallDisplayRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_parts,
+    read_results, spans,
 };
 use crate::agent::session::transcript;
 use crate::context::prefix::RequestPrefix;
@@ -22,6 +23,8 @@ pub struct StoredConversation {
     rows: Vec<memory::StoredMessage>,
     summary: Option<memory::ConversationSummary>,
     restores: Vec<ChangesetRecord>,
+    /// The messages that were typed and not sent, as they are stored.
+    pub unsent: Option<String>,
 }
 
 impl StoredConversation {
@@ -32,7 +35,8 @@ impl StoredConversation {
     pub fn read(memory: &Memory, record: memory::Session) -> Result<Self, memory::Error> {
         let (rows, summary) = (memory.load(&record.id)?, memory.summary(&record.id)?);
         let restores = memory.restores_of_session(&record.id)?;
-        Ok(StoredConversation { record, rows, summary, restores })
+        let unsent = memory.unsent(&record.id)?;
+        Ok(StoredConversation { record, rows, summary, restores, unsent })
     }
 
     /// Returns the notes on what the person restored that the model has not been told of.
@@ -45,7 +49,7 @@ impl Conversation {
     /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
     /// because the process died, get one that says so, which is stored in `memory`.
     pub fn load(stored: StoredConversation, tools: &Arc<ToolSet>, memory: &MemoryHandle) -> (Self, Vec<Item>) {
-        let StoredConversation { record, rows, summary, restores } = stored;
+        let StoredConversation { record, rows, summary, restores, .. } = stored;
         let mut session = Conversation::new(record.id.clone(), Arc::clone(tools), memory.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
@@ -112,6 +116,7 @@ impl Conversation {
             memory::StoredRole::Assistant => {
                 let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
                 self.sent.size = answer.context.or(self.sent.size);
+                self.sent.parts = read_parts(m.meta.extra.as_deref());
                 let input = m.meta.input_tokens.filter(|tokens| *tokens > 0);
                 self.sent.counted = input.map(|tokens| tokens + m.meta.output_tokens.unwrap_or(0));
                 if let Some(basis) = answer.prefix {

@@ -17,7 +17,7 @@ use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
 use crate::messages::{agent as words, count};
 use crate::protocol::{Attached, Item, Prompt, Reply};
 use crate::provider::{Capabilities, Message, Role};
-use crate::text::time;
+use crate::text::{number, time};
 use crate::workspace::holds_secrets;
 
 /// Stores and shows a message of the person, with what it mentions attached. Files are read here, so that what is sent
@@ -46,7 +46,8 @@ pub async fn say(
     let room = target.budget().room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
-        return Err(words::message_too_large(&size, &room));
+        let [size, room, window] = [size, room, u64::from(target.window())].map(number::large);
+        return Err(words::message_too_large(&size, &room, &window));
     }
     for note in context.take_notes() {
         composed.text.push_str(&format!("\n\n---\n{note}"));

@@ -7,10 +7,11 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::load::StoredConversation;
+use crate::agent::session::records::{read_unsent, write_unsent};
 use crate::config::ValueSource;
 use crate::memory::{self, Memory, NewSession};
 use crate::messages::agent as say;
-use crate::protocol::{Item, Level, Notice, SessionChoice, SessionId};
+use crate::protocol::{Item, Level, Notice, SessionChoice, SessionId, Unsent};
 use crate::provider::{self, Provider};
 
 /// A session that is open, with its entries for the front end.
@@ -21,6 +22,8 @@ pub struct OpenedSession {
     pub session: Conversation,
     /// Its conversation, as entries.
     pub items: Vec<Item>,
+    /// The messages that were typed in it and not sent.
+    pub unsent: Option<Unsent>,
     /// Tells why it is another session than the one that was meant.
     pub why_other: Option<Notice>,
 }
@@ -56,7 +59,7 @@ pub fn open(
         Notice::new(Level::Warning, title, say::continues_before(&name_of(&stored.record)))
     });
     let record = stored.record.clone();
-    let (id, notes) = (record.id.clone(), stored.notes());
+    let (id, notes, unsent) = (record.id.clone(), stored.notes(), read_unsent(stored.unsent.as_deref()));
     let (session, items) = Conversation::load(stored, &services.tools(), &services.memory);
     let mut settings = settings;
     settings.take_up(&record);
@@ -70,12 +73,12 @@ pub fn open(
     context.commands.resume();
     context.status_data.show_totals(&record.totals);
     if let Some((estimate, window)) = session.sent.size {
-        let used = session.sent.counted.unwrap_or(estimate);
-        let parts =
-            [(say::system_prompt(), 0), (say::rules_part(), 0), (say::tools_part(), 0), (say::last_request(), used)];
-        context.status_data.show_context(parts.to_vec(), window);
+        match &session.sent.parts {
+            Some(parts) => context.status_data.show_context(parts, window),
+            None => context.status_data.show_whole(session.sent.counted.unwrap_or(estimate), window),
+        }
     }
-    Ok(OpenedSession { context: Arc::new(context), session, items, why_other })
+    Ok(OpenedSession { context: Arc::new(context), session, items, unsent, why_other })
 }
 
 /// Returns a session's title and the beginning of its id.
@@ -210,6 +213,12 @@ pub fn tell_if_missing(context: &Arc<SessionContext>) {
     });
 }
 
+/// Stores what was typed in the session of this id and not sent.
+pub fn keep_unsent(services: &Services, id: String, unsent: Unsent) {
+    let stored = write_unsent(unsent);
+    services.memory.post(move |memory| memory.set_unsent(&id, &stored));
+}
+
 /// Returns whether another process has it open.
 fn is_elsewhere(session: &memory::Session) -> bool {
     matches!(session.state, memory::SessionUse::InUse { mine: false })
@@ -221,7 +230,8 @@ fn begin(services: &Arc<Services>, mut settings: Settings, why_other: Option<Not
     let connection = services.models.connection();
     let new = NewSession {
         project: services.project(),
-        model: settings.model.clone().unwrap_or(connection.model),
+        // Where none was chosen it is known with the first request: a server may offer another than the usual one.
+        model: settings.model.clone().unwrap_or_default(),
         mode: Some(settings.mode.word().into()),
         provider: connection.provider.as_ref().map(|p| p.name().to_string()),
         format: Some(settings.format_name().into()),
@@ -229,5 +239,5 @@ fn begin(services: &Arc<Services>, mut settings: Settings, why_other: Option<Not
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
     let session = Conversation::new(id, services.tools(), services.memory.clone());
-    OpenedSession { context: Arc::new(context), session, items: Vec::new(), why_other }
+    OpenedSession { context: Arc::new(context), session, items: Vec::new(), unsent: None, why_other }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, EndRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_results,
-    spans,
+    AnswerRecord, EditRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_notices,
+    read_results, spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -18,6 +18,7 @@ use crate::messages::agent as say;
 use crate::proposal::{REPOSITORY, Rung, is_in_repository};
 use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
+use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::tools::ToolSet;
 
@@ -109,7 +110,8 @@ impl PersonRestore {
             more => format!(" and {}", plural(more, "more file")),
         };
         paths.truncate(NAMED);
-        PersonRestore { title: title.into(), paths: paths.join(", ") + &more }
+        let names: Vec<_> = paths.iter().map(|path| clean_line(path)).collect();
+        PersonRestore { title: title.into(), paths: names.join(", ") + &more }
     }
 
     /// Creates it from what memory knows of it.
@@ -163,6 +165,7 @@ impl Transcript {
         self.turn.note(&row.message);
         let Transcript { items, open, step, .. } = self;
         let m = &row.message;
+        let notices = read_notices(m.meta.extra.as_deref());
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
             StoredRole::User => {
@@ -174,6 +177,8 @@ impl Transcript {
             StoredRole::Assistant => {
                 let first = items.len();
                 assistant(row, text, tools, items, open);
+                // The end of one that broke off is kept, unless nebula ended with it.
+                items.extend(broke_off(m).filter(|_| notices.is_empty()));
                 *step += 1;
                 items[first..].iter_mut().for_each(|item| {
                     if let Item::Call(call) = item {
@@ -193,8 +198,8 @@ impl Transcript {
         if !joined.is_empty() {
             items.push(Item::Rules(joined));
         }
-        if let Some(notice) = EndRecord::read(m.meta.extra.as_deref()) {
-            items.push(Item::Notice(notice));
+        if !notices.is_empty() {
+            items.extend(notices.into_iter().map(Item::Notice));
             self.turn = TurnSoFar::default();
         }
     }
@@ -247,13 +252,17 @@ fn assistant(
     for (took, ms) in thoughts.zip(answer.thought_ms) {
         *took = ms.map(Duration::from_millis);
     }
-    if m.meta.state != MessageState::Complete {
-        let (title, detail) = match answer.stopped {
-            true => (say::interrupted(), say::arrived_kept()),
-            false => (say::broke_off_here(), say::arrived_above()),
-        };
-        items.push(Item::Notice(Notice::new(Level::Broken, title, detail)));
-    }
+}
+
+/// Returns the notice of an answer that did not arrive whole; none of one that did.
+fn broke_off(m: &NewMessage) -> Option<Item> {
+    let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
+    let (title, detail) = match answer.stopped {
+        true => (say::interrupted(), say::arrived_kept()),
+        false => (say::broke_off_here(), say::arrived_above()),
+    };
+    let notice = || Item::Notice(Notice::new(Level::Broken, title, detail));
+    (m.meta.state != MessageState::Complete).then(notice)
 }
 
 /// A part of an answer that is shown as one entry.
@@ -541,6 +550,8 @@ mod tests {
         let first = (10..30).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
         assert_eq!(words(20).words(), format!("restored {first} (undo of x)"));
         assert_eq!(words(21).notice().title, format!("restored {first} and 1 more file"));
+        let odd = PersonRestore::new("undo of x", vec!["bad\0ff".into(), "d/in\nside".into()]);
+        assert_eq!(odd.notice().title, "restored bad\\xff, d/in^Jside");
         let note = words(20_020).note();
         assert!(note.contains(" and 20,000 more files (undo of x)") && note.len() < 250, "{note}");
     }

@@ -2,24 +2,30 @@
 
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
+use crate::agent::services::model_facts::AnswerCost;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::StatusData;
 use crate::agent::session::conversation::Conversation;
 use crate::memory::Totals;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
-use crate::provider::Usage;
+use crate::protocol::{Cause, EventBody, Item, Level, Notice, NoticeAction, StepUsage, TurnEnd};
+use crate::provider::{Message, Usage};
 use crate::text::number;
 
-/// Adds the tokens of an answer of `target` to the session's. `counted`: the server did not report all of them.
+/// Returns the bytes of all that a model wrote in an answer of the conversation.
+pub fn written(answer: &Message) -> usize {
+    let calls = answer.calls().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
+    answer.text().len() + answer.thinking().len() + calls
+}
+
+/// Adds the tokens of an answer of `target` to the session's.
 pub async fn add(
     (events, status): (&Events, &StatusData),
     session: &mut Conversation,
     target: &RequestTarget,
-    (usage, counted): (Option<Usage>, bool),
+    usage: Usage,
 ) {
-    let Some(usage) = usage else { return };
-    if !counted {
+    if !usage.counted {
         target.accept_prompt(usage.input);
     }
     let cost = target.cost(&usage);
@@ -27,7 +33,7 @@ pub async fn add(
         input: usage.input,
         output: usage.output,
         cost: cost.dollars,
-        estimated: (cost.estimated || counted) && cost.dollars.is_some(),
+        estimated: cost.estimated && cost.dollars.is_some(),
         unpriced: cost.nanos.is_none(),
         ..Totals::default()
     };
@@ -35,25 +41,27 @@ pub async fn add(
     session.post(move |memory, id| memory.add_usage(id, &step));
     status.show_totals(&session.totals);
     let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
-    let prefix = session.sent.prefix_cause.take();
-    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost: cost.dollars, prefix };
+    let (prefix, AnswerCost { dollars: cost, estimated, .. }) = (session.sent.prefix_cause.take(), cost);
+    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost, estimated, prefix };
     events.send(EventBody::Usage(usage)).await;
     events.refresh_status();
 }
 
-/// Adds the tokens of a request beside the conversation, of whose answer no message is kept.
+/// Adds the tokens of a request of `sent` bytes beside the conversation, of whose answer no message is kept. `used`: the
+/// tokens that its server reported, and the bytes of the answer; `None`: it may not have been asked at all.
 pub async fn add_beside(
     display: (&Events, &StatusData),
     project: String,
     session: &mut Conversation,
     target: &RequestTarget,
-    usage: Option<Usage>,
+    (sent, used): (usize, Option<(Option<Usage>, usize)>),
 ) {
-    if let Some(usage) = &usage {
-        let beside = target.cost(usage).beside(session.turn, &target.model, usage);
-        session.post(move |memory, id| memory.add_usage_beside(&project, Some(id), &beside));
-    }
-    add(display, session, target, (usage, false)).await;
+    let Some((reported, written)) = used else { return };
+    let tokens = |bytes: usize| session.window.tokens(bytes);
+    let usage = Usage::or_counted(reported, tokens(sent), tokens(written));
+    let beside = target.cost(&usage).beside(session.turn, &target.model, &usage);
+    session.post(move |memory, id| memory.add_usage_beside(&project, Some(id), &beside));
+    add(display, session, target, usage).await;
 }
 
 /// The part of a session's budget that is left.
@@ -109,15 +117,18 @@ pub async fn over_budget(config: &ConfigFiles, events: &Events, session: &Conver
     let title = match dollars {
         Some(budget) => {
             let about = if spent.estimated { "≈" } else { "" };
-            let used = format!("{about}${:.2}", spent.cost.unwrap_or(0.0));
-            say::budget_used_up(&format!("${budget:.2}"), &used)
+            let used = format!("{about}{}", number::dollars(spent.cost.unwrap_or(0.0)));
+            say::budget_used_up(&number::dollars(budget), &used)
         }
         None => {
-            let budget = say::tokens_of(&number::thousands(tokens.unwrap_or(0) as usize));
-            say::budget_used_up(&budget, &number::thousands((spent.input + spent.output) as usize))
+            let budget = say::tokens_of(&number::large(tokens.unwrap_or(0)));
+            say::budget_used_up(&budget, &number::large(spent.input + spent.output))
         }
     };
     let actions = vec![NoticeAction::Continue];
-    events.failed(Level::Warning, (&title, say::grants_again()), actions, Cause::of("budget")).await;
+    let cause = Cause::of("budget");
+    let notice = Notice { actions, cause, ..Notice::new(Level::Warning, &title, say::grants_again()) };
+    session.keep_notice(None, &notice);
+    events.add(Item::Notice(notice)).await;
     Some(TurnEnd::Asking(title))
 }

@@ -1,7 +1,8 @@
 //! Summarises the conversation so far: by `/compact`, where the summary counts only once the person accepts it, and
 //! automatically where what is to be sent does not fit: that one leaves what the person said since the last answer
-//! whole behind it. The person's messages and the changes of files come from memory, the rest is the model's prose.
-//! Nothing is deleted, and `/compact undo` sends the whole conversation again.
+//! whole behind it. The person's messages and the changes of files come from memory, the rest is the model's prose; a
+//! model that writes none is no obstacle, since the facts stand alone then. Nothing is deleted, and `/compact undo`
+//! sends the whole conversation again.
 //!
 //! `/compact` goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is
 //! over. What is summarised is what would be sent, so that it helps when the context window is full, and where that is
@@ -43,6 +44,8 @@ const GRACE: Duration = Duration::from_secs(10);
 struct NewSummary {
     /// The model's prose; behind the facts once these are added.
     text: String,
+    /// The reason why there is no prose, if there is none.
+    silence: Option<String>,
     /// The number of the oldest messages that it stands for.
     covered: usize,
     /// The number of these that did not fit and are not in it.
@@ -54,14 +57,13 @@ struct NewSummary {
 /// Asks the model for a summary and puts it to the person.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     context.say(Level::Info, say::summarising_now(), "").await;
-    let summary = summarise(context, session, None, stop).await;
+    let summary = made(context, session, None, stop).await;
     if stop.is_cancelled() {
         context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
         return TurnEnd::Interrupted;
     }
     match summary {
-        Ok(prose) => {
-            let summary = with_facts(context, session, prose).await;
+        Ok(summary) => {
             offer(context, session, summary, (None, false), stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
@@ -96,31 +98,31 @@ pub async fn by_itself(
     let unanswered = unanswered(session, room);
     let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
     if room > 0 && tokens > room {
-        return does_not_fit(events, say::message_too_large(&tokens, &room), "").await;
+        let [tokens, room, window] = [tokens, room, u64::from(target.window())].map(number::large);
+        return does_not_fit(events, say::message_too_large(&tokens, &room, &window), "").await;
     }
     let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     // Where nothing stands before what must stay, no summary makes it shorter.
     if again || unanswered.is_some_and(|from| from <= before) {
-        let window = number::thousands(target.window() as usize);
+        let window = number::large(u64::from(target.window()));
         let message = say::task_does_not_fit(&target.model, &window);
         return does_not_fit(events, message, &largest(&context.status_data, session)).await;
     }
     if mode == "off" {
         let message = say::does_not_fit().to_string();
-        return does_not_fit(events, message, say::compact_or_new()).await;
+        return does_not_fit(events, message, say::compact_is_off()).await;
     }
     events.notice(Level::Info, say::summarising(), "").await;
-    let summary = summarise(context, session, unanswered, stop).await;
+    let summary = made(context, session, unanswered, stop).await;
     if stop.is_cancelled() {
         return stopped(events).await;
     }
-    let prose = match summary {
-        Ok(made) => made,
+    let summary = match summary {
+        Ok(summary) => summary,
         Err(Error { message, hint, .. }) => {
             return does_not_fit(events, say::not_summarised(&message), &hint).await;
         }
     };
-    let summary = with_facts(context, session, prose).await;
     let grace = (mode != "ask").then_some(GRACE);
     let counts = offer(context, session, summary, (grace, true), stop).await;
     if stop.is_cancelled() {
@@ -189,8 +191,23 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     say::largest_parts(&largest.join(", "))
 }
 
-/// Adds the facts from memory in front of what the model wrote. Where they cannot be read, the person is told so.
-async fn with_facts(context: &SessionContext, session: &Conversation, summary: NewSummary) -> NewSummary {
+/// Returns a summary of the messages before `end`, of all where that is `None`: the facts and the model's prose.
+async fn made(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    end: Option<usize>,
+    stop: &CancellationToken,
+) -> Result<NewSummary, Error> {
+    let prose = summarise(context, session, end, stop).await?;
+    if stop.is_cancelled() { Ok(prose) } else { with_facts(context, session, prose).await }
+}
+
+/// Adds the facts from memory in front of what the model wrote. The person is told where one of both is missing.
+async fn with_facts(
+    context: &SessionContext,
+    session: &Conversation,
+    summary: NewSummary,
+) -> Result<NewSummary, Error> {
     let first_kept = session.rows.get(summary.covered).copied();
     let rows = context.services.record_error(session.stored_before(first_kept).await);
     let (prose, kept) = (&summary.text, size(&session.messages[summary.covered..]));
@@ -202,17 +219,24 @@ async fn with_facts(context: &SessionContext, session: &Conversation, summary: N
     let most = prose.floor_char_boundary(if kept > 0 { most.min(room) } else { most });
     let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
     let Some((rows, before)) = rows else {
+        if let Some(why) = summary.silence {
+            return Err(Error::new(ErrorKind::BadAnswer, why, say::nothing_changed()));
+        }
         context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
-        return NewSummary { text: format!("{prose}{cut}"), ..summary };
+        return Ok(NewSummary { text: format!("{prose}{cut}"), ..summary });
     };
+    if let Some(why) = &summary.silence {
+        context.events.notice(Level::Warning, say::not_summarised(why), say::facts_alone()).await;
+    }
     let (before, behind) = rows.split_at(before);
     let text = format!("{}\n{prose}{cut}", summary_facts::facts(before, room));
     let attached = behind.iter().flat_map(|row| attached_files(row.message.meta.attached.as_deref()));
     let attached = attached.filter_map(|(path, whole)| whole.map(|_| path)).collect();
-    NewSummary { text, attached, ..summary }
+    Ok(NewSummary { text, attached, ..summary })
 }
 
-/// Returns the model's summary of the messages before `end`; `None`: of all.
+/// Returns the model's summary of the messages before `end`; `None`: of all. One that writes nothing, as one that calls a
+/// tool instead, or whose server refuses the request, is asked once more without tools.
 async fn summarise(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -229,7 +253,7 @@ async fn summarise(
     // no server meets calls without their tools.
     let system = request::system_prompt::system(context, session).await;
     let (target, settings) = (context.keep_target(), context.settings());
-    let tools = request::offered(&context.services.config, &settings, session);
+    let (mut tools, mut asked) = (request::offered(&context.services.config, &settings, session), 0);
     let summaries = usize::from(session.summary.is_some());
     let covered = end.unwrap_or(session.messages.len());
     let (mut messages, room) = request::to_summarise(session, covered, &target, system.len());
@@ -238,29 +262,45 @@ async fn summarise(
     let mut room = size(&messages).min(room);
     loop {
         let (newest, left_out) = newest(&messages, summaries, room);
-        let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
+        let (system, skip_backoff) = (Arc::clone(&system), context.skip_backoff.clone());
+        let summary = |text, silence| NewSummary { text, silence, covered, left_out, attached: Vec::new() };
         let estimate = session.window.tokens(system.len() + size(&newest));
         let base = request::base(&context.services.config, session, &target, estimate);
         // What a model thinks counts as its answer too; of one that is unknown it may think.
         let thinks = base.facts.thinking != Some(Thinking::None);
         let max_output = if thinks { base.max_output } else { Some(base.max_output.unwrap_or(PROSE).min(PROSE)) };
-        let request = Request { system, tools, messages: newest, skip_backoff, max_output, ..base };
+        let request = Request { system, tools: Arc::clone(&tools), messages: newest, skip_backoff, max_output, ..base };
+        let sent = request::size_of(&request);
         match listen(&context.events, request, &target, stop).await {
             Ok(answer) => {
                 let display = (&context.events, &context.status_data);
                 let project = context.services.project();
-                usage::add_beside(display, project, session, &target, answer.usage).await;
-                let nothing = || Error::new(ErrorKind::BadAnswer, say::no_summary_given(), say::nothing_changed());
-                let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
-                let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
-                let summary = |text| NewSummary { text: text + cut, covered, left_out, attached: Vec::new() };
-                return text.map(summary).ok_or_else(nothing);
+                usage::add_beside(display, project, session, &target, (sent, answer.used())).await;
+                asked += 1;
+                if !answer.text.trim().is_empty() || stop.is_cancelled() {
+                    let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
+                    return Ok(summary(answer.text + cut, None));
+                }
+                if asked > 1 {
+                    return Ok(summary(String::new(), Some(say::no_summary_given().into())));
+                }
+                tools = Arc::default();
             }
             // Its window is smaller than is known here.
             Err(error) if error.kind == ErrorKind::ContextTooLong && room > SMALLEST => room /= 2,
+            Err(error) if is_refusal(error.kind) && !tools.is_empty() => tools = Arc::default(),
+            // It would be refused again and again.
+            Err(error) if is_refusal(error.kind) || error.kind == ErrorKind::ContextTooLong => {
+                return Ok(summary(String::new(), Some(error.message)));
+            }
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Returns whether a server that fails so takes another request, and not this one.
+fn is_refusal(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NoTools | ErrorKind::BadRequest)
 }
 
 /// Shows the summary and waits for what the person says of it, for `grace` at most; `alone`: it counts where nobody can

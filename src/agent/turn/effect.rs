@@ -1,13 +1,13 @@
 //! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
-use crate::edit::stream::{self, End, KnownFile, Piece};
-use crate::edit::{Edit, Format, Op};
+use crate::edit::Format;
+use crate::edit::stream::{Unread, UnreadText, unread};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode, Notice, TurnEnd};
 use crate::provider::{Message, Role};
@@ -91,8 +91,8 @@ pub struct Effect {
     changed: bool,
     /// The step added last changed a file.
     step_changed: bool,
-    /// The reason why something in the newest answer that holds such was not read as an edit.
-    unread: Option<&'static str>,
+    /// Something in the newest answer that holds such, which was not read as an edit.
+    unread: Option<UnreadText>,
     /// The file that two edits left as it was, which ended the turn.
     unchanged: Option<String>,
 }
@@ -103,7 +103,9 @@ impl Effect {
     pub fn look(&mut self, session: &Conversation, settings: &Settings) {
         let is_answer = |m: &&Arc<Message>| m.role == Role::Assistant && settings.mode == Mode::Agent;
         let answer = session.messages.last().filter(is_answer);
-        self.unread = answer.and_then(|answer| unread(session, &answer.text(), settings.format)).or(self.unread);
+        let (known, calls) = (session.files.known(), session.tools.calls());
+        let found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
+        self.unread = found.or(self.unread.take());
     }
 
     /// Adds the notes of a step.
@@ -134,11 +136,14 @@ impl Effect {
             let title = if self.changed { say::no_further() } else { say::no_file_changed() };
             return Some(Notice::new(Level::Warning, title, say::written_unchanged(path)));
         }
-        let unread = self.unread.filter(|_| !self.changed || settings.format != Format::TOOLS);
+        let is_told = |unread: &&UnreadText| !self.changed || settings.format != Format::TOOLS || unread.beside_edit;
+        let unread = self.unread.as_ref().filter(is_told).map(|unread| sentence(&unread.why));
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
             (true, None) => return None,
-            (false, _) if self.changes_requested => (Level::Warning, say::no_file_changed(), say::no_edit_applied()),
+            (false, _) if self.changes_requested => {
+                (Level::Warning, say::no_file_changed(), say::no_edit_applied().to_string())
+            }
             (false, Some(why)) => (Level::Warning, say::no_file_changed(), why),
             (false, None) => return None,
         };
@@ -146,161 +151,13 @@ impl Effect {
     }
 }
 
-/// Returns why something in an answer was not read as an edit, if there is something that looks like one.
-fn unread(session: &Conversation, text: &str, format: Format) -> Option<&'static str> {
-    let known = session.files.known();
-    if !text.contains(['`', '{', '<']) && (format == Format::TOOLS || !quotes_file(text, &known)) {
-        return None;
-    }
-    let pieces = stream::read(text, Some(format), known.clone(), session.tools.calls(), End::Ordinary);
-    let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
-    let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
-    let is_text = |piece: &Piece| match piece {
-        Piece::EditDone { edit: Edit { op: Op::Overwrite { content } | Op::Write { content }, .. }, .. } => {
-            Some(content.trim_end().to_string())
-        }
-        _ => None,
-    };
-    let taken: Vec<String> = pieces.iter().filter_map(is_text).collect();
-    let prose: String = pieces.into_iter().filter_map(prose).collect();
-    // A block that is shown and turns out to be a file at its end was read.
-    let prose = taken.iter().fold(prose, |prose, text| prose.replacen(text.as_str(), "", 1));
-    let quotes =
-        || !read && format != Format::TOOLS && (quotes_file(&prose, &known) || names_beside_code(&prose, &known));
-    match (holds_code(&prose, &known), !read && holds_file(&prose, &known)) {
-        (_, true) => Some(say::file_in_no_format()),
-        (true, false) => Some(say::block_without_file()),
-        (false, false) => quotes().then(say::file_in_no_format),
-    }
-}
-
-/// Returns whether a text has two lines of a known file, in whatever dress.
-fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
-    let tells = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-    let said: HashSet<&str> =
-        text.lines().map(|line| line.trim_start_matches(['>', '+', '-', ' ', '\t']).trim_end()).collect();
-    known.iter().any(|file| {
-        let own: HashSet<&str> = file.text.lines().map(str::trim).filter(tells).collect();
-        own.iter().filter(|line| said.contains(*line)).count() >= 2
-    })
-}
-
-/// Returns whether a text names a known file and holds a block of code that is none of commands.
-fn names_beside_code(text: &str, known: &[KnownFile]) -> bool {
-    let mut languages = text.lines().filter_map(|line| line.trim().strip_prefix("```")).step_by(2);
-    known.iter().any(|file| text.contains(&file.path)) && languages.any(|info| !shows_output(info))
-}
-
-/// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, or a tag
-/// that is named as a known file.
-fn holds_file(text: &str, known: &[KnownFile]) -> bool {
-    let is_object = |line: &str| {
-        let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\"")));
-        line.starts_with('{') && has(&["path", "file", "filename", "file_path"]) && has(&["content", "text", "code"])
-    };
-    let is_tag = |line: &str| {
-        let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);
-        name.is_some_and(|name| known.iter().any(|file| file.path == name))
-    };
-    text.lines().map(str::trim_start).any(|line| is_object(line) || is_tag(line))
-}
-
-/// Languages of blocks that show commands or output, not files.
-const NO_FILES: [&str; 11] =
-    ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
-
-/// Returns whether a block shows commands or output, by the first word behind its fence.
-fn shows_output(info: &str) -> bool {
-    let language = info.split_whitespace().next().unwrap_or_default().to_lowercase();
-    NO_FILES.contains(&language.as_str())
-}
-
-/// Returns whether a text holds a fenced block of code of three lines or more, or of any below the path of a file.
-fn holds_code(text: &str, known: &[KnownFile]) -> bool {
-    // The fence, the lines from which a block of it counts, and the lines so far.
-    let mut open: Option<(&str, usize, usize)> = None;
-    let mut is_path = false;
-    for line in text.lines().map(str::trim) {
-        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
-        open = match open {
-            Some((fence, least, lines)) if line == fence => {
-                if lines >= least {
-                    return true;
-                }
-                None
-            }
-            Some((fence, least, lines)) => Some((fence, least, lines + 1)),
-            None if ticks.len() >= 3 => {
-                let least = if is_path {
-                    1
-                } else if shows_output(&line[ticks.len()..]) {
-                    usize::MAX
-                } else {
-                    3
-                };
-                Some((ticks, least, 0))
-            }
-            None => None,
-        };
-        if !line.is_empty() {
-            is_path = names_file(line, known);
-        }
-    }
-    false
-}
-
-/// Returns whether a line is the path of a known file and nothing else, marks of a heading or of code aside.
-fn names_file(line: &str, known: &[KnownFile]) -> bool {
-    let name = line.trim_matches(['#', '*', '`', ':', ' ']);
-    known.iter().any(|file| file.path == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_in_an_unknown_form_is_seen() {
-        let known = [KnownFile { path: "src/a.py".into(), text: "".into() }];
-        for text in ["So:\n  {\"path\": \"a.py\", \"content\": \"x = 1\"}", "<src/a.py>\nx = 1\n</src/a.py>"] {
-            assert!(holds_file(text, &known), "{text}");
-        }
-        for text in ["{\"path\": \"a.py\"}", "if a <src/b.py> c", "<src/b.py>", "the `{` and \"path\", \"content\""] {
-            assert!(!holds_file(text, &known), "{text}");
-        }
-    }
-
-    #[test]
-    fn lines_of_a_file_in_any_dress_are_seen() {
-        let known = [KnownFile { path: "a.py".into(), text: "def one():\n    return 1\n\n)\n".into() }];
-        for text in [
-            "    def one():\n        return 1\n",
-            "> def one():\n>     return 1\n",
-            "- def one():\n+ def two():\n-   return 1",
-        ] {
-            assert!(quotes_file(text, &known), "{text}");
-        }
-        assert!(!quotes_file("It is `def one():`.\n)\n", &known));
-        assert!(names_beside_code("In a.py replace\n```python\nreturn 1\n```\nwith it", &known));
-        for text in [
-            "Run a.py:\n```bash\npython a.py\n```",
-            "Run a.py:\n```bash title=\"run\"\npython a.py\n```",
-            "So:\n```python\nreturn 1\n```",
-            "See a.py.",
-        ] {
-            assert!(!names_beside_code(text, &known), "{text}");
-        }
-    }
-
-    #[test]
-    fn code_is_distinguished_from_commands() {
-        let known = [KnownFile { path: "app.toml".into(), text: "".into() }];
-        let code = |text: &str| holds_code(text, &known);
-        assert!(code("So:\n```python\na\nb\nc\n```\n"));
-        assert!(!code("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```"));
-        for above in ["app.toml", "**app.toml**", "### `app.toml`:", "app.toml\n"] {
-            assert!(code(&format!("Done.\n\n{above}\n```\nkey = 7\n```")), "{above}");
-        }
-        assert!(!code("In app.toml write\n```\nkey = 7\n```\nother.toml\n```\nx\n```\napp.toml\n```\n```"));
+/// Returns the reason why something was not read as an edit, in a sentence.
+fn sentence(why: &Unread) -> String {
+    match why {
+        Unread::NoFile => say::block_without_file().to_string(),
+        Unread::OtherFile(paths) => say::block_of_other_file(paths),
+        Unread::NoPlace(path) => say::block_without_place(path),
+        Unread::AsItIs(path) => say::block_as_it_is(path),
+        Unread::NoForm => say::file_in_no_format().to_string(),
     }
 }

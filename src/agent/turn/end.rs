@@ -1,19 +1,20 @@
-//! The notices with which turns end.
+//! The notices of turns that are kept: those with which they end, and what was learnt of the model.
 
 use crate::agent::services::events::Events;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::records::EndRecord;
 use crate::agent::turn::effect::{RefusalKind, RefusedCall};
 use crate::messages::{agent as say, count, records};
-use crate::protocol::{Item, Level, Notice, NoticeAction, TurnEnd};
+use crate::protocol::{Cause, Item, Level, Notice, NoticeAction, TurnEnd};
 use crate::text::sentence::first_sentence;
 
-/// Adds a notice with which a turn ends, and stores it with the newest message, so that a resumed session shows it too.
+/// Adds a notice, and stores it with the newest message, so that a resumed session shows it too.
 pub async fn say_end(events: &Events, session: &Conversation, notice: Notice) {
-    if let Some(row) = session.rows.last().copied() {
-        let stored = EndRecord::write(&notice);
-        session.post(move |memory, id| memory.keep_extra(id, row, &stored));
-    }
+    say_behind(events, session, None, notice).await;
+}
+
+/// Adds a notice, and stores it with the message of this row; `None`: the newest one.
+async fn say_behind(events: &Events, session: &Conversation, row: Option<i64>, notice: Notice) {
+    session.keep_notice(row, &notice);
     events.add(Item::Notice(notice)).await;
 }
 
@@ -38,4 +39,43 @@ pub async fn refused_again(events: &Events, session: &Conversation, refusal: &Re
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
     say_end(events, session, Notice { actions, ..Notice::new(Level::Warning, &title, detail) }).await;
     TurnEnd::Asking(title)
+}
+
+/// Says in the chat that the person stopped the turn; `arrived`: after something of the answer came. `row`: the answer that
+/// was arriving.
+pub async fn interrupted(events: &Events, session: &Conversation, row: Option<i64>, arrived: bool) -> TurnEnd {
+    let detail = if arrived { say::arrived_kept() } else { "" };
+    say_behind(events, session, row, Notice::new(Level::Broken, say::interrupted(), detail)).await;
+    TurnEnd::Interrupted
+}
+
+/// Ends the turn after an empty answer. At the beginning of a turn that is a failure; after work, many models end so.
+pub async fn said_nothing(events: &Events, session: &Conversation, at_once: bool) -> TurnEnd {
+    let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
+    let notice = failure(Level::Warning, (say::empty_answer(), say::done_before()), actions, Cause::of("answer"));
+    match at_once {
+        true => failed(events, session, None, notice, true).await,
+        false => {
+            say_end(events, session, notice).await;
+            TurnEnd::Done
+        }
+    }
+}
+
+/// Returns the notice of a request that failed.
+pub fn failure(level: Level, (title, detail): (&str, &str), actions: Vec<NoticeAction>, cause: Cause) -> Notice {
+    Notice { actions, cause, ..Notice::new(level, title, detail) }
+}
+
+/// Says that a request failed, and returns the end of its turn.
+pub async fn failed(
+    events: &Events,
+    session: &Conversation,
+    row: Option<i64>,
+    notice: Notice,
+    resumable: bool,
+) -> TurnEnd {
+    let (message, hint, cause) = (notice.title.clone(), notice.detail.clone(), notice.cause.clone());
+    say_behind(events, session, row, notice).await;
+    TurnEnd::Failed { message, hint, resumable, cause }
 }

@@ -16,28 +16,28 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
-use crate::agent::services::last_request;
 use crate::agent::services::target::RequestTarget;
-use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::context::{SessionContext, StatusData};
+use crate::agent::session::conversation::Conversation;
+use crate::agent::session::records::write_parts;
 use crate::agent::session::usage::{self, BudgetLeft};
 use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
-use crate::agent::turn::end::{limit_reached, refused_again, say_end};
+use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing, say_end};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
+use crate::agent::turn::step::broken_off::broken_off;
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::config::TextUse;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, Level, Notice, NoticeAction, TurnEnd};
-use crate::provider::{Error, ErrorKind};
+use crate::protocol::{Level, Notice, NoticeAction, TurnEnd};
+use crate::provider::{Error, ErrorKind, Usage};
 
 /// The continuation of the turn after a step.
 enum Next {
@@ -73,12 +73,13 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                     }
                     continue;
                 }
-                None => return interrupted(&context.events, false).await,
+                None => return interrupted(&context.events, session, None, false).await,
             };
         let has_tools = !request.tools.is_empty();
         let budget = BudgetLeft::of(&context.services.config, session);
         let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
         count_tokens(context, session, &step, &target).await;
+        keep_parts(&context.status_data, session, &step);
         if let Ended::Broken(error) = &step.ended
             && step.row.is_none()
             && is_learnt(context, session, (error, has_tools), &target, &mut shortened).await
@@ -89,7 +90,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             continue;
         }
         if step.silent {
-            return said_nothing(&context.events, !worked).await;
+            return said_nothing(&context.events, session, !worked).await;
         }
         if step.row.is_some() {
             effect.look(session, &settings);
@@ -100,26 +101,51 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
             Next::End(end) => {
-                let notice = effect.notice(&context.settings()).filter(|_| end == TurnEnd::Done);
-                if let Some(notice) = notice {
-                    say_end(&context.events, session, notice).await;
-                }
+                say_effect(context, session, &effect, &end).await;
                 return end;
             }
         }
     }
 }
 
-/// Counts the tokens of a step, and shows what the window holds since.
+/// Says what a turn that is done leaves to be known of its changes.
+async fn say_effect(context: &SessionContext, session: &Conversation, effect: &Effect, end: &TurnEnd) {
+    if let Some(notice) = effect.notice(&context.settings()).filter(|_| *end == TurnEnd::Done) {
+        say_end(&context.events, session, notice).await;
+    }
+}
+
+/// Counts the tokens of a step, as its server reported them or by their bytes, and shows what the window holds since.
 async fn count_tokens(context: &SessionContext, session: &mut Conversation, step: &Step, target: &RequestTarget) {
-    if let Some(usage) = step.usage.filter(|_| !step.counted) {
+    if step.usage.is_none() && step.row.is_none() && !step.silent {
+        // Nothing of an answer came.
+        return context.tell_status().await;
+    }
+    let sent = session.sent.size.map_or(0, |(tokens, _)| tokens);
+    let answer = session.messages.last().filter(|_| step.row.is_some());
+    let written = answer.map_or(0, |answer| session.window.tokens(usage::written(answer)));
+    let mut usage = Usage::or_counted(step.usage, sent, written);
+    if usage.counted {
+        let counted = target.cost(&usage).beside(session.turn, &target.model, &usage);
+        let (row, project) = (step.row, context.services.project());
+        session.post(move |memory, id| match row {
+            Some(row) => memory.count_usage(id, row, &counted),
+            None => memory.add_usage_beside(&project, Some(id), &counted),
+        });
+    }
+    usage.counted |= step.counted;
+    if !usage.counted {
         session.window.counted(usage.input);
         context.status_data.show_counted(usage.input, usage.output);
     }
-    usage::add((&context.events, &context.status_data), session, target, (step.usage, step.counted)).await;
-    if step.usage.is_none() {
-        context.tell_status().await;
-    }
+    usage::add((&context.events, &context.status_data), session, target, usage).await;
+}
+
+/// Stores what the window holds by part beside the answer, so that a resumed session shows it too.
+fn keep_parts(status: &StatusData, session: &Conversation, step: &Step) {
+    let Some((row, parts)) = step.row.zip(status.context_tokens()) else { return };
+    let stored = write_parts(parts);
+    session.post(move |memory, id| memory.keep_extra(id, row, &stored));
 }
 
 /// Returns whether a refusal taught something, so that the model is asked once more: a smaller window, once a turn, or that
@@ -139,7 +165,7 @@ async fn is_learnt(
         ErrorKind::NoTools if has_tools => {
             let learnt = request::learn_no_tools(config, session, target).await;
             if let Some(Some((title, detail))) = &learnt {
-                context.events.notice(Level::Info, title, detail).await;
+                say_end(&context.events, session, Notice::new(Level::Info, title, detail)).await;
             }
             learnt.is_some()
         }
@@ -188,7 +214,8 @@ async fn act(
     effect.add(&notes);
     let again = repeats.note(notes, written, &work.session.files);
     if stop.is_cancelled() {
-        return Next::End(interrupted(&context.events, arrived).await);
+        let row = step.row.filter(|_| matches!(step.ended, Ended::Interrupted));
+        return Next::End(interrupted(&context.events, session, row, arrived).await);
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
@@ -256,7 +283,7 @@ async fn learn_format(
     };
     let learnt = request::learn_format(&context.settings(), &context.services.config, session, target, how).await;
     if let Some((title, detail)) = learnt {
-        context.events.notice(Level::Info, title, detail).await;
+        say_end(&context.events, session, Notice::new(Level::Info, title, detail)).await;
     }
 }
 
@@ -268,67 +295,6 @@ async fn cut_off(context: &SessionContext, session: &Conversation, step: &Step) 
         Ended::OverBudget => usage::over_budget(config, events, session).await,
         Ended::Whole | Ended::TooManyCalls => None,
         Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
-        ended => Some(broken_off(config, events, ended, step.row.is_some()).await),
-    }
-}
-
-/// Says in the chat that the person stopped the turn; `arrived`: after something of the answer came.
-async fn interrupted(events: &Events, arrived: bool) -> TurnEnd {
-    let detail = if arrived { say::arrived_kept() } else { "" };
-    events.notice(Level::Broken, say::interrupted(), detail).await;
-    TurnEnd::Interrupted
-}
-
-/// Ends the turn after an empty answer. At the beginning of a turn that is a failure; after work, many models end so.
-async fn said_nothing(events: &Events, at_once: bool) -> TurnEnd {
-    let message = say::empty_answer().to_string();
-    let hint = say::done_before().to_string();
-    let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
-    let cause = Cause::of("answer");
-    events.failed(Level::Warning, (&message, &hint), actions, cause.clone()).await;
-    match at_once {
-        true => TurnEnd::Failed { message, hint, resumable: true, cause },
-        false => TurnEnd::Done,
-    }
-}
-
-/// Says in the chat how an answer broke off; `arrived`: after something of it came.
-async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended, arrived: bool) -> TurnEnd {
-    match ended {
-        Ended::Whole | Ended::TooManyCalls | Ended::OverBudget | Ended::Interrupted => TurnEnd::Interrupted,
-        Ended::Repeating(text) => {
-            let message = say::repeated().to_string();
-            let hint = say::wrote_again(&format!("{:?}", first_words(text, 60)));
-            let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
-            let cause = Cause::of("answer");
-            events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
-            TurnEnd::Failed { message, hint, resumable: true, cause }
-        }
-        Ended::Cut | Ended::Withheld | Ended::Paused | Ended::Malformed => {
-            let (why, actions) = match ended {
-                Ended::Paused => (say::paused_again(), vec![NoticeAction::Continue, NoticeAction::Retry]),
-                Ended::Malformed => (say::call_unreadable(), vec![NoticeAction::Retry, NoticeAction::ChooseModel]),
-                Ended::Cut => (say::token_limit(), vec![NoticeAction::Continue, NoticeAction::Retry]),
-                _ => (say::held_back(), vec![NoticeAction::Retry, NoticeAction::ChooseModel]),
-            };
-            let message = say::broke_off(&why);
-            let hint = if arrived { say::arrived_above() } else { "" }.to_string();
-            let cause = Cause::of(if matches!(ended, Ended::Withheld) { "refused" } else { "answer" });
-            events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
-            TurnEnd::Failed { message, hint, resumable: true, cause }
-        }
-        Ended::Broken(error) => {
-            let resumable = error.resumable();
-            let (level, actions) = match error.kind {
-                ErrorKind::Broken { .. } => (Level::Broken, vec![NoticeAction::Continue, NoticeAction::Retry]),
-                _ if resumable => (Level::Error, vec![NoticeAction::Retry]),
-                _ => (Level::Error, vec![NoticeAction::ChooseModel]),
-            };
-            let (kind, request_id) = (error.kind.word(), error.request_id.clone());
-            let cause = Cause { kind, status: error.status, request_id };
-            events.failed(level, (&error.message, &error.hint), actions, cause.clone()).await;
-            last_request::keep(config, error).await;
-            TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
-        }
+        ended => Some(broken_off(config, events, session, (ended, step.row)).await),
     }
 }

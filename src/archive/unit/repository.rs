@@ -60,7 +60,11 @@ pub(in crate::archive) fn all_or_none(
     let reason = reason.or_else(|| missing_object(workspace, &git, files));
     let Some(why) = reason else { return };
     let dropped: HashSet<String> = files.extract_if(.., |file| is_in(&file.path)).map(|file| file.path).collect();
-    for preview in previews.iter_mut().filter(|preview| dropped.contains(&preview.path)) {
+    let is_refused = |preview: &RestorePreview| {
+        let refused = matches!(preview.status, RestoreStatus::Refused(_));
+        refused && is_in(&preview.path) || dropped.contains(&preview.path)
+    };
+    for preview in previews.iter_mut().filter(|preview| is_refused(preview)) {
         preview.status = RestoreStatus::Refused(format!("the repository stays: {why}"));
     }
 }
@@ -206,7 +210,8 @@ fn stays(preview: &RestorePreview) -> Option<String> {
             Some(format!("{path} can only be kept or taken as a whole"))
         }
         RestoreStatus::Foreign { .. } => Some(format!("{path} was changed by someone else")),
-        RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => Some(format!("{path}: {why}")),
+        RestoreStatus::Refused(why) => Some(why.clone()),
+        RestoreStatus::NotArchived(why) => Some(format!("{path}: {why}")),
     }
 }
 
@@ -292,6 +297,7 @@ mod tests {
             choice: Some(ForeignChoice::RestoreVersion),
             conflicts: None,
             rung: None,
+            is_later: false,
         };
         let config = change(".git/config", Some("then"));
         let lost = RestoreStatus::NotArchived("its version is gone".into());

@@ -1,9 +1,12 @@
 //! `nebula chat`: the agent as a program that speaks line by line, for screen readers, logs, pipes and dumb terminals.
 //! The same commands and events as the screen's; no cursor is moved, and no colour is needed.
 
+mod early;
 mod hunk_lines;
+mod input;
 mod print;
 mod replies;
+mod restore_lines;
 mod words;
 
 use std::collections::VecDeque;
@@ -11,9 +14,7 @@ use std::io;
 use std::time::Instant;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
 
-use super::out::{self, Line};
 use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, ProposalId, RestorePreview, RestoreStatus};
@@ -22,12 +23,14 @@ use crate::protocol::{
     QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
 };
 use crate::text::clean::clean_line;
+use input::InputLines;
 use print::Printer;
-use replies::{OpenQuestion, Pending, ProposalReply, RestoreReply, Review, is_early};
+use replies::{OpenQuestion, Pending, ProposalReply, RestoreReply, Review};
 use words::TypedLine;
 
 struct Chat {
     handle: AgentHandle,
+    lines: InputLines,
     printer: Printer,
     /// A turn runs, or its message is on its way.
     busy: bool,
@@ -38,7 +41,7 @@ struct Chat {
     in_session: bool,
     failed: bool,
     waiting: VecDeque<OpenQuestion>,
-    /// Lines typed before their question was printed: they are messages.
+    /// Lines typed before the question that was printed: they are messages.
     held: VecDeque<String>,
     /// The time when the open question was first printed. Its prompt is printed again after whatever came between.
     put: Option<Instant>,
@@ -74,9 +77,9 @@ pub async fn run(
     session: SessionChoice,
     first: Option<String>,
 ) -> io::Result<(i32, Option<String>)> {
-    let mut lines = out::lines();
     let mut chat = Chat {
         handle,
+        lines: InputLines::open(),
         printer: Printer::default(),
         busy: false,
         in_turn: false,
@@ -96,7 +99,7 @@ pub async fn run(
         session: Default::default(),
     };
     chat.send(Command::Open(session));
-    let ended = chat.talk(&mut lines).await;
+    let ended = chat.talk().await;
     chat.send(Command::Shutdown);
     chat.handle.events.close();
     agent_ended(chat.handle.done).await;
@@ -113,7 +116,7 @@ impl Chat {
         let _ = self.handle.commands.send(command.into());
     }
 
-    async fn talk(&mut self, lines: &mut mpsc::UnboundedReceiver<Line>) -> io::Result<()> {
+    async fn talk(&mut self) -> io::Result<()> {
         // One listener for all rounds: a signal that comes between them counts too.
         let mut interrupts = signal(SignalKind::interrupt())?;
         loop {
@@ -127,7 +130,7 @@ impl Chat {
                     Some(event) => self.event(event.body)?,
                     None => return Ok(()),
                 },
-                line = lines.recv(), if asks => match line {
+                line = self.lines.next(), if asks => match line {
                     Some(line) => self.line(line)?,
                     None => self.end_of_input()?,
                 },
@@ -170,7 +173,9 @@ impl Chat {
         if self.ended {
             return self.end_of_input();
         }
-        self.put.get_or_insert_with(Instant::now);
+        // What is typed of a message may still be changed.
+        let put = || if self.waiting.is_empty() { Instant::now() } else { self.lines.mark() };
+        self.put.get_or_insert_with(put);
         self.printer.prompt(prompt)
     }
 
@@ -180,30 +185,6 @@ impl Chat {
             true => Ok(()),
             false => self.printer.question(question),
         }
-    }
-
-    /// Handles a typed line. One from before its question is a message for later: it decides nothing.
-    fn line(&mut self, line: Line) -> io::Result<()> {
-        let text = line.text.trim().to_string();
-        self.printer.typed()?;
-        if !self.waiting.is_empty() && is_early(&line, self.put) {
-            if !text.is_empty() {
-                self.printer.say(&say::kept_for_later(&text))?;
-                self.held.push_back(text);
-            }
-            return Ok(());
-        }
-        let (before, put) = (self.open_question(), self.put.take());
-        match self.waiting.pop_front() {
-            Some(OpenQuestion::Proposal(pending)) => self.decide(pending, &text)?,
-            Some(OpenQuestion::Question(question)) => self.answer(question, &text)?,
-            None => self.message(&text)?,
-        }
-        // One that asks on was read before.
-        if before.is_some() && self.open_question() == before {
-            self.put = put;
-        }
-        Ok(())
     }
 
     /// Returns the question that waits first: a proposal, or a question.
@@ -231,21 +212,6 @@ impl Chat {
             }
         }
         Ok(())
-    }
-
-    /// Stops the turn on Ctrl-C. Where none runs, the first clears the line, and the second ends the program.
-    fn interrupt(&mut self) -> io::Result<()> {
-        if self.busy {
-            self.send(Command::Interrupt);
-            // What the turn asks is asked no more; what the person asked for still waits.
-            self.drop_waiting(|question| !matches!(question, OpenQuestion::Proposal(p) if p.restore));
-            return self.printer.say(say::interrupting());
-        }
-        if out::at_terminal() && !self.printer.again_ends()? {
-            return Ok(());
-        }
-        self.ended = true;
-        self.end_of_input()
     }
 
     /// Sends a message to the model, or performs a command of nebula's own.
@@ -362,10 +328,7 @@ impl Chat {
                 Ok(())
             }
             EventBody::Recalled(items) => self.printer.recalled(items.len()),
-            EventBody::Status(status) => {
-                self.printer.status = status;
-                Ok(())
-            }
+            EventBody::Status(status) => self.printer.take_status(status),
             EventBody::TurnStarted(_) => {
                 (self.busy, self.in_turn) = (true, true);
                 Ok(())

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use super::hunk_lines::{AROUND, definition, lines_of};
 use super::replies::{Review, hold_help};
+use super::restore_lines::not_written_line;
 use crate::cli::out::{self, Out};
 use crate::messages::times::{age, duration};
-use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
+use crate::messages::{chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
-    Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestoreFate, RestorePreview, RestoreStatus,
-    Rung, unit_of, whole_folders,
+    Counts, Decision, FileChange, Hunk, HunkKind, Proposal, RestorePreview, Rung, unit_of, whole_folders,
 };
 use crate::protocol::{
     Attached, Call, CallState, Changeset, EventBody, Item, ItemId, Listing, Mode, Notice, Outcome, Question,
@@ -28,7 +28,9 @@ const SHOWN: usize = 12;
 #[derive(Default)]
 pub struct Printer {
     /// The status line's values.
-    pub status: Status,
+    status: Status,
+    /// True from a session that was opened without a model, while one was looked for, on until its model is printed.
+    seeks: bool,
     /// The step of the turn.
     pub step: usize,
     /// The answer that grows, and its line so far.
@@ -74,10 +76,11 @@ impl Printer {
         self.open
     }
 
-    /// Notes that the person ended the line of the prompt. At a terminal their Enter is on the screen.
-    pub fn typed(&mut self) -> io::Result<()> {
+    /// Notes that the person ended the line of the prompt. At a terminal their Enter is on the screen, unless they typed it
+    /// `before` the prompt.
+    pub fn typed(&mut self, before: bool) -> io::Result<()> {
         self.ending = false;
-        self.open &= !out::at_terminal();
+        self.open &= before || !out::at_terminal();
         self.end_line()
     }
 
@@ -108,6 +111,7 @@ impl Printer {
         self.status = info.status.clone();
         self.session.clone_from(&info.id);
         self.of_stores.clear();
+        self.seeks = info.status.seeks_model;
         let model = match &info.status.model {
             _ if info.status.seeks_model => say::no_model_yet().into(),
             Some(model) => model.clone(),
@@ -119,6 +123,18 @@ impl Printer {
             Mode::Agent => say::agent(),
         };
         self.say(&say::opened(&version, workspace, &mode, &model))
+    }
+
+    /// Takes the status line's values. A model that was looked for is printed once it is known.
+    pub fn take_status(&mut self, status: Status) -> io::Result<()> {
+        let before = std::mem::replace(&mut self.status, status);
+        match found_model(&before, &self.status).filter(|_| self.seeks).map(|model| say::model_found(model)) {
+            Some(found) => {
+                self.seeks = false;
+                self.say(&found)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Prints that a session goes on, and how its items are shown.
@@ -206,7 +222,9 @@ impl Printer {
         if !call.state.is_final() || known.is_some_and(CallState::is_final) || answered {
             return Ok(());
         }
-        let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &show(&call.main));
+        let line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &show(&call.main));
+        // One whose argument is missing ends with its verb.
+        let mut line = line.trim_end().to_string();
         let rejected = call.state == CallState::Refused;
         // Of a part that was written, or nothing, the counts of what was asked for tell nothing.
         let written = !rejected && call.state != CallState::Interrupted && call.hunks.is_none_or(|h| h.rejected == 0);
@@ -415,40 +433,14 @@ impl Printer {
     }
 }
 
+/// Returns the model that was looked for before and is known now: another one, or the usual one at the end.
+fn found_model<'s>(before: &Status, now: &'s Status) -> Option<&'s String> {
+    now.model.as_ref().filter(|_| !now.seeks_model || before.model != now.model)
+}
+
 /// Returns the hunks of all files, in the order of their numbers.
 fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
-}
-
-/// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
-fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
-    let path = show(&preview.path);
-    let said = |words: &str, why: &str| Some(format!("  {path}: {words}: {}", show(&records::localized(why))));
-    let whole = |words: &str, files| Some(format!("  {path}: {words}: {}", count::files(files)));
-    match &preview.status {
-        RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
-            Some(format!("  {path}: {}: {words}", archive::will_restore()))
-        }
-        RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => whole(archive::will_make_folder(), *files),
-        RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => whole(archive::will_remove_whole(), *files),
-        RestoreStatus::Restore(..) => None,
-        RestoreStatus::Equal => Some(format!("  {path}: {}", archive::already_equal())),
-        RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
-        RestoreStatus::Refused(why) => said(archive::not_restored(), why),
-        RestoreStatus::NotUndone(why) => said(archive::not_undone(), why),
-        RestoreStatus::Foreign { choice, conflicts, .. } => {
-            let number = foreign.iter().position(|path| *path == preview.path);
-            let number = number.map_or(String::from(" "), |at| (at + 1).to_string());
-            let does = match choice {
-                None | Some(ForeignChoice::Keep) => archive::kept(),
-                // Without what nebula wrote there is nothing to merge from.
-                Some(ForeignChoice::Merge) if conflicts.is_none() => archive::cannot_merge(),
-                Some(ForeignChoice::Merge) => archive::will_merge(),
-                Some(ForeignChoice::RestoreVersion) => archive::will_restore_version(),
-            };
-            Some(format!("{number} {path}: {}, {does}", archive::foreign()))
-        }
-    }
 }
 
 /// Returns the lines that a decision of a proposal adds and removes.
@@ -493,6 +485,7 @@ fn about(file: &FileChange, hunk: &Hunk) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proposal::RestoreStatus;
     use crate::proposal::{Choice, Consent, ProposalId, State};
 
     #[test]
@@ -503,6 +496,21 @@ mod tests {
         let lines = |choice| accepted_lines(&proposal, &Decision::new(proposal.choices(choice), Consent::Person));
         assert_eq!(lines(Choice::Accept), Counts { added: 2, removed: 2 });
         assert_eq!(lines(Choice::Reject), Counts::default());
+    }
+
+    #[test]
+    fn a_model_that_was_looked_for_is_named_once_it_is_known() {
+        let status = |model: Option<&str>, seeks_model| Status {
+            model: model.map(str::to_string),
+            seeks_model,
+            ..Status::default()
+        };
+        let usual = status(Some("usual"), true);
+        assert_eq!(found_model(&usual, &status(Some("usual"), true)), None);
+        assert_eq!(found_model(&usual, &status(None, false)), None);
+        for (model, seeks) in [("scripted", true), ("scripted", false), ("usual", false)] {
+            assert_eq!(found_model(&usual, &status(Some(model), seeks)).map(String::as_str), Some(model));
+        }
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use crate::cli::out::Line;
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, FileDecision, ForeignChoice, Proposal};
 use crate::protocol::{HoldCard, Question, Reply};
@@ -271,12 +269,15 @@ pub fn answer(question: &Question, text: &str) -> Result<Reply, Option<String>> 
     }
 }
 
-/// The time after a prompt was printed within which a line that ends was begun before it.
-const BEGUN_BEFORE: Duration = Duration::from_secs(2);
+/// The number of hunks up to which a line that answers no open question may name them.
+const HUNKS: usize = 999;
 
-/// Returns whether a person typed a line, or began to, before its question was printed at `put`.
-pub fn is_early(line: &Line, put: Option<Instant>) -> bool {
-    line.typed && put.is_some_and(|put| line.at < put + BEGUN_BEFORE)
+/// Returns whether a line reads like the answer to some question, as a key, a number or a word of the replies: meant for a
+/// question, it is no message.
+pub fn reads_like_answer(line: &str) -> bool {
+    let is_number = line.bytes().all(|byte| byte.is_ascii_digit());
+    let decides = |hunks| ProposalReply::read(line, hunks).is_ok() || RestoreReply::read(line, hunks, hunks).is_ok();
+    line.chars().count() == 1 || !line.is_empty() && (is_number || [1, HUNKS].into_iter().any(decides))
 }
 
 /// Returns the reply that a line is to a question that is not about a call of a command.
@@ -395,12 +396,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_begun_before_its_question_decides_nothing() {
-        let put = Instant::now();
-        let line = |after: Duration, typed| Line { text: "all".into(), at: put + after, typed };
-        assert!(is_early(&line(Duration::from_millis(1_900), true), Some(put)));
-        assert!(!is_early(&line(Duration::from_secs(2), true), Some(put)));
-        assert!(!is_early(&line(Duration::ZERO, false), Some(put)), "a pipe is not typed");
-        assert!(!is_early(&line(Duration::ZERO, true), None));
+    fn an_answer_is_no_message() {
+        for line in ["y", "Y", "n", "yes", "no", "a", "x", "all", "None", "none because no", "n 2 because of it"] {
+            assert!(reads_like_answer(line), "{line}");
+        }
+        for line in ["y 1 3", "y 1-3", "show 2", "keep", "merge 1", "restore 12", "3", "12", "undo", "?"] {
+            assert!(reads_like_answer(line), "{line}");
+        }
+        for line in ["", "yes please", "all right, go on", "no way", "keep it simple", "2 more tests", "fix it"] {
+            assert!(!reads_like_answer(line), "{line}");
+        }
     }
 }

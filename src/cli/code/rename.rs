@@ -12,7 +12,7 @@ use super::renamed::{RenamePlaces, Renamed, RenamedFile, free, is_name, is_renam
 use super::servers::Chosen;
 use super::write::{Change, carry_out, diagnostics};
 use crate::cli::files::ArchiveCommands;
-use crate::code::{Certainty, CodeTarget, renamed};
+use crate::code::{Certainty, CodeTarget, SourceFile, bound_in_module, is_counterpart, renamed};
 use crate::definitions::{FoundMention, SourceFiles};
 use crate::proposal::{FileChange, State};
 use crate::text::number::plural;
@@ -126,11 +126,7 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
         let alike = file.nodes.iter().filter(|node| node.dotted == *dotted && !target.is(file, node));
         unsure.extend(alike.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
         sources.each_with(&target.node().name, file.language, |other| {
-            // The types of a module of Python may stand in a file of their own.
-            let is_stub =
-                other.path != file.path && other.path.trim_end_matches('i') == file.path.trim_end_matches('i');
-            let typed = other.nodes.iter().filter(|node| is_stub && node.dotted == *dotted);
-            unsure.extend(typed.map(|node| format!("{}:{}", other.path, other.line(node.name_at.start))));
+            unsure.extend(beside_stub(target, found, &other));
             let added = target.additions(sources, &other).into_iter();
             unsure.extend(added.map(|at| format!("{}:{}", other.path, other.line(at))));
         });
@@ -158,6 +154,23 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
         ranges.push(one.mention.at.clone());
     }
     Ok(edits)
+}
+
+/// Returns where a file of Python binds the definition's name apart from it, though it is the stub of a module that binds
+/// the definition by it, or the module of such a stub.
+fn beside_stub(target: &CodeTarget, found: &[FoundMention], other: &SourceFile) -> Vec<String> {
+    let (file, name) = (&target.file, &target.node().name);
+    let binds = |bound: &SourceFile, at: usize| {
+        is_counterpart(&bound.path, &other.path) && bound_in_module(bound, name).contains(&at)
+    };
+    let is_bound =
+        binds(file, target.node().name_at.start) || found.iter().any(|one| binds(&one.file, one.mention.at.start));
+    if !is_bound {
+        return Vec::new();
+    }
+    let is_mention = |at: &usize| found.iter().any(|one| one.file.path == other.path && one.mention.at.start == *at);
+    let apart = bound_in_module(other, name).into_iter().filter(|at| !is_mention(at));
+    apart.map(|at| format!("{}:{}", other.path, other.line(at))).collect()
 }
 
 /// Returns the lines of a refusal: all mentions, each with its certainty, and the definitions that may be the same.

@@ -281,9 +281,9 @@ fn line<'a>(
     files: impl Iterator<Item = ListedFile<'a>> + Clone,
     (definitions, workspace): (&[&str], &Workspace),
 ) -> Result<()> {
-    let (mut number, mut sum) = (0, Some((0, 0)));
-    for file in files.clone() {
-        number += usize::from(!is_in_repository(file.path));
+    let (mut number, mut sum) = (0_usize, Some((0, 0)));
+    for file in files.clone().filter(|file| !is_in_repository(file.path)) {
+        number += 1;
         sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
     }
     let state = match record.map(|r| r.state) {

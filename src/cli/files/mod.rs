@@ -6,6 +6,7 @@ mod past;
 mod past_to;
 mod patch;
 mod prune;
+pub(super) mod restore_words;
 mod review;
 mod states;
 pub(super) mod undo;

@@ -193,7 +193,14 @@ impl ArchiveCommands<'_> {
         let files: Vec<FileChange> = changes.map(|change| marking_foreign(change, self.stores())).collect();
         let preview = |file: &FileChange| {
             let choice = Some(ForeignChoice::RestoreVersion);
-            let status = RestoreStatus::Foreign { at: None, counts: file.counts, choice, conflicts: None, rung: None };
+            let status = RestoreStatus::Foreign {
+                at: None,
+                counts: file.counts,
+                choice,
+                conflicts: None,
+                rung: None,
+                is_later: false,
+            };
             RestorePreview { path: file.path.clone(), status }
         };
         let previews: Vec<RestorePreview> = files.iter().map(preview).collect();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, ReviewArgs};
 use crate::memory::ReviewDecision;
-use crate::proposal::{REPOSITORY, is_in_repository};
+use crate::proposal::{REPOSITORY, is_in_repository, outermost_folder};
 use crate::restore_plan::RestoreScope;
 use crate::review::{self, ReviewEntry, ReviewFile, ReviewQueue};
 use crate::text::clean::clean_line;
@@ -64,8 +64,15 @@ impl ArchiveCommands<'_> {
             turn.clone_from(&entry.turn);
             let sign = if entry.kind == "command" { '$' } else { '•' };
             writeln!(self.out, "  {}  {sign} {}", entry.id, clean_line(&entry.title))?;
+            let wholes = review::whole_folders(entry, self.stores());
+            let names = wholes.keys().map(String::as_str).collect();
             for file in own_files(entry) {
-                let lines = file.lines.map_or(String::new(), |(added, removed)| format!("  +{added} −{removed}"));
+                let lines = match (wholes.get(&file.path), outermost_folder(&file.path, &names), file.lines) {
+                    (Some(count), ..) => format!("  with {}", plural(*count, "file")),
+                    (None, Some(_), _) => continue,
+                    (.., Some((added, removed))) => format!("  +{added} −{removed}"),
+                    (.., None) => String::new(),
+                };
                 writeln!(self.out, "      {}{lines}", clean_line(&file.path))?;
             }
             if let Some(words) = review::repository_words(entry, self.stores()) {

@@ -220,7 +220,7 @@ fn a_restore_that_fails_makes_the_folders_again_that_gave_way() {
     fs::create_dir(&folder).expect("made");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o750)).expect("set");
     let changes = w.archive.compare(&w.workspace, &staging).expect("compared").changes;
-    w.archive.seal(&mut w.archive.lock().expect("locked"), &mut staging, &changes, None, &[]).expect("sealed");
+    w.archive.seal(&mut w.archive.lock().expect("locked"), &mut staging, &changes, Default::default()).expect("sealed");
     w.fill_disk();
     let ran = w.run(&["undo", "--force"], None);
     assert_eq!(ran.code, FAILED, "{ran:?}");
@@ -641,7 +641,11 @@ fn a_turn_can_be_undone_by_its_session() {
         sessions.push(session);
     }
     let diff = |session: Option<&String>| w.run_in(session.cloned(), &["undo", "--turn", "--yes"], None).out;
-    assert!(diff(Some(&sessions[0])).contains("-3\n+1\n"), "back to before the first session's turn");
+    // The second session changed the same line later: that is kept, unless the person says otherwise.
+    let kept = w.run_in(Some(sessions[0].clone()), &["undo", "--turn", "--yes"], None);
+    assert!(kept.code == NOT_APPROVED && kept.err.contains("changed again later, so kept: a"), "{kept:?}");
+    let forced = w.run_in(Some(sessions[0].clone()), &["undo", "--turn", "--force"], None).out;
+    assert!(forced.contains("-3\n+1\n"), "back to before the first session's turn: {forced}");
     w.write("a", "3\n");
     assert!(diff(None).contains("-3\n+2\n"), "the newest turn of all");
     let unknown = w.run_in(Some("0000".into()), &["undo", "--turn", "--yes"], None);

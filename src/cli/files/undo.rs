@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
+use super::restore_words::{changed_words, line, not_undone_words};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
@@ -14,15 +15,14 @@ use crate::execute::store::StoreRevert;
 use crate::memory::ReviewDecision;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
-    Consent, Counts, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
+    Consent, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::review;
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
-use crate::text::time;
-use crate::text::width::{cells, padded};
+use crate::text::width::cells;
 
 impl ArchiveCommands<'_> {
     pub(super) fn undo(&mut self, args: &UndoArgs) -> Result<u8> {
@@ -211,15 +211,19 @@ impl ArchiveCommands<'_> {
     /// Asks what happens to each file that was changed outside nebula; returns whether anything was chosen.
     fn choose_foreign(&mut self, previews: &[RestorePreview], choices: &mut Choices) -> Result<bool> {
         for preview in previews {
-            let RestoreStatus::Foreign { conflicts, .. } = &preview.status else { continue };
+            let RestoreStatus::Foreign { conflicts, choice, is_later, .. } = &preview.status else { continue };
+            // Where the merge with what nebula did later meets no conflict, nothing needs to be chosen.
+            if *is_later && choice.is_some() {
+                continue;
+            }
+            let changed = changed_words(*is_later);
             let merge = match conflicts {
                 None => "",
                 Some(0) => ", m merge (no conflict)",
                 Some(1) => ", m merge (1 conflict)",
                 Some(_) => ", m merge (with conflicts)",
             };
-            let question =
-                format!("{} was changed outside nebula: k keep{merge}, r restore this version [k]", preview.path);
+            let question = format!("{} was {changed}: k keep{merge}, r restore this version [k]", preview.path);
             let choice = match self.ask(&question)?.as_deref() {
                 Some("m") if conflicts.is_some() => ForeignChoice::Merge,
                 Some("r") => ForeignChoice::RestoreVersion,
@@ -292,9 +296,13 @@ impl ArchiveCommands<'_> {
             return Ok(if missing.is_empty() { DONE } else { NOT_APPROVED });
         }
         for (files, way) in [(merged, "--yes merges them"), (kept, "--force restores them too")] {
-            let paths: Vec<_> = files.into_iter().map(|f| f.path.as_str()).collect();
-            if !paths.is_empty() {
-                self.complain(&format!("changed outside nebula, so kept: {} ({way})", paths.join(", ")))?;
+            let is_later = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { is_later: true, .. });
+            let (later, foreign): (Vec<_>, Vec<_>) = files.into_iter().partition(is_later);
+            for (files, changed) in [(foreign, changed_words(false)), (later, changed_words(true))] {
+                let paths: Vec<_> = files.into_iter().map(|f| f.path.as_str()).collect();
+                if !paths.is_empty() {
+                    self.complain(&format!("{changed}, so kept: {} ({way})", paths.join(", ")))?;
+                }
             }
         }
         Ok(if scripted || !missing.is_empty() { NOT_APPROVED } else { DONE })
@@ -403,13 +411,6 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
     json!({"changeset": changeset.map(|id| id.to_string()), "files": files, "not_undone": not_undone})
 }
 
-/// Returns a preview as a line for the person.
-pub(in crate::cli) fn line(preview: &RestorePreview, width: usize) -> String {
-    let (glyph, words, detail) = in_words(&preview.status);
-    let path = padded(&clean_line(&preview.path), width);
-    format!("{glyph} {path}  {words:27}  {}", clean_line(&detail)).trim_end().to_owned()
-}
-
 /// Returns the files of a restore that are to be merged with what someone else changed.
 fn merged_files(restoration: &Restoration) -> Vec<FileChange> {
     let is_merged =
@@ -435,60 +436,10 @@ fn word(status: &RestoreStatus) -> &'static str {
             RestoreFate::Repository(_) => "repository",
         },
         RestoreStatus::Equal => "equal",
-        RestoreStatus::Foreign { .. } => "foreign",
+        RestoreStatus::Foreign { is_later: false, .. } => "foreign",
+        RestoreStatus::Foreign { is_later: true, .. } => "later",
         RestoreStatus::NotArchived(_) => "missing",
         RestoreStatus::Refused(_) => "refused",
         RestoreStatus::NotUndone(_) => "not undone",
-    }
-}
-
-/// Returns glyph, words and detail of a preview.
-fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
-    match status {
-        RestoreStatus::Restore(fate, counts) => match fate {
-            RestoreFate::Content => ('✓', "will restore", plus_minus(*counts)),
-            RestoreFate::ContentAndMode(now, then) => {
-                ('✓', "will restore", format!("{}  mode {now:o} → {then:o}", plus_minus(*counts)))
-            }
-            RestoreFate::Made => ('✓', "will make it again", plus_minus(*counts)),
-            RestoreFate::Deleted => ('✓', "will delete", plus_minus(*counts)),
-            RestoreFate::Mode(now, then) => ('✓', "will set its mode", format!("{now:o} → {then:o}")),
-            RestoreFate::FolderMade => ('✓', "will make the folder", String::new()),
-            RestoreFate::FolderRemoved => ('✓', "will remove the folder", "if it is empty".into()),
-            RestoreFate::Repository(words) => ('✓', "will restore", words.clone()),
-            RestoreFate::WholeMade(files) => ('✓', "will make the folder", plural(*files, "file")),
-            RestoreFate::WholeRemoved(files) => ('✓', "will remove the folder", plural(*files, "file")),
-        },
-        RestoreStatus::Equal => ('=', "already at that version", String::new()),
-        RestoreStatus::Foreign { at, counts, choice, rung, .. } => {
-            let merged = rung.map_or("will be merged".into(), |rung| format!("will be merged: {}", rung.word()));
-            let will = match choice {
-                None => "",
-                Some(ForeignChoice::Keep) => "will be kept",
-                Some(ForeignChoice::Merge) => &merged,
-                Some(ForeignChoice::RestoreVersion) => "will be overwritten",
-            };
-            let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));
-            let detail = [will.into(), plus_minus(*counts), at];
-            let detail = detail.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            ('!', "changed outside nebula", detail.join("  "))
-        }
-        RestoreStatus::NotArchived(why) => ('⊘', "not archived", why.clone()),
-        RestoreStatus::Refused(why) => ('⊘', "not restored", why.clone()),
-        RestoreStatus::NotUndone(why) => ('·', "not undone", why.clone()),
-    }
-}
-
-/// Returns a line for what is not undone.
-pub(in crate::cli) fn not_undone_words(preview: &RestorePreview) -> Option<String> {
-    let RestoreStatus::NotUndone(why) = &preview.status else { return None };
-    Some(format!("{}: {}", clean_line(&preview.path), clean_line(why)))
-}
-
-/// Formats as `+3 −1`; empty for no lines.
-fn plus_minus(counts: Counts) -> String {
-    match (counts.added, counts.removed) {
-        (0, 0) => String::new(),
-        (added, removed) => format!("+{added} −{removed}"),
     }
 }

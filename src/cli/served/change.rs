@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::refusal::ToolRefusal;
 use super::tools::{ArchiveTools, RestoreStep, WaitingRestore};
 use crate::archive::{Choices, Id, Restoration};
+use crate::cli::files::restore_words;
 use crate::cli::files::undo::{self, WrittenFiles};
 use crate::cli::files::write::{execute_reported, revert_reported};
 use crate::execute::store::StoreRevert;
@@ -286,9 +287,10 @@ fn has_foreign(restoration: &Restoration) -> bool {
 /// Returns the files that stay as they are though another state was asked for, each with what to do about it.
 fn left(restoration: &Restoration) -> Vec<String> {
     let why = |preview: &RestorePreview| match &preview.status {
-        _ if stays_foreign(preview) => Some(format!(
-            "{} was changed outside nebula and stays as it is; with force it is overwritten, once the person says yes",
-            preview.path
+        RestoreStatus::Foreign { is_later, .. } if stays_foreign(preview) => Some(format!(
+            "{} was {} and stays as it is; with force it is overwritten, once the person says yes",
+            preview.path,
+            restore_words::changed_words(*is_later)
         )),
         RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => {
             Some(format!("{} cannot be restored: {why}", preview.path))
@@ -329,7 +331,7 @@ fn question(restoration: &Restoration, revert: Option<&StoreRevert>, who: &str, 
     let mut text = format!("{who} wants to restore {what} in {}:\n", clean_line(project));
     let width = files.iter().take(LISTED).map(|file| cells(&file.path)).max().unwrap_or(0);
     for file in files.iter().take(LISTED) {
-        text.push_str(&undo::line(file, width));
+        text.push_str(&restore_words::line(file, width));
         text.push('\n');
     }
     let unlisted = files.len().saturating_sub(LISTED);
@@ -343,7 +345,11 @@ fn question(restoration: &Restoration, revert: Option<&StoreRevert>, who: &str, 
     let foreign = (overwritten > 1)
         .then(|| format!("careful: {overwritten} files were changed outside nebula and would be overwritten"));
     let careful = restoration.proposal.needs_person().map(|why| format!("careful: {why}"));
-    let left = restoration.previews.iter().filter_map(undo::not_undone_words).map(|line| format!("not undone: {line}"));
+    let left = restoration
+        .previews
+        .iter()
+        .filter_map(restore_words::not_undone_words)
+        .map(|line| format!("not undone: {line}"));
     for line in foreign.into_iter().chain(careful).chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned())
     {
         text.push_str(&clean_line(&line));

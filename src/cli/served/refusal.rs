@@ -106,7 +106,7 @@ impl From<ApplyError> for ToolRefusal {
         let message = error.to_string();
         let kind = match error {
             ApplyError::Conflict { .. } => "stale",
-            ApplyError::Path(_) => "path",
+            ApplyError::Path(_) | ApplyError::InTheWay(_) => "path",
             ApplyError::Read(error) => ToolRefusal::from(error).kind,
             ApplyError::ReadOnly(_) => "read-only",
             ApplyError::Archive(error) => ToolRefusal::from(error).kind,

@@ -135,7 +135,8 @@ pub(super) fn run_through(
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
     if class != Class::Read {
         let shell = commands.shell();
-        shell.own_unprotected(keeper).iter().for_each(out::complain);
+        let unprotected = [shell.own_unprotected(keeper), shell.outside_unprotected(keeper)];
+        unprotected.iter().flatten().for_each(out::complain);
     }
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,

@@ -23,7 +23,8 @@ pub fn tokens_line(event: &EventBody) -> Value {
     match event {
         EventBody::Usage(usage) => json!({
             "type": "usage", "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
-            "cacheWrite": usage.cache_write, "thinking": usage.thinking, "cost": usage.cost, "prefix": usage.prefix,
+            "cacheWrite": usage.cache_write, "thinking": usage.thinking, "cost": usage.cost,
+            "estimated": usage.estimated, "prefix": usage.prefix,
         }),
         EventBody::Compacted { before, after } => json!({"type": "compacted", "before": before, "after": after}),
         _ => Value::Null,

@@ -8,6 +8,7 @@ use super::cause::add_cause;
 use super::{EventPrinter, TaskExit};
 use crate::agent::{self, AgentHandle};
 use crate::cli::shell::event_line;
+use crate::messages::agent as say;
 use crate::proposal::units;
 use crate::protocol::{Cause, EventBody};
 
@@ -51,6 +52,13 @@ impl EventPrinter {
         self.last = Some(line);
     }
 
+    /// Keeps the notice of what was not read as an edit, or that no file was changed, for the last line.
+    pub(super) fn keep_note(&mut self, title: &str, text: &str) {
+        if [say::no_file_changed(), say::no_further(), say::block_not_read()].contains(&title) && title != text {
+            self.note = Some(text.to_string());
+        }
+    }
+
     /// Prints what the end of a job brings.
     fn late(&mut self, event: EventBody) -> io::Result<()> {
         match event {
@@ -64,6 +72,9 @@ impl EventPrinter {
     pub(super) fn finish(&mut self) -> io::Result<()> {
         let Some(mut line) = self.last.take() else { return Ok(()) };
         line["changed"] = units(self.changed.iter().map(String::as_str)).into();
+        if let Some(note) = self.note.take() {
+            line["note"] = note.into();
+        }
         self.line(line)
     }
 }

@@ -151,6 +151,11 @@ struct EventPrinter {
     refused: bool,
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
+    /// Files and texts of calls that failed, and whether one failed twice in the same words.
+    failed: BTreeSet<(String, String)>,
+    failed_again: bool,
+    /// The part of the answer that was not read as an edit, in words.
+    note: Option<String>,
     /// The newest notice, and what it was by kind.
     newest: (String, Cause),
     /// The last line.
@@ -183,6 +188,9 @@ impl EventPrinter {
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
+            failed: BTreeSet::new(),
+            failed_again: false,
+            note: None,
             newest: Default::default(),
             last: None,
             notices_printed: Vec::new(),
@@ -231,9 +239,11 @@ impl EventPrinter {
                     ..StepDone::default()
                 });
             }
-            EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() => {
+            // A model that only reads has no tools to change anything with.
+            EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() && !self.plan => {
                 let text = self.nudge.take().unwrap_or_default();
                 self.notice(&Notice::new(Level::Info, "no file was changed", "The model is asked once more."))?;
+                self.note = None;
                 return Ok(StepDone { command: Some(Command::Submit(Prompt { text })), ..StepDone::default() });
             }
             EventBody::TurnEnded(_, end) => {
@@ -366,6 +376,9 @@ impl EventPrinter {
             self.refused |= call.is_partial() || call.state == CallState::Refused && call.counts.is_some();
             let said = call.result.as_deref().filter(|text| !text.is_empty());
             let text = said.or(call.reason.as_deref()).unwrap_or("");
+            if call.state == CallState::Failed {
+                self.failed_again |= !self.failed.insert((call.main.clone(), text.to_string()));
+            }
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;
@@ -395,6 +408,7 @@ impl EventPrinter {
         let is_other = detail == messages::agent::chooses_another();
         let detail = if is_other { messages::agent::chooses_another_here() } else { detail };
         let text = if detail.is_empty() { title.clone() } else { format!("{title}. {detail}") };
+        self.keep_note(title, &text);
         // Trouble at the start comes again with the session, or as the end of the turn; that of another request is news.
         let id = cause.request_id.as_ref();
         let is_same =
@@ -427,12 +441,16 @@ impl EventPrinter {
                 self.done("unchanged", why, TaskExit::Failed)
             }
             TurnEnd::Done => {
-                if self.changed.is_empty() && !self.plan && !self.json {
+                if self.changed.is_empty() && !self.plan && !self.json && self.note.is_none() {
                     self.notice(&Notice::new(Level::Info, "no file was changed", ""))?;
                 }
                 self.done("done", "", TaskExit::Done)
             }
             TurnEnd::Interrupted => self.done("interrupted", "", TaskExit::Interrupted),
+            // What was changed stands; something else was refused.
+            TurnEnd::Asking(why) if self.failed_again && !self.changed.is_empty() => {
+                self.done("refused", &why, TaskExit::Refused)
+            }
             TurnEnd::Asking(why) => {
                 // The notice before it says what was reached.
                 let (title, cause) = std::mem::take(&mut self.newest);

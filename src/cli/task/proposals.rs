@@ -8,7 +8,7 @@ use serde_json::json;
 use super::ask::ApprovalRequest;
 use super::{EventPrinter, StepDone};
 use crate::cli::out::Out;
-use crate::proposal::{Choice, Decision, FileChange, Proposal, ProposalId};
+use crate::proposal::{Choice, Decision, FileChange, MergeRung, Proposal, ProposalId};
 use crate::protocol::{Command, Level, Notice, Outcome};
 
 impl EventPrinter {
@@ -84,7 +84,8 @@ impl EventPrinter {
             for file in merged {
                 self.line(json!({"type": "merged", "path": file.path, "how": file.rung.word()}))?;
             }
-            self.changed.append(&mut self.proposed.drain(..).collect());
+            let is_there = |path: &String| merged.iter().any(|f| f.path == *path && f.rung == MergeRung::There);
+            self.changed.append(&mut self.proposed.drain(..).filter(|path| !is_there(path)).collect());
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use tree_sitter::Node;
 
 use super::super::file::SourceFile;
 use super::super::lang::SourceLanguage;
+use super::super::words::is_whole;
 use super::role::{Import, Role, around};
 use super::roles::{body_of_class, role};
 use super::target::is_member;
@@ -55,6 +56,8 @@ pub(super) const MOST: usize = 4_000;
 /// The identifiers of a name in a file, but for the names of definitions, in order.
 pub(super) struct Leaves<'t> {
     pub nodes: Vec<Node<'t>>,
+    /// In Python the texts that hold the name as a whole word, with the bytes where they do; of very many the first.
+    pub texts: Vec<(usize, Node<'t>)>,
     /// False if they are not told apart.
     pub legible: bool,
 }
@@ -76,7 +79,8 @@ pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Leaves<'t> {
     let own: HashSet<usize> =
         file.nodes.iter().filter(|node| node.name == name).map(|node| node.name_at.start).collect();
     let (mut cursor, mut depth) = (file.syntax().root.walk(), 0);
-    let mut found = Leaves { nodes: Vec::new(), legible: true };
+    let mut found = Leaves { nodes: Vec::new(), texts: Vec::new(), legible: true };
+    let is_python = file.language == SourceLanguage::Python;
     let mut places = memchr::memmem::find_iter(file.text.as_bytes(), name).filter(|at| !own.contains(at)).peekable();
     while let Some(at) = places.peek().copied() {
         let node = cursor.node();
@@ -87,6 +91,10 @@ pub(super) fn leaves<'t>(file: &'t SourceFile, name: &str) -> Leaves<'t> {
                 }
                 depth -= 1;
             }
+        } else if is_python && node.start_byte() <= at && node.kind() == "string_content" {
+            let is_worth = is_whole(&file.text, at, name) && depth <= DEEPEST && found.texts.len() < MOST;
+            found.texts.extend(Some((at, node)).filter(|_| is_worth));
+            places.next();
         } else if node.start_byte() <= at && cursor.goto_first_child() {
             depth += 1;
         } else {

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::super::file::SourceFile;
 use super::super::lang::{NodeKind, SourceLanguage};
-use super::super::words::whole_places;
 use super::bases::decorators;
 use super::meaning::{Meaning, Names};
 use super::names::{self, Lookup};
@@ -35,15 +34,6 @@ pub fn import_called(file: &SourceFile, name: &str) -> Option<usize> {
     let is_it = |alias: &Option<String>, path: &str| alias.as_ref().map_or_else(|| ends(path), |alias| alias == name);
     let mut imports = names::go_imports(file).into_iter();
     imports.find(|(alias, path, _)| is_it(alias, path)).map(|(.., at)| at)
-}
-
-/// Returns where the annotations of a file of Python that are texts have a name.
-pub fn quoted(file: &SourceFile, name: &str) -> Vec<usize> {
-    let is_quoted = |at: &usize| {
-        let leaf = file.syntax().root.descendant_for_byte_range(*at, at + name.len());
-        leaf.is_some_and(|leaf| leaf.kind() == "string_content" && around(leaf, &["type"]).is_some())
-    };
-    whole_places(&file.text, name).filter(is_quoted).collect()
 }
 
 impl CodeTarget {

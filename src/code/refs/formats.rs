@@ -29,6 +29,11 @@ const MACROS: &[(&str, usize)] = &[
     ("writeln", 1),
 ];
 
+/// Returns whether a macro of the standard library is called so that takes a format string.
+pub(super) fn takes_format(name: &str) -> bool {
+    MACROS.iter().any(|(own, _)| *own == name)
+}
+
 /// A name between the braces of a string.
 pub(super) struct FormatName {
     /// Its bytes.

@@ -34,16 +34,20 @@ impl Meaning {
     /// Returns the one of some meanings, or what says that it is one of several.
     pub fn one_of(all: impl IntoIterator<Item = Meaning>) -> Meaning {
         let mut found: Vec<Meaning> = Vec::new();
-        let each = |one: Meaning| match one {
-            Meaning::OneOf(some) => some,
-            one => vec![one],
-        };
-        for meaning in all.into_iter().flat_map(each) {
+        for meaning in all.into_iter().flat_map(Meaning::each) {
             if !found.iter().any(|known| known.is(&meaning)) {
                 found.push(meaning);
             }
         }
         if found.len() == 1 { found.remove(0) } else { Meaning::OneOf(found) }
+    }
+
+    /// Returns what it may be.
+    pub fn each(self) -> Vec<Meaning> {
+        match self {
+            Meaning::OneOf(all) => all,
+            one => vec![one],
+        }
     }
 
     /// Returns the modules that it may be.
@@ -102,6 +106,9 @@ pub(super) trait Names {
 
     /// Begins with another mention.
     fn begin(&self);
+
+    /// Returns whether the stub of a module of Python, `a.pyi`, is found before its source.
+    fn prefers_stubs(&self) -> bool;
 
     /// Notes that a name is looked for behind the globs of a file's scope that begins here. False: it was already, for
     /// this mention.

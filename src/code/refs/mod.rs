@@ -15,7 +15,9 @@ mod names;
 mod packages;
 mod role;
 mod roles;
+mod stubs;
 mod target;
+mod texts;
 mod uses;
 
 #[cfg(test)]
@@ -35,8 +37,9 @@ use names::Lookup;
 use role::Role;
 
 pub use certainty::{Certainty, CodeMention};
-pub use fit::{import_called, misfit, quoted};
-pub use target::{CodeTarget, SourceTree};
+pub use fit::{import_called, misfit};
+pub use stubs::bound_in_module;
+pub use target::{CodeTarget, SourceTree, is_counterpart};
 pub use uses::{CodeUse, CodeUses, uses};
 
 /// Finds the mentions of a definition, one file after another.
@@ -53,6 +56,8 @@ pub struct MentionFinder<'a> {
     is_default: OnceCell<bool>,
     /// The other names by which files hand it on.
     handed_on: OnceCell<Vec<String>>,
+    /// True if some modules of Python have stubs.
+    has_stubs: OnceCell<bool>,
 }
 
 impl<'a> MentionFinder<'a> {
@@ -68,6 +73,7 @@ impl<'a> MentionFinder<'a> {
             as_member: OnceCell::new(),
             is_default: OnceCell::new(),
             handed_on: OnceCell::new(),
+            has_stubs: OnceCell::new(),
         }
     }
 
@@ -135,6 +141,7 @@ impl<'a> MentionFinder<'a> {
         if !target.file.language.is_like(file.language) {
             return Vec::new();
         }
+        self.lookup.prefer_stubs(target::is_stub(&file.path));
         let leaves = binding::leaves(file, name);
         if !leaves.legible {
             let is_possible = !target.is_member() || target.file.path == file.path;
@@ -142,6 +149,7 @@ impl<'a> MentionFinder<'a> {
             return leaves.nodes.iter().map(name).collect();
         }
         let mut found = self.under_other_names(file, &leaves.nodes);
+        found.extend(self.in_texts(file, name, &leaves));
         // What is bound there hides a function; a constant or type of the name would be what the pattern means.
         let hidden = match target.node().kind {
             NodeKind::Fn => roles::may_bind(&leaves.nodes, file.syntax()),
@@ -152,7 +160,7 @@ impl<'a> MentionFinder<'a> {
         for leaf in leaves.nodes {
             let role = roles::role(leaf, file.syntax());
             let most = match role {
-                Role::Plain if is_hidden(leaf.start_byte()) => Certainty::Name,
+                Role::Plain | Role::Loose { .. } if is_hidden(leaf.start_byte()) => Certainty::Name,
                 _ => Certainty::Local,
             };
             let Some(certainty) = self.of_leaf(file, name, leaf, &role) else { continue };
@@ -187,6 +195,7 @@ impl<'a> MentionFinder<'a> {
         let (target, container) = (self.target, self.target.container());
         let (mut seen, mut open) = (BTreeSet::from([file.path.clone()]), vec![file.clone()]);
         while let Some(next) = open.pop() {
+            self.lookup.prefer_stubs(target::is_stub(&next.path));
             for glob in self.lookup.globs(&next).iter() {
                 self.lookup.begin();
                 let meaning = self.lookup.import(&next, glob, 0);
@@ -242,7 +251,8 @@ impl<'a> MentionFinder<'a> {
                     continue;
                 }
                 let role = roles::role(leaf, file.syntax());
-                let is_plain = matches!(role, Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_));
+                let is_plain = matches!(role, Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_))
+                    || matches!(role, Role::Loose { .. });
                 // What only has a name that another file gives is no mention.
                 let is_told = |one: &Certainty| *one > Certainty::Name || is_plain && aliases.contains(word);
                 let certainty = self.of_leaf(file, word, leaf, &role).filter(is_told);
@@ -255,7 +265,10 @@ impl<'a> MentionFinder<'a> {
 
     /// Returns how certainly an identifier means the definition, which has this name in the file.
     fn of_leaf(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> Option<Certainty> {
-        self.lookup.begin();
+        self.certainty_in(file, || self.of_role(file, name, leaf, role))
+    }
+
+    fn of_role(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> Option<Certainty> {
         match self.target.is_member() {
             true => self.of_member(file, name, leaf, role),
             false => self.of_lexical(file, name, leaf, role),
@@ -279,6 +292,7 @@ impl<'a> MentionFinder<'a> {
                 Meaning::Elsewhere => Meaning::Unknown,
                 meaning => meaning,
             },
+            Role::Loose { is_key } => return self.of_loose(file, name, leaf, *is_key),
             Role::Plain if is_macro => return None,
             Role::Plain => self.lookup.name(file, name, at, 0),
             Role::Pattern(_) => self.lookup.in_pattern(file, name, at, 0),
@@ -307,18 +321,36 @@ impl<'a> MentionFinder<'a> {
         self.certainty(file, &meaning)
     }
 
-    /// Returns whether an identifier means the definition or something else that is known, by what was run before or by
-    /// what the program is built for.
+    /// Returns how certainly a token that stands alone in the call of a macro means a definition that its name may mean.
+    fn of_loose(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, is_key: bool) -> Option<Certainty> {
+        let is_sure = !is_key && self.target.node().kind != NodeKind::Macro && !roles::may_be_member(leaf, file);
+        let certainty = match self.lookup.name(file, name, leaf.start_byte(), 0) {
+            // The macro may put the path before it.
+            Meaning::Elsewhere if self.lookup.bindings(file, name).is_empty() => Some(Certainty::Name),
+            meaning => self.certainty(file, &meaning),
+        };
+        certainty.map(|certainty| if is_sure { certainty } else { Certainty::Name })
+    }
+
+    /// Returns whether an identifier means the definition or something else that is known, by what was run before, by what
+    /// the program is built for, by whether stubs are read, or by what a macro makes of it.
     fn is_possible(&self, file: &Rc<SourceFile>, name: &str, leaf: Node<'_>, role: &Role<'_>) -> bool {
+        if self.leads_otherwise(file, || self.of_role(file, name, leaf, role)) {
+            return true;
+        }
         self.lookup.begin();
         let meaning = match role {
+            // Nothing else explains it.
+            Role::Loose { .. } if self.lookup.bindings(file, name).is_empty() => return true,
+            Role::Loose { .. } => self.lookup.name(file, name, leaf.start_byte(), 0),
             Role::Plain | Role::Shorthand | Role::Macro => self.lookup.name(file, name, leaf.start_byte(), 0),
             Role::Import(import) => self.lookup.import(file, import, 0),
             Role::Member { of } => self.lookup.member(file, *of, name),
             _ => return false,
         };
         let is_it = |one: &Meaning| self.certainty(file, one).is_some_and(|certainty| certainty > Certainty::Name);
-        matches!(meaning, Meaning::OneOf(all) if all.iter().any(is_it))
+        let is_one = matches!(meaning, Meaning::OneOf(_)) || matches!(role, Role::Loose { .. });
+        is_one && meaning.each().iter().any(is_it)
     }
 
     fn is_default(&self) -> bool {
@@ -333,7 +365,12 @@ impl<'a> MentionFinder<'a> {
                 self.target.namespace().is_some() || names::holds_module(&self.lookup, self.target)
             }
             SourceLanguage::Go => names::is_embedded(&self.lookup, self.target),
-            SourceLanguage::Python => names::is_held(&self.lookup, self.target),
+            SourceLanguage::Python => {
+                let before = self.lookup.prefer_stubs(false);
+                let is_held = names::is_held(&self.lookup, self.target);
+                self.lookup.prefer_stubs(before);
+                is_held
+            }
             SourceLanguage::Rust => false,
         })
     }
@@ -372,7 +409,11 @@ impl<'a> MentionFinder<'a> {
         };
         match role {
             Role::Other | Role::Macro => None,
-            Role::Binds(_) => in_body(),
+            // What a function or a comprehension there names is its own.
+            Role::Binds(scope) => {
+                in_body().filter(|_| roles::body_of_class(leaf, file.syntax()).as_ref() == Some(scope))
+            }
+            Role::Loose { .. } => only_node(lookup.name(file, name, at, 0)).or(Some(Certainty::Name)),
             Role::Plain => only_node(lookup.name(file, name, at, 0)).or_else(in_body),
             Role::Pattern(_) => only_node(lookup.in_pattern(file, name, at, 0)),
             Role::Import(import) => only_node(lookup.import(file, import, 0)),

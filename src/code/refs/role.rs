@@ -30,6 +30,9 @@ pub(super) enum Role<'t> {
     Import(Import),
     /// It stands where no scope says what it means: in the body of a macro, in an attribute.
     Untold,
+    /// It stands alone among the tokens of a macro that may make anything of it, a field of the name as well; `is_key`:
+    /// before a colon.
+    Loose { is_key: bool },
 }
 
 /// An import of a name.

@@ -100,6 +100,17 @@ pub(super) fn holders(file: &SourceFile, at: usize) -> impl Iterator<Item = &Cod
     file.nodes.iter().rev().filter(move |node| node.own.contains(&at))
 }
 
+/// Returns whether a path is that of a stub of Python: the types of a module alone.
+pub(super) fn is_stub(path: &str) -> bool {
+    path.ends_with(".pyi")
+}
+
+/// Returns whether two paths are those of a stub of Python and of the source of the same module.
+pub fn is_counterpart(path: &str, other: &str) -> bool {
+    path.strip_suffix('i').filter(|_| is_stub(path)) == Some(other)
+        || other.strip_suffix('i').filter(|_| is_stub(other)) == Some(path)
+}
+
 /// Returns the folder of a path.
 pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)

@@ -916,7 +916,8 @@ fn names_that_python_binds_in_patterns_and_parameters_of_types_are_not_the_modul
     assert_eq!(mentions_in(&[("a.py", text)], "a.py::total"), ["a.py:15 local", "a.py:15 local"]);
     let types = "T = TypeVar(\"T\")\ndef f[T](x: T) -> T: return x\nclass B[*T](C[T]):\n    def g(self, x: T): return x\n\
                  type X[T: int] = list[T]\ndef h(x: list[T]) -> T: return x\ndef i[U: T](x: U): return x\n";
-    assert_eq!(mentions_in(&[("a.py", types)], "a.py::T"), ["a.py:6 local", "a.py:6 local", "a.py:7 local"]);
+    let found = ["a.py:1 local", "a.py:6 local", "a.py:6 local", "a.py:7 local"];
+    assert_eq!(mentions_in(&[("a.py", types)], "a.py::T"), found);
     let global = "def total(): pass\ndef outer():\n    total = 5\n    def inner():\n        global total\n        return total()\n    return total\n";
     assert_eq!(mentions_in(&[("a.py", global)], "a.py::total"), ["a.py:5 local", "a.py:6 local"]);
 }
@@ -1141,4 +1142,192 @@ fn uses_by_a_name_that_another_file_hands_on_are_mentions() {
     ];
     assert_eq!(mentions_in(&traded, "b.ts::y"), ["a.ts:1 import", "c.ts:1 import", "c.ts:2 import"]);
     assert_eq!(mentions_in(&traded, "b.ts::x"), ["a.ts:1 import"]);
+}
+
+#[test]
+fn a_function_of_rust_that_is_given_types_is_mentioned() {
+    let text = "fn size<T>() -> usize { 1 }\nstruct Bag<T>(T);\nimpl<T> Bag<T> { fn make<U>() {} }\n\
+                fn f() {\n    println!(\"{}\", size::<u8>());\n    let n = size::<u16>() + size::<u8>();\n    let f = size::<u32>;\n\
+                \x20   Bag::<u8>::make::<u8>();\n    assert!(Bag::<u8>(1));\n}\nmod made { pub fn g() { made::<u8>(); self::made::<u8>(); } pub fn made<T>() {} }\n\
+                fn h() { made::g(); made::made::<u8>(); }\n";
+    let project = Project::of(&[("src/lib.rs", text)]);
+    let size = ["src/lib.rs:5 local", "src/lib.rs:6 local", "src/lib.rs:6 local", "src/lib.rs:7 local"];
+    assert_eq!(project.mentions("src/lib.rs::size"), size);
+    assert_eq!(project.mentions("src/lib.rs::Bag.make"), ["src/lib.rs:8 local"]);
+    assert_eq!(project.mentions("src/lib.rs::Bag"), ["src/lib.rs:3 local", "src/lib.rs:8 local", "src/lib.rs:9 local"]);
+    let made = ["src/lib.rs:11 local", "src/lib.rs:11 local", "src/lib.rs:12 local"];
+    assert_eq!(project.mentions("src/lib.rs::made.made"), made);
+    assert_eq!(project.mentions("src/lib.rs::made"), ["src/lib.rs:12 local", "src/lib.rs:12 local"]);
+}
+
+/// The lines of a file that may mean a definition, though only its name says so.
+fn possible(project: &Project, id: &str, path: &str) -> Vec<usize> {
+    let (target, file) = (project.target(id), project.source(path).expect("a source"));
+    let found = MentionFinder::new(&target, project).of(&file).into_iter();
+    found.filter(|one| one.is_possible).map(|one| file.line(one.at.start)).collect()
+}
+
+#[test]
+fn a_name_alone_in_the_call_of_a_macro_may_be_what_the_macro_makes_of_it() {
+    let text = "struct Cart { goods: u32 }\nenum Kind { Small }\nstruct Small;\n\
+                sum_of!(Cart: goods, fee);\n\
+                fn shown(c: &Cart) { show!(c, goods); call!(c, grand); mk!(Kind, Small); }\n\
+                impl Cart { fn grand(&self) -> u32 { self.goods } }\n\
+                fn f(goods: u32) {\n    assert_eq!(goods, vec![goods].len());\n    println!(\"{}\", show!(c, goods));\n\
+                \x20   vec![Cart { goods }, Cart { goods: 1 }];\n    ensure!(Small::new(), small(), total());\n}\nfn small() {}\n";
+    let other = ("src/other.rs", "fn total() {}\nfn g() { run!(total) }\n");
+    let project = Project::of(&[("src/lib.rs", text), other, ("src/far.rs", "fn g() { run!(total, Cart: 1) }\n")]);
+    let goods = [
+        "src/lib.rs:4 name",
+        "src/lib.rs:5 name",
+        "src/lib.rs:6 local",
+        "src/lib.rs:9 name",
+        "src/lib.rs:10 name",
+        "src/lib.rs:10 name",
+    ];
+    assert_eq!(project.mentions("src/lib.rs::Cart.goods"), goods);
+    assert_eq!(project.mentions("src/lib.rs::Cart.grand"), ["src/lib.rs:5 name"]);
+    assert_eq!(project.mentions("src/lib.rs::Kind.Small"), ["src/lib.rs:5 name"]);
+    // A structure and a variant have the name.
+    assert_eq!(project.mentions("src/lib.rs::Small"), ["src/lib.rs:5 name", "src/lib.rs:11 local"]);
+    let cart = project.mentions("src/lib.rs::Cart");
+    assert_eq!(cart[..3], ["src/far.rs:1 name", "src/lib.rs:4 name", "src/lib.rs:5 local"]);
+    assert_eq!(project.mentions("src/lib.rs::small"), ["src/lib.rs:11 local"]);
+    // What nothing else explains holds a removal.
+    let total = ["src/far.rs:1 name", "src/lib.rs:11 name", "src/other.rs:2 name"];
+    assert_eq!(project.mentions("src/other.rs::total"), total);
+    assert_eq!(possible(&project, "src/lib.rs::Kind.Small", "src/lib.rs"), Vec::<usize>::new());
+    assert_eq!(possible(&project, "src/lib.rs::Cart.grand", "src/lib.rs"), [5]);
+    assert_eq!(possible(&project, "src/lib.rs::Cart", "src/lib.rs"), [4]);
+    assert_eq!(possible(&project, "src/other.rs::total", "src/far.rs"), [1]);
+}
+
+#[test]
+fn a_name_that_two_globs_bring_is_none_of_both_for_certain() {
+    let lib = "mod swar { pub fn find() {} pub fn only() {} fn own() {} }\nmod fast { pub fn find() {} pub fn own() {} }\n\
+               #[cfg(not(unix))]\nuse swar::*;\n#[cfg(unix)]\nuse fast::*;\n\
+               fn f() { find(); only(); swar::find(); }\n";
+    let project = Project::of(&[("src/lib.rs", lib), ("src/x.rs", "fn g() { crate::find(); }\n")]);
+    let swar = ["src/lib.rs:7 name", "src/lib.rs:7 local", "src/x.rs:1 name"];
+    assert_eq!(project.mentions("src/lib.rs::swar.find"), swar);
+    assert_eq!(project.mentions("src/lib.rs::fast.find"), ["src/lib.rs:7 name", "src/x.rs:1 name"]);
+    assert_eq!(project.mentions("src/lib.rs::swar.only"), ["src/lib.rs:7 local"]);
+    assert_eq!(possible(&project, "src/lib.rs::fast.find", "src/lib.rs"), [7]);
+    // So it is with a definition or an import under a condition.
+    for own in ["#[cfg(a)]\nfn find() {}\n", "#[cfg(a)]\nuse slow::find;\n"] {
+        let lib = format!(
+            "mod slow {{ pub fn find() {{}} }}\nmod fast {{ pub fn find() {{}} }}\n{own}\
+             #[cfg(not(a))]\nuse fast::*;\nfn f() {{ find(); }}\n"
+        );
+        let project = Project::of(&[("src/lib.rs", &lib), ("src/x.rs", "fn g() { crate::find(); }\n")]);
+        assert_eq!(project.mentions("src/lib.rs::fast.find"), ["src/lib.rs:7 name", "src/x.rs:1 name"], "{own}");
+        let always = Project::of(&[("src/lib.rs", &lib.replace("#[cfg(a)]\n", "\n"))]);
+        assert_eq!(always.mentions("src/lib.rs::fast.find"), Vec::<String>::new(), "{own}");
+    }
+    // What is private is brought nowhere else, and a module is told from a function.
+    let project = Project::of(&[
+        ("src/lib.rs", "pub mod a;\npub mod b;\nmod c;\n#[cfg(x)]\nmod own;\npub use a::*;\n"),
+        ("src/a.rs", "fn help() {}\npub fn own() {}\n"),
+        ("src/b.rs", "pub fn help() {}\n"),
+        ("src/c.rs", "use crate::a::*;\nuse crate::b::*;\nfn f() { help(); crate::own::x(); crate::own(); }\n"),
+        ("src/own.rs", "pub fn x() {}\n"),
+    ]);
+    assert_eq!(project.mentions("src/b.rs::help"), ["src/c.rs:3 import"]);
+    assert_eq!(project.mentions("src/own.rs::x"), ["src/c.rs:3 import"]);
+    assert_eq!(project.mentions("src/lib.rs::own"), ["src/c.rs:3 import"]);
+    assert_eq!(project.mentions("src/a.rs::own"), ["src/c.rs:3 import"]);
+    // Two files of TypeScript that hand on one name.
+    let script = Project::of(&[
+        ("a.ts", "export function f() {}\n"),
+        ("b.ts", "export function f() {}\n"),
+        ("index.ts", "export * from './a';\nexport * from './b';\n"),
+        ("c.ts", "import { f } from './index';\n"),
+    ]);
+    assert_eq!(script.mentions("a.ts::f"), ["c.ts:1 name"]);
+    assert_eq!(script.mentions("b.ts::f"), ["c.ts:1 name"]);
+}
+
+#[test]
+fn a_stub_of_python_and_its_source_are_one_module() {
+    let project = Project::of(&[
+        ("pkg/__init__.py", "from ._make import A\n"),
+        ("pkg/__init__.pyi", "class A: ...\nclass Only: ...\n"),
+        ("pkg/_make.py", "class A: pass\n"),
+        ("pkg/filters.pyi", "from . import A, Only\nfrom ._make import A as B\ndef f(a: A) -> A: ...\n"),
+        ("pkg/filters.py", "from . import A\n"),
+        ("use.py", "import pkg\nfrom pkg import A\nA(pkg.A, x.A)\n"),
+        ("stubs/__init__.pyi", "class C: ...\n"),
+        ("stubs/a.pyi", "from . import C\n"),
+    ]);
+    let stub = [
+        "pkg/filters.py:1 name",
+        "pkg/filters.pyi:1 import",
+        "pkg/filters.pyi:3 import",
+        "pkg/filters.pyi:3 import",
+        "use.py:2 name",
+        "use.py:3 name",
+        "use.py:3 name",
+    ];
+    assert_eq!(project.mentions("pkg/__init__.pyi::A"), stub);
+    let source = [
+        "pkg/__init__.py:1 import",
+        "pkg/filters.py:1 import",
+        "pkg/filters.pyi:1 name",
+        "pkg/filters.pyi:2 import",
+        "pkg/filters.pyi:3 name",
+        "pkg/filters.pyi:3 name",
+        "use.py:2 import",
+        "use.py:3 import",
+        "use.py:3 import",
+    ];
+    assert_eq!(project.mentions("pkg/_make.py::A"), source);
+    assert_eq!(possible(&project, "pkg/_make.py::A", "pkg/filters.pyi"), [1, 3, 3]);
+    assert_eq!(project.mentions("pkg/__init__.pyi::Only"), ["pkg/filters.pyi:1 import"]);
+    assert_eq!(project.mentions("stubs/__init__.pyi::C"), ["stubs/a.pyi:1 import"]);
+    let bound = |path: &str| bound_in_module(&project.source(path).expect("a source"), "A").len();
+    assert_eq!(["pkg/__init__.py", "pkg/__init__.pyi", "use.py", "stubs/a.pyi"].map(bound), [1, 1, 1, 0]);
+}
+
+#[test]
+fn texts_of_python_that_are_code_are_mentions() {
+    let a = "import typing as t\nfrom typing import Literal, TypeVar\nclass Node:\n    def next(self, n: \"list[Node]\") -> \"Node\": pass\n\
+             __all__ = [\"Node\", \"late\"]\nT = TypeVar(\"T\", bound=\"Node\")\nAny = t.Union[str, \"Node\"]\n\
+             x = t.cast(\"Node | None\", x)\nclass Row(namedtuple(\"Row\", \"Node\")): pass\n";
+    let none = "def f(a: Literal[\"Node\"], b: \"Literal['Node']\" = \"Node\"):\n    \"\"\"Node\"\"\"\n    log(\"Node\", d[\"Node\"], f\"Node\")\n\
+                def g(Node, b: \"other.Node\"): pass\nU = make(\"Node\")\n";
+    let b = "import a\nfrom a import Node\n__all__ = (\"Node\",)\n__all__ += [\"Node\"]\n__all__.extend([\"Node\"])\n\
+             def f(x: \"a.Node\", y: Box[\"Node\"]): pass\nx: t.Annotated[int, \"Node\"]\nB = Box[\"Node\"]\n";
+    let project =
+        Project::of(&[("a.py", a), ("none.py", &format!("from a import Node\nimport other\n{none}")), ("b.py", b)]);
+    let found = project.mentions("a.py::Node");
+    let of = |path: &str| -> Vec<String> {
+        found.iter().filter_map(|one| one.strip_prefix(path)).map(str::to_owned).collect()
+    };
+    assert_eq!(of("a.py:"), ["4 local", "4 local", "5 local", "6 local", "7 local", "8 local"]);
+    assert_eq!(of("none.py:"), ["1 import"]);
+    assert_eq!(
+        of("b.py:"),
+        ["2 import", "3 import", "4 import", "5 import", "6 import", "6 import", "7 name", "8 name"]
+    );
+    assert_eq!(project.mentions("a.py::T"), ["a.py:6 local"]);
+    assert_eq!(project.mentions("a.py::Row"), ["a.py:9 local"]);
+    // What a list names and nothing binds there may be found in another way.
+    let lazy = [
+        ("p/__init__.py", "__all__ = [\"late\", \"os\"]\nimport os\n"),
+        ("p/b.py", "def late(): pass\ndef os(): pass\n"),
+    ];
+    assert_eq!(mentions_in(&lazy, "p/b.py::late"), ["p/__init__.py:1 name"]);
+    assert_eq!(mentions_in(&lazy, "p/b.py::os"), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_function_of_python_deletes_or_is_given_is_its_own() {
+    let text = "total = 1\nclass Shape:\n    total = 5\n    def both(self, total): return [total for total in total]\n    own = 1\n    del own\n\
+                def f():\n    del total\n    return total\ndef g():\n    del (a, total), b\n    return total\ndef h():\n    global total\n    del total\n\
+                def i():\n    del total.x, total[0]\n";
+    let project = Project::of(&[("a.py", text)]);
+    let total = ["a.py:14 local", "a.py:15 local", "a.py:17 local", "a.py:17 local"];
+    assert_eq!(project.mentions("a.py::total"), total);
+    assert_eq!(project.mentions("a.py::Shape.total"), Vec::<String>::new());
+    assert_eq!(project.mentions("a.py::Shape.own"), ["a.py:6 local"]);
 }

@@ -13,7 +13,7 @@ use super::meaning::{Meaning, Names};
 use super::names::Lookup;
 use super::role::Role;
 use super::roles;
-use super::target::{CodeTarget, SourceTree, folder};
+use super::target::{CodeTarget, SourceTree, folder, is_stub};
 
 /// A definition that another one mentions.
 pub struct CodeUse {
@@ -37,6 +37,7 @@ pub struct CodeUses {
 /// that are files.
 pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
     let (file, own, lookup) = (&target.file, &target.node().range, Lookup::new(tree));
+    lookup.prefer_stubs(is_stub(&file.path));
     let leaves = binding::leaves_within(file, own);
     // What is bound in the call of a macro hides a function of that name.
     let is_hidden = |leaf: Node<'_>| {
@@ -48,7 +49,8 @@ pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
     for leaf in leaves.iter().copied() {
         lookup.begin();
         let role = roles::role(leaf, file.syntax());
-        let is_plain = matches!(role, Role::Plain);
+        let is_plain = matches!(role, Role::Plain | Role::Loose { .. });
+        let may_be_member = matches!(role, Role::Loose { .. }) && roles::may_be_member(leaf, file);
         let Some((used, scoped)) = meant(&lookup, file, leaf, role) else { continue };
         let node = used.node();
         let inside = used.file.path == file.path && own.contains(&node.own.start);
@@ -58,7 +60,7 @@ pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
         let at = leaf.byte_range();
         let certainty = match () {
             () if node.shared => continue,
-            () if is_plain && node.kind == NodeKind::Fn && is_hidden(leaf) => continue,
+            () if may_be_member || is_plain && node.kind == NodeKind::Fn && is_hidden(leaf) => continue,
             () if scoped => Certainty::Scoped,
             () if used.file.path == file.path => Certainty::Local,
             () => Certainty::Import,
@@ -72,7 +74,9 @@ pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
 fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<'_>) -> Option<(CodeTarget, bool)> {
     let (name, start) = (&file.text[leaf.byte_range()], leaf.start_byte());
     let meaning = match role {
-        Role::Plain | Role::Shorthand | Role::Macro => lookup.name(file, name, start, 0),
+        Role::Plain | Role::Shorthand | Role::Macro | Role::Loose { is_key: false } => {
+            lookup.name(file, name, start, 0)
+        }
         Role::Pattern(_) => lookup.in_pattern(file, name, start, 0),
         Role::Import(import) => lookup.import(file, &import, 0),
         Role::Member { of } => match member(lookup, file, of, name) {
@@ -80,7 +84,7 @@ fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<
             None => lookup.member(file, of, name),
         },
         Role::Key { of } => return in_type(lookup, file, of, name).map(|key| (key, false)),
-        Role::Other | Role::Binds(_) | Role::BindsKey(_) | Role::Untold => return None,
+        Role::Other | Role::Binds(_) | Role::BindsKey(_) | Role::Untold | Role::Loose { .. } => return None,
     };
     match meaning {
         Meaning::Node { file, at, scoped } => Some((CodeTarget { file, at }, scoped)),

@@ -38,11 +38,29 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 fn read(at: Beginning<'_>, ctx: &mut ReaderContext) -> Box<dyn Reader> {
     let indent = at.fence.map(|fence| fence.indent);
     let text = dedented(&at.input.rest()[..at.line.content], indent.unwrap_or(0));
-    let length = marks(text.trim(), [b'<', b'-']);
+    let begun = Begun::of(text, indent);
     let named = search_mark(text).filter(|path| paths::is_path(path, &ctx.known)).map(str::to_string);
     at.input.skip(at.line.next);
     let path = named.or_else(|| (at.above)(ctx));
-    Box::new(Blocks::new(path, length, indent, ctx))
+    Box::new(Blocks::new(path, begun, ctx))
+}
+
+/// The first line of a block, as far as it says how the others are written.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    /// The length of its mark.
+    marks: usize,
+    /// The indentation of the fence around it, if there is one.
+    fence: Option<usize>,
+    /// Its own indentation, where no fence is around it.
+    indent: usize,
+}
+
+impl Begun {
+    fn of(line: &str, fence: Option<usize>) -> Begun {
+        let indent = if fence.is_none() { line.len() - line.trim_start_matches(' ').len() } else { 0 };
+        Begun { marks: marks(line.trim(), [b'<', b'-']), fence, indent }
+    }
 }
 
 /// A block being read, from after its first line.
@@ -51,25 +69,25 @@ struct Blocks {
     id: EditId,
     path: Option<String>,
     search: Vec<String>,
-    /// The length of the first line's mark, and of the line that parts the two texts.
-    marks: usize,
+    begun: Begun,
+    /// The line that parts the two texts.
     divider: String,
+    /// That line is indented as the first one is, and so all of the block.
+    is_indented: bool,
     /// Only notes about the place have arrived: `:start_line:4`, and the rule below it.
     noted: bool,
     /// `None` before the divider.
     replace: Option<Vec<String>>,
-    /// The indentation of the fence around it, if there is one.
-    fence: Option<usize>,
 }
 
 impl Blocks {
-    fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut ReaderContext) -> Self {
+    fn new(path: Option<String>, begun: Begun, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::BLOCKS);
         if let Some(path) = &path {
             ctx.grew(id, EditPart::Path, path);
         }
-        let divider = String::new();
-        Blocks { id, path, search: Vec::new(), marks, divider, noted: false, replace: None, fence }
+        let (search, divider) = (Vec::new(), String::new());
+        Blocks { id, path, search, begun, divider, is_indented: false, noted: false, replace: None }
     }
 
     fn finish(&mut self, whole: bool, ctx: &mut ReaderContext) {
@@ -78,7 +96,12 @@ impl Blocks {
     }
 
     fn edit(&mut self, whole: bool) -> Edit {
-        let replace = self.replace.take().unwrap_or_default();
+        let mut replace = self.replace.take().unwrap_or_default();
+        if self.is_indented {
+            for line in self.search.iter_mut().chain(&mut replace) {
+                *line = dedented(line, self.begun.indent).to_string();
+            }
+        }
         let op = if self.search.iter().all(|l| l.trim().is_empty()) {
             let content = replace.iter().flat_map(|l| [l.as_str(), "\n"]).collect();
             Op::Write { content }
@@ -93,11 +116,13 @@ impl Blocks {
 impl Reader for Blocks {
     fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         while let Some(line) = input.line() {
-            let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
+            let text = dedented(&input.rest()[..line.content], self.begun.fence.unwrap_or(0));
+            let bare = dedented(text, self.begun.indent);
             match &mut self.replace {
                 None if self.search.is_empty() && is_note(text, self.noted) => self.noted = true,
-                None if is_divider(text) => {
-                    self.divider = text.to_string();
+                None if is_divider(text) || is_divider(bare) => {
+                    self.divider = bare.to_string();
+                    self.is_indented = !is_divider(text);
                     self.replace = Some(Vec::new());
                 }
                 // The divider was forgotten, or an empty search ends at once: what is meant is not certain.
@@ -112,11 +137,11 @@ impl Reader for Blocks {
                 }
                 // One as long as the first line's mark parts them: the one before was the underline of a heading.
                 Some(replace)
-                    if is_divider(text)
-                        && text.trim_end().len() == self.marks
-                        && self.divider.trim_end().len() != self.marks =>
+                    if is_divider(bare)
+                        && bare.trim_end().len() == self.begun.marks
+                        && self.divider.trim_end().len() != self.begun.marks =>
                 {
-                    self.search.push(std::mem::replace(&mut self.divider, text.to_string()));
+                    self.search.push(std::mem::replace(&mut self.divider, bare.to_string()));
                     self.search.append(replace);
                 }
                 Some(_) if is_replace_mark(text) => {
@@ -145,7 +170,7 @@ impl Reader for Blocks {
         match &mut self.replace {
             None => ctx.dropped(self.id, BROKE_OFF.to_string()),
             Some(replace) => {
-                if self.fence.is_some() && replace.last().is_some_and(|l| l.trim() == "```") {
+                if self.begun.fence.is_some() && replace.last().is_some_and(|l| l.trim() == "```") {
                     replace.pop();
                 }
                 self.finish(false, ctx);
@@ -181,7 +206,7 @@ pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<
     while let Some(line) = input.line() {
         let text = &input.rest()[..line.content];
         let is_mark = search_mark(dedented(text, fence.as_ref().map_or(0, |f| f.indent))).is_some();
-        let length = marks(text.trim(), [b'<', b'-']);
+        let begun = Begun::of(text, fence.as_ref().map(|f| f.indent));
         if !is_mark {
             fence = match fence {
                 Some(open) if open.closed_by(text) => None,
@@ -191,7 +216,7 @@ pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<
         }
         input.skip(line.next);
         if is_mark {
-            let mut block = Blocks::new(None, length, fence.as_ref().map(|f| f.indent), &mut ctx);
+            let mut block = Blocks::new(None, begun, &mut ctx);
             if !matches!(block.step(&mut input, &mut ctx), Progress::Done) {
                 block.end(&mut ctx, !whole);
             }

@@ -2,6 +2,7 @@
 
 mod block;
 pub(super) mod blocks;
+pub(super) mod code;
 mod lines;
 pub(super) mod patch;
 pub(super) mod spec;

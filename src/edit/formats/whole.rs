@@ -1,18 +1,16 @@
 //! A whole file in a fence.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::block::{COMMANDS, Held, held, lines};
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
-use crate::edit::path::{is_prose, may_name};
-use crate::edit::place::{elided_definitions as elided, same_definition};
+use crate::edit::path::is_prose;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
-use crate::edit::stream::pieces::{EditId, EditPart, End, KnownFile};
+use crate::edit::stream::pieces::{EditId, EditPart, End};
 use crate::edit::stream::reader::Reader;
 use crate::edit::stream::starts::{self, Fence};
 use crate::edit::stream::tags::{Tag, tag};
@@ -177,8 +175,11 @@ impl Whole {
         }
     }
 
-    /// Adds the edits of the block's text.
+    /// Adds the edits of the block's text. Where files are made by calls it is none.
     fn close(&self, content: &str, is_whole: bool, ctx: &mut ReaderContext) {
+        if ctx.expected == Some(Format::TOOLS) {
+            return ctx.dropped(self.id, format!("{}: {NOT_AT_HAND}", self.path));
+        }
         let named = BlockPath { path: &self.path, range: self.range };
         add(self.id, &named, content, &self.fence, is_whole, ctx);
     }
@@ -246,7 +247,7 @@ const END_MARKS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|en
 
 /// Returns the text in a fence before the last line of an answer that ended by itself, where that line closes the fence
 /// in a way of its own: with the language again, at the end of a line of code, or with a mark of the model's behind it.
-fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
+pub(super) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
     let mut text = content.trim_end();
     while let Some(rest) = END_MARKS.iter().find_map(|mark| text.strip_suffix(mark)) {
         text = rest.trim_end();
@@ -265,6 +266,8 @@ fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
     marked.then_some(text)
 }
 
+const NOT_AT_HAND: &str = "it is none of the files that were read, so the block under its path was not taken for the file. If it \
+                           is to be written, do that now in the way you are asked to change files.";
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
 
@@ -284,74 +287,8 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
-/// The text around a block of code.
-#[derive(Debug, Default)]
-pub(in crate::edit) struct Surroundings {
-    pub path: Option<String>,
-    /// The path is right above it or in its opening line.
-    pub titled: bool,
-    /// The lines that are named with the path.
-    pub range: Option<(usize, usize)>,
-}
-
-/// Adds an edit for a block of code that is the text of a file in play, or of a definition of it. `closed`: a line closed
-/// it; else the answer ended.
-pub(in crate::edit) fn from_code(
-    content: &str,
-    fence: &Fence,
-    near: &Surroundings,
-    closed: bool,
-    ctx: &mut ReaderContext,
-) {
-    let (path, titled) = (near.path.as_deref(), near.titled);
-    let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
-    let content = lines.collect::<String>();
-    let at_end = closed_at_end(&content, fence).filter(|_| !closed);
-    let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
-    let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
-    let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
-    let (title, content) = titled_inside(content, path, &ctx.known);
-    let (path, titled) = (title.as_deref().or(path), titled || title.is_some());
-    // Where the file has such fences itself, it is not certain that the block holds all of it.
-    let is_known = path.is_some_and(|p| ctx.known.iter().any(|k| paths::same_path(p, &k.path)));
-    let names = if is_known { paths::same_path } else { may_name };
-    let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
-    if let Some((path, inner)) = inner {
-        emit(&BlockPath { path: &path, range: None }, inner, fence, closed, ctx);
-    } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
-        // A model that has tools for its changes may only quote the file, or a part of it.
-        let is_expected = ctx.expected != Some(Format::TOOLS);
-        let path = file.path.clone();
-        let complete = closed && (is_expected || (nearly_all && titled));
-        emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
-    } else if titled && closed && !matches!(ctx.expected, None | Some(Format::TOOLS)) {
-        // A definition under its file's path; where it goes, a person decides.
-        let is_part = |file: &&KnownFile| {
-            let text = &*file.text;
-            path.is_some()
-                && named(file)
-                && (same_definition(text, content).is_some() || elided(text, content).is_some())
-        };
-        if let Some(path) = ctx.known.iter().find(is_part).map(|file| file.path.clone()) {
-            emit(&BlockPath { path: &path, range: near.range }, content, fence, true, ctx);
-        }
-    }
-}
-
-/// Returns the path of a file in play that a block begins with, alone on its first line, and the text below it.
-fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) -> (Option<String>, &'t str) {
-    let Some((first, rest)) = content.split_once('\n') else { return (None, content) };
-    let title = paths::path_line(first, known).filter(|title| {
-        let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
-        let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
-        let own = known.iter().find(is_file).is_some_and(|k| !k.text.lines().any(|line| line.trim() == first.trim()));
-        bare && own && path.is_none_or(|path| paths::same_path(path, title))
-    });
-    if title.is_some() { (title, rest) } else { (None, content) }
-}
-
 /// Adds the edits of a block under a path at once.
-fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
+pub(super) fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
     let id = ctx.start(Format::WHOLE);
     ctx.grew(id, EditPart::Path, named.path);
     ctx.grew(id, EditPart::New, content);
@@ -359,9 +296,9 @@ fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &m
 }
 
 /// A path that stands near a block, and the lines it names.
-struct BlockPath<'a> {
-    path: &'a str,
-    range: Option<(usize, usize)>,
+pub(super) struct BlockPath<'a> {
+    pub path: &'a str,
+    pub range: Option<(usize, usize)>,
 }
 
 /// Ends the edit `id`, which a block began, with what the block holds; more files than one are edits of their own.
@@ -382,58 +319,4 @@ fn add(id: EditId, named: &BlockPath, content: &str, fence: &Fence, complete: bo
             }
         }
     }
-}
-
-/// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
-/// of its own opens, and nothing follows its end. A diff is no text of a file.
-fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
-    let mut above: Option<String> = None;
-    let mut at = 0;
-    for line in content.split_inclusive('\n') {
-        at += line.len();
-        let fence = Fence::open(line.trim_end()).filter(|f| !f.info.is_empty());
-        match (above.take(), fence) {
-            (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
-                return inner_text(&content[at..], &fence).map(|text| (path, text));
-            }
-            _ => above = paths::path_line(line, known).filter(|p| known.iter().any(|k| paths::same_path(p, &k.path))),
-        }
-    }
-    None
-}
-
-/// Returns the text inside a fence, where nothing follows it.
-fn inner_text<'t>(text: &'t str, fence: &Fence) -> Option<&'t str> {
-    if matches!(fence.language().as_str(), "diff" | "patch") {
-        return None;
-    }
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if fence.closed_by(line.trim_end()) {
-            return text[at + line.len()..].trim().is_empty().then_some(&text[..at]);
-        }
-        at += line.len();
-    }
-    Some(text)
-}
-
-/// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
-/// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
-/// certain that the block holds all of it.
-fn resembled<'c>(
-    content: &str,
-    fence: &Fence,
-    ctx: &'c ReaderContext,
-    named: impl Fn(&KnownFile) -> bool,
-) -> Option<(&'c KnownFile, bool)> {
-    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let alike = |(at, file): (usize, &'c KnownFile)| {
-        let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
-        let known_lines: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
-        (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((file, known_lines * 10 >= known.solid * 9))
-    };
-    let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
-    let (file, nearly_all) = fits.next()?;
-    let same = content.lines().eq(file.text.lines());
-    (fits.next().is_none() && !same).then_some((file, nearly_all))
 }

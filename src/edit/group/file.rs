@@ -9,7 +9,7 @@ use crate::edit::path::may_name;
 use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
 use crate::edit::{Edit, Format, Op, PatchHunk};
-use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State};
+use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State, merge};
 
 /// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
 /// be used.
@@ -105,6 +105,39 @@ fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
          those lines, or made others like them. Send both as one change, or with more of the lines around."
     ))
 }
+
+/// Returns an edit that has its place in the text as it was `before`, joined with the edits before it, which changed lines
+/// of that place; `None` where it has none there either. The error says, for the model, that both do not go together.
+fn beside_steps(
+    (text, before, encoding): (&str, &str, Encoding),
+    edit: &Edit,
+) -> Result<Option<(Vec<Vec<place::Splice>>, PlaceMatch)>, String> {
+    let target = TargetText { text: before, encoding, base: before, steps: &[] };
+    let Some(done) = place::edit(&target, edit).ok().filter(|done| done.found.rung != Rung::Inexact) else {
+        return Ok(None);
+    };
+    let theirs = done.stages.iter().fold(before.to_string(), |text, splices| place::spliced(&text, splices));
+    let states = [theirs.as_str(), text].map(|text| State::file(text.as_bytes()));
+    let merged = merge::side_by_side(before.as_bytes(), &states[0], &states[1]);
+    let Some(new) = merged.as_ref().and_then(State::text) else {
+        return Err(on_disk(before, encoding, edit).unwrap_or_else(|| TWICE.to_string()));
+    };
+    let found = PlaceMatch { rung: Rung::Inexact, detail: Some(JOINED.to_string()) };
+    Ok(Some((vec![vec![changed(text, new)]], found)))
+}
+
+/// Returns the bytes in which two texts differ, as one change of the first.
+fn changed(old: &str, new: &str) -> place::Splice {
+    let shared = |(a, b): &(char, char)| a == b;
+    let front: usize = old.chars().zip(new.chars()).take_while(shared).map(|(c, _)| c.len_utf8()).sum();
+    let ends = old[front..].chars().rev().zip(new[front..].chars().rev());
+    let back: usize = ends.take_while(shared).map(|(c, _)| c.len_utf8()).sum();
+    place::Splice { range: front..old.len() - back, new: new[front..new.len() - back].to_string() }
+}
+
+/// The detail of a place whose lines an edit before it changed.
+const JOINED: &str = "joined with an edit before it, which changed the same lines";
+const TWICE: &str = "an edit before it in the same answer changed the same lines. Send both as one change.";
 
 /// The most files that a path may mean for them to be named; of more, none is.
 const MOST_MEANT: usize = 8;
@@ -273,13 +306,17 @@ impl File {
         };
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
         let target = TargetText { text, encoding, base: &before, steps: &self.steps };
-        let Done { stages, mut found } = place::edit(&target, edit).map_err(|why| match self.steps.is_empty() {
+        let Done { mut stages, mut found } = place::edit(&target, edit).map_err(|why| match self.steps.is_empty() {
             true => why,
             false => on_disk(&before, encoding, edit).unwrap_or(why),
         })?;
+        if found.rung == Rung::Inexact && !self.steps.is_empty() {
+            let joined = beside_steps((text, &before, encoding), edit)?;
+            (stages, found) = joined.unwrap_or((stages, found));
+        }
         if !edit.whole {
             found = place::sure(false);
-            if edit.format == Format::WHOLE {
+            if edit.format == Format::WHOLE && matches!(edit.op, Op::Lines { .. }) {
                 found.detail = Some("by the line numbers that stand at its path".to_string());
             }
         }

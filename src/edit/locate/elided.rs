@@ -24,7 +24,14 @@ const WAYS: usize = 10_000;
 /// Returns whether a line is nothing but dots, alone or in a comment (`// ...`, `# ... rest as before ...`).
 pub(in crate::edit) fn is_dots(line: &str) -> bool {
     let text = line.trim();
-    only_dots(text) || commented(text).is_some_and(|inner| only_dots(inner.trim()) || is_rest(inner))
+    only_dots(text) || commented(text).is_some_and(|inner| loose_dots(inner.trim()) || is_rest(inner))
+}
+
+/// Returns whether a text is dots and nothing else, in brackets or with spaces between them: `[...]`, `.. ..`.
+pub(in crate::edit) fn loose_dots(text: &str) -> bool {
+    const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('<', '>')];
+    let inner = BRACKETS.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close));
+    only_dots(&inner.unwrap_or(text).replace(' ', ""))
 }
 
 /// Returns whether a text is dots and nothing else.

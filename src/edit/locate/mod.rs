@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(super) use alike::Pattern;
-pub(super) use elided::{commented, is_dots, only_dots};
+pub(super) use elided::{commented, is_dots, loose_dots, only_dots};
 pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};
@@ -27,6 +27,7 @@ use self::rows::Needle;
 use self::search::LISTED;
 use super::lines::Lines;
 use crate::proposal::{PlaceMatch, Rung};
+use crate::text::definition::named;
 
 /// Above this likeness lines count as found.
 const ALIKE: f32 = 0.9;
@@ -46,7 +47,12 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<LocatedPlace>, Miss> {
     if exact.is_empty() && search.shape == SearchShape::Literal {
         exact = exact::find_in_words(text, search.text, limit);
     }
-    let place = |range| LocatedPlace { range, found: PlaceMatch { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
+    let place = |range| LocatedPlace {
+        range,
+        found: PlaceMatch { rung: Rung::Exact, detail: None },
+        fit: Fit::AsIs,
+        is_chosen: false,
+    };
     if let Some(answer) = one(exact.into_iter().map(place).collect(), search.all) {
         return answer;
     }
@@ -145,7 +151,12 @@ impl<'a> Ladder<'a> {
         for range in exact::find(&hay.text, &needle, SearchShape::Inline, limit) {
             let range = hay.original(range);
             if places.iter().all(|p| p.range.end <= range.start || range.end <= p.range.start) {
-                places.push(LocatedPlace { range, found: PlaceMatch { rung, detail: None }, fit: Fit::AsIs });
+                places.push(LocatedPlace {
+                    range,
+                    found: PlaceMatch { rung, detail: None },
+                    fit: Fit::AsIs,
+                    is_chosen: false,
+                });
             }
         }
     }
@@ -156,7 +167,7 @@ impl<'a> Ladder<'a> {
             Shift::None if !self.needle.free_first => Fit::AsIs,
             shift => Fit::Shifted { shift, first: !self.needle.free_first },
         };
-        LocatedPlace { range: self.range(fit.lines), found: PlaceMatch { rung, detail }, fit: fits }
+        LocatedPlace { range: self.range(fit.lines), found: PlaceMatch { rung, detail }, fit: fits, is_chosen: false }
     }
 
     fn elided(&self, span: elided::ElidedSpan) -> LocatedPlace {
@@ -168,6 +179,7 @@ impl<'a> Ladder<'a> {
             range: self.range(span.lines),
             found: PlaceMatch { rung: Rung::Elided, detail: Some(detail) },
             fit: Fit::Filled { shift: span.shift, first: !self.needle.free_first, gaps },
+            is_chosen: false,
         }
     }
 
@@ -192,17 +204,30 @@ impl<'a> Ladder<'a> {
 
     fn inexact(&self, keys: &[Cow<str>]) -> Result<Vec<LocatedPlace>, Miss> {
         let wanted: Vec<Cow<str>> = self.needle.lines.iter().map(|l| fold::line(l, Rung::LookAlikes)).collect();
-        let nears = near::find(keys, &wanted);
-        let alike: Vec<&Near> = nears.iter().filter(|n| n.score > ALIKE && n.ends).collect();
+        let mut nears = near::find(keys, &wanted);
+        let is_alike = |n: &Near| n.score > ALIKE && n.ends;
+        let is_chosen = nears.iter().filter(|n| is_alike(n)).count() > 1;
+        // A definition that the search text names and that the file has once is no other one, however alike.
+        if let Some(pair) = self.definition() {
+            nears.retain(|n| n.pairs.contains(&pair));
+        }
+        let alike: Vec<&Near> = nears.iter().filter(|n| is_alike(n)).collect();
         if self.search.down_to == Rung::Inexact && !alike.is_empty() {
             if let [near] = alike.as_slice() {
-                return Ok(vec![self.near(near)]);
+                return Ok(vec![LocatedPlace { is_chosen, ..self.near(near) }]);
             }
             let places = alike.iter().map(|n| self.hay.range(n.lines.clone())).collect();
             return Err(Miss::Several { places, more: false });
         }
         let closest = nears.first().filter(|n| n.score > HELPFUL).map(|n| n.lines.clone());
         Err(Miss::Nothing { closest, within: within(self.text, self.search) })
+    }
+
+    /// Returns the first line of the search text that begins a definition, and the only line of the file that begins it.
+    fn definition(&self) -> Option<(usize, usize)> {
+        let (row, name) = self.needle.lines.iter().enumerate().find_map(|(row, line)| Some((row, named(line)?)))?;
+        let mut begins = (0..self.hay.len()).filter(|at| named(self.hay.content(*at)).is_some_and(|own| own == name));
+        begins.next().filter(|_| begins.next().is_none()).map(|at| (row, at))
     }
 
     fn near(&self, near: &Near) -> LocatedPlace {
@@ -228,6 +253,7 @@ impl<'a> Ladder<'a> {
             range: self.range(near.lines.clone()),
             found: PlaceMatch { rung: Rung::Inexact, detail: Some(detail) },
             fit,
+            is_chosen: false,
         }
     }
 }

@@ -38,6 +38,9 @@ pub struct LocatedPlace {
     pub found: PlaceMatch,
     /// The change that fits the replacement to the place.
     pub(in crate::edit) fit: Fit,
+    /// True if another place is as like, and the name of a definition told them apart: in what else the search text is not
+    /// as the place, it may be as the other one.
+    pub(in crate::edit) is_chosen: bool,
 }
 
 /// The transformation that a replacement needs.

@@ -1,11 +1,12 @@
 //! Adapts a replacement to the file: shifted, filled, with the file's line endings.
 
 use super::left_out::is_left_out;
-use super::splice::{Done, Splice, with_ending};
+use super::splice::{Done, Splice, spliced, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Fit, LocatedPlace, Search, SearchShape, Shift, folded_line, is_dots};
-use crate::proposal::{PlaceMatch, Rung};
+use crate::proposal::merge::side_by_side;
+use crate::proposal::{PlaceMatch, Rung, State};
 
 /// Returns the splices for the places of a search text.
 pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
@@ -22,8 +23,16 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
         let fitted = one(text, search.text, new, &place)?;
         // With the line ending after it: a last line that stays is followed by what is new.
         let old = &text[place.range.start..with_ending(text, place.range.clone()).end];
-        let fitted = bytes::fit_endings(&fitted, endings, old, &text[..place.range.start]);
-        let mut splice = Splice { range: place.range, new: fitted.into_owned() };
+        let ended = |new: &str| bytes::fit_endings(new, endings, old, &text[..place.range.start]).into_owned();
+        let mut fitted = ended(&fitted);
+        if (Rung::TrailingSpace..Rung::Elided).contains(&place.found.rung) {
+            fitted = with_own_ends(search.text, new, &text[place.range.clone()], fitted);
+        }
+        if place.is_chosen {
+            let searched = ended(&one(text, search.text, search.text, &place)?);
+            fitted = with_own(&searched, &text[place.range.clone()], &fitted).unwrap_or(fitted);
+        }
+        let mut splice = Splice { range: place.range, new: fitted };
         // A last line without an ending was found by a text that has one: the file still ends without.
         let unended = splice.range.end == text.len() && !text.ends_with(['\n', '\r']);
         if unended && search.text.ends_with('\n') && splice.new.ends_with('\n') {
@@ -38,6 +47,38 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
         }
     }
     Ok(Done { stages: vec![splices], found })
+}
+
+/// Returns a fitted replacement in which the lines that are those of the search text end in the white space that they have
+/// in the passage.
+fn with_own_ends(search: &str, new: &str, passage: &str, fitted: String) -> String {
+    let contents = |text| {
+        let lines = Lines::new(text);
+        (0..lines.len()).map(|at| lines.content(at).to_string()).collect::<Vec<_>>()
+    };
+    let (searched, own, new, fits) = (contents(search), contents(passage), contents(new), Lines::new(&fitted));
+    if searched.len() != own.len() || new.len() != fits.len() {
+        return fitted;
+    }
+    let bare = |line: &str| line.trim_end_matches([' ', '\t']).len();
+    let ends_otherwise = |(from, at): (usize, usize)| {
+        let (line, own) = (fits.content(at), own[from].as_str());
+        let is_other = line != own && line[..bare(line)] == own[..bare(own)];
+        is_other.then(|| Splice { range: fits.spans[at].start..fits.spans[at].end, new: own.to_string() })
+    };
+    let splices: Vec<Splice> = common(&searched, &new).into_iter().filter_map(ends_otherwise).collect();
+    spliced(&fitted, &splices)
+}
+
+/// Returns a passage with the lines that the replacement changes of the search text, where the other lines in which the
+/// passage differs from the search text can stay as they are. Blank lines are no such difference.
+fn with_own(searched: &str, own: &str, new: &str) -> Option<String> {
+    let solid = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    if solid(searched) == solid(own) {
+        return None;
+    }
+    let [own, new] = [own, new].map(|text| State::file(text.as_bytes()));
+    side_by_side(searched.as_bytes(), &new, &own)?.text().map(str::to_owned)
 }
 
 pub(super) const DOTS: &str = "the replacement holds a line that stands for others, which the search text does not have, so what \

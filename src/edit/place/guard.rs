@@ -3,8 +3,10 @@
 
 use std::collections::HashSet;
 
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
 use super::left_out::is_mark;
-use super::part::{METHOD, definitions, lone, same_definition};
+use super::part::{METHOD, definitions, lone, only, outside, same_definition};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Pattern, indent};
 
@@ -13,7 +15,7 @@ use crate::edit::locate::{Pattern, indent};
 pub(in crate::edit) enum Lost {
     /// Definitions.
     Definitions(usize, usize),
-    /// Lines that are not blank, where no definitions are known.
+    /// Lines that are not blank, outside of definitions.
     Lines(usize, usize),
 }
 
@@ -26,7 +28,7 @@ const ALIKE: f32 = 0.5;
 
 /// Returns what a new text loses, where that is at least half of the old one and nothing comes in its place: of its
 /// definitions, or, where it has none, of its lines. A text that only stands near the file's path (`is_shown`) must
-/// keep a third of the lines in any case.
+/// keep a third of the lines in any case. Less tells a part by itself where it stood around what is kept.
 pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     let (old_lines, new_lines) = (Lines::new(old), Lines::new(new));
     let (mut before, mut after) = (definitions(&old_lines), definitions(&new_lines));
@@ -42,8 +44,112 @@ pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost
     if !before.is_empty() && most(surviving) && most(after.len()) {
         return Some(Lost::Definitions(before.len() - surviving, before.len()));
     }
-    is_of_methods.then(|| lost_lines(old, new, is_shown))?
+    let lines = if is_of_methods { lost_lines(old, new, is_shown) } else { None };
+    lines.or_else(|| if before.is_empty() { lost_around(old, new) } else { lost_outside(&old_lines, &new_lines) })
 }
+
+/// Returns the lines that a text lacks of another one.
+pub(in crate::edit) fn lacking(old: &str, new: &str) -> Lost {
+    let (before, after) = (telling(old), telling(new).into_iter().collect::<HashSet<&str>>());
+    let gone = before.iter().filter(|line| !after.contains(*line)).count();
+    Lost::Lines(gone, before.len())
+}
+
+/// Returns the lines of a text that hold more than signs, without space around them and the sign between them and the
+/// next one.
+fn telling(text: &str) -> Vec<&str> {
+    let bare = |line| str::trim(line).trim_end_matches([',', ';']);
+    text.lines().map(bare).filter(|line| line.contains(char::is_alphanumeric)).collect()
+}
+
+/// Returns what a new text loses outside of definitions, such as imports, constants and calls: all lines, so many that a
+/// third of the old text goes and nothing comes, or one above the definitions that names what the new text still uses.
+fn lost_outside(old: &Lines, new: &Lines) -> Option<Lost> {
+    let in_old = definitions(old);
+    let line = |at: usize| telling(old.content(at)).pop().unwrap_or_default();
+    let (before, after) = (telling(old.text), telling(new.text));
+    let [there, here]: [HashSet<&str>; 2] = [&before, &after].map(|lines| lines.iter().copied().collect());
+    let all = outside(old, &in_old);
+    let gone: Vec<usize> = all.iter().copied().filter(|at| !here.contains(line(*at))).collect();
+    let come = after.iter().filter(|line| !there.contains(*line)).count();
+    let is_new = |at: &usize| telling(new.content(*at)).iter().any(|line| !there.contains(line));
+    let comes_outside = outside(new, &definitions(new)).iter().any(is_new);
+    let is_much = gone.len().saturating_sub(come) * 3 >= before.len();
+    let is_all = !comes_outside && gone.len() == all.len();
+    let first = in_old.first().map_or(0, |own| own.line);
+    let words: HashSet<&str> = new.text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let is_used = |at: &usize| *at < first && named(line(*at)).is_some_and(|name| words.contains(name));
+    let is_part = gone.len() >= SOME && (is_much || is_all) || !comes_outside && gone.iter().any(is_used);
+    is_part.then_some(Lost::Lines(gone.len(), before.len()))
+}
+
+/// Returns the name that a line above the definitions makes known: of a constant, or the last one of an import.
+fn named(line: &str) -> Option<&str> {
+    const IMPORTS: [&str; 5] = ["import ", "from ", "use ", "using ", "require "];
+    let last = |text: &str| -> Option<(usize, usize)> {
+        let end = text.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_')).len();
+        let start = text[..end].trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+        (start < end).then_some((start, end))
+    };
+    if !line.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return None;
+    }
+    let is_import = IMPORTS.iter().any(|word| line.starts_with(word));
+    let head = match line.split_once('=') {
+        Some((head, _)) if !is_import => head.split(':').next()?,
+        _ if is_import => line,
+        _ => return None,
+    };
+    last(head).map(|(start, end)| &head[start..end]).filter(|name| *name != "import")
+}
+
+/// Returns what a new text, of lines most of which are the old text's, loses above and below them: at both ends, a quarter
+/// of the old text, or half of its outermost lines, such as keys and headings; or anywhere, where that is a third.
+fn lost_around(old: &str, new: &str) -> Option<Lost> {
+    let (before, after) = (telling(old), telling(new));
+    let there: HashSet<&str> = before.iter().copied().collect();
+    if after.iter().filter(|line| there.contains(*line)).count() * 2 < after.len() {
+        return None;
+    }
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let kept: usize =
+        places.iter().filter(|place| matches!(place, DiffOp::Equal { .. })).map(|place| place.old_range().len()).sum();
+    if after.is_empty() || kept * 2 < after.len() {
+        return None;
+    }
+    let depths: Vec<usize> =
+        old.lines().filter(|line| line.contains(char::is_alphanumeric)).map(|line| indent(line).len()).collect();
+    let least = depths.iter().min();
+    let outermost = |lines: &[usize]| lines.iter().filter(|depth| Some(*depth) == least).count();
+    let (mut ends, mut anywhere, mut outer) = ([0; 2], 0, 0);
+    for place in places.iter().filter(|place| !matches!(place, DiffOp::Equal { .. })) {
+        let (lines, come) = (place.old_range(), place.new_range().len());
+        let gone = lines.len().saturating_sub(come);
+        // Lines that go beside equal ones may as well be those further up or down.
+        let (rise, fall) = if come == 0 {
+            let rise = (1..=lines.start).take_while(|n| before[lines.start - n] == before[lines.end - n]).count();
+            (rise, (lines.end..before.len()).take_while(|at| before[*at] == before[at - lines.len()]).count())
+        } else {
+            (0, 0)
+        };
+        let end = [lines.start == rise, lines.end + fall == before.len()].iter().position(|is| *is);
+        if let Some(end) = end {
+            ends[end] += gone;
+        }
+        if come == 0 {
+            anywhere += gone;
+            outer += if end.is_some() { outermost(&depths[lines]) } else { 0 };
+        }
+    }
+    let (around, all) = (ends[0] + ends[1], before.len());
+    let is_part = around >= SOME && (around * 4 >= all || outer * 2 >= outermost(&depths))
+        || around > SOME && ends.iter().all(|gone| *gone > 0)
+        || anywhere > SOME && anywhere * 3 >= all;
+    is_part.then_some(Lost::Lines(around.max(anywhere), all))
+}
+
+/// Fewer lines than this that go are no more than what an edit takes away.
+const SOME: usize = 2;
 
 fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     let lines = |text| str::lines(text).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
@@ -68,7 +174,7 @@ fn lost_lines(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
 }
 
 /// Returns whether a text is a piece of a source file and cannot be all of it: it begins further right, or is nothing but
-/// a definition of the file, or methods without the class around them.
+/// one of the file's definitions, or methods without the class around them.
 pub(in crate::edit) fn is_piece(file: &str, new: &str) -> bool {
     let (hay, part) = (Lines::new(file), Lines::new(new));
     let begins_indented = |text: &str| {
@@ -78,9 +184,9 @@ pub(in crate::edit) fn is_piece(file: &str, new: &str) -> bool {
     if begins_indented(new) && !begins_indented(file) && !in_file.is_empty() {
         return true;
     }
-    let all_of_file = lone(&hay, &in_file).map(|own| own.name);
     if let Some(one) = lone(&part, &in_part) {
-        return all_of_file != Some(one.name) && in_file.iter().any(|own| own.name == one.name);
+        let is_only = only(&in_file).is_some_and(|own| own.name == one.name);
+        return !is_only && in_file.iter().any(|own| own.name == one.name);
     }
     let outermost = in_part.iter().map(|one| one.indent).min();
     let mut outer = in_part.iter().filter(|one| Some(one.indent) == outermost).peekable();
@@ -202,7 +308,8 @@ mod tests {
         let keys = |n: usize| (0..n).map(|i| format!("key{i} = {i}\n")).collect::<String>();
         assert_eq!(lost(&keys(40), "key7 = 700\n", false), Some(Lost::Lines(40, 40)));
         assert_eq!(lost(&keys(40), &keys(15), false), Some(Lost::Lines(25, 40)));
-        assert_eq!(lost(&keys(40), &keys(25), false), None);
+        assert_eq!(lost(&keys(40), &keys(31), false), None);
+        assert_eq!(lost(&keys(40), &keys(30), false), Some(Lost::Lines(10, 40)));
         assert_eq!(lost(&keys(40), &keys(40).replace("key", "name"), false), None);
         assert_eq!(lost(&keys(3), "x = 1\n", false), None);
         // What stands near a path must keep something of the file.
@@ -225,6 +332,64 @@ mod tests {
         let rust = "fn a() {\n    1\n}\n\npub fn b(\n    x: u8,\n) {\n    2\n}\n";
         let (text, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
         assert_eq!(text, "fn a() {\n    1\n}\n\npub fn b(x: u8) {\n    3\n}\n");
+    }
+
+    #[test]
+    fn definitions_alone_are_no_source_file() {
+        const FILE: &str = "\"\"\"Doc.\"\"\"\nimport os\n\nA = 1\nB = 2\n\n\ndef f():\n    return A\n\n\ndef g():\n    return B\n\n\nif __name__ == \"__main__\":\n    print(f(), g())\n";
+        let (head, rest) = FILE.split_once("def f").expect("a head");
+        let main = "\n\nif __name__ == \"__main__\":\n    print(f(), g())\n";
+        let defs = format!("def f{}", rest.strip_suffix(main).expect("an end"));
+        assert_eq!(lost(FILE, &defs, false), Some(Lost::Lines(6, 10)));
+        assert_eq!(lost(FILE, &defs.replace("return A", "return A + 1"), true), Some(Lost::Lines(6, 10)));
+        // A third of it goes, and little comes.
+        assert_eq!(lost(FILE, &format!("import os\n\n\n{defs}"), false), Some(Lost::Lines(5, 10)));
+        // What the rest uses is gone with one line; what it does not use may go.
+        assert_eq!(lost(FILE, &FILE.replace("A = 1\n", ""), false), Some(Lost::Lines(1, 10)));
+        for kept in [
+            FILE.replace("A = 1\n", "").replace("return A", "return 1"),
+            FILE.replace("import os\n", ""),
+            FILE.replace("import os\n", "import re\n"),
+            FILE.replace(main, ""),
+            format!("{head}def f{}\n\ndef main():\n    print(f(), g())\n\n\nmain()\n", rest.replace(main, "")),
+        ] {
+            assert_eq!(lost(FILE, &kept, false), None, "{kept}");
+        }
+        let script = "import { api } from \"./api\";\n\nconst LIMIT = 10;\n\nexport function load(n) {\n  return api(n);\n}\n\nregister(load);\n";
+        let function = "export function load(n) {\n  return api(n, LIMIT);\n}\n";
+        assert_eq!(lost(script, function, false), Some(Lost::Lines(3, 5)));
+    }
+
+    #[test]
+    fn sections_alone_are_no_file() {
+        let toml = "[package]\nname = \"x\"\nversion = \"1\"\n\n[dependencies]\na = \"1\"\nb = \"2\"\nc = \"3\"\n\n[dev]\nd = \"1\"\ne = \"2\"\n";
+        let compose = "version: \"3\"\nservices:\n  web:\n    image: web:1\n    ports:\n      - \"80:80\"\n  db:\n    image: pg:1\n    volumes:\n      - data:/data\nvolumes:\n  data: {}\n";
+        let workflow = "name: CI\non: push\njobs:\n  test:\n    runs-on: linux\n    steps:\n      - uses: checkout\n      - run: make\n      - run: make test\n";
+        let make = "CC = gcc\nall: a b\n\na: a.c\n\t$(CC) a.c\n\nb: b.c\n\t$(CC) b.c\n";
+        let markdown = "# Title\n\nIntro.\n\n## Install\n\nrun it\n\n## Use\n\nuse it\n\n## Licence\n\nMIT\n";
+        let sql = "CREATE TABLE a (\n  id int,\n  n text\n);\n\nCREATE TABLE b (\n  id int,\n  n text\n);\n\nCREATE INDEX i ON a(n);\n";
+        for (file, from, to, changed) in [
+            (toml, "[dependencies]", "", ("b = \"2\"", "b = \"3\"")),
+            (compose, "services:", "volumes:\n  data: {}", ("web:1", "web:2")),
+            (workflow, "jobs:", "", ("make test", "make check")),
+            (make, "a: a.c", "", ("b.c\n\t$(CC)", "b.c\n\t$(CC) -g")),
+            (markdown, "## Install", "", ("run it", "run it twice")),
+            (sql, "CREATE TABLE b", "", ("n text\n);\n\nCREATE I", "n text,\n  z int\n);\n\nCREATE I")),
+        ] {
+            let part = &file[file.find(from).expect("there")..];
+            let part = part.strip_suffix('\n').and_then(|part| part.strip_suffix(to)).expect("an end").to_string();
+            assert!(matches!(lost(file, &part, false), Some(Lost::Lines(..))), "{part}");
+            let part = part.replace(changed.0, changed.1);
+            assert!(matches!(lost(file, &part, true), Some(Lost::Lines(..))), "{part}");
+            assert_eq!(lost(file, &file.replace(changed.0, changed.1), true), None, "{file}");
+        }
+        let json = "{\n  \"name\": \"x\",\n  \"scripts\": {\n    \"a\": \"1\",\n    \"b\": \"2\"\n  },\n  \"deps\": {\n    \"z\": \"1\"\n  }\n}\n";
+        let scripts = "{\n  \"scripts\": {\n    \"a\": \"1\",\n    \"b\": \"22\"\n  }\n}\n";
+        assert_eq!(lost(json, scripts, false), Some(Lost::Lines(3, 6)));
+        // A key, or a section between others, may be meant to go.
+        for (file, gone) in [(compose, "version: \"3\"\n"), (markdown, "## Use\n\nuse it\n\n"), (toml, "e = \"2\"\n")] {
+            assert_eq!(lost(file, &file.replace(gone, ""), false), None, "{gone}");
+        }
     }
 
     #[test]

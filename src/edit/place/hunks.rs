@@ -95,11 +95,23 @@ impl Placer<'_> {
         match self.search(&lenient, Rung::Inexact) {
             Ok(placed) => Ok(placed),
             Err(several @ Miss::Several { .. }) => Err(self.explain(&several)),
+            Err(_) if let Some(placed) = self.without_dots() => Ok(Some(placed)),
             Err(_) if let Some(placed) = self.without_prose() => Ok(Some(placed)),
             Err(_) if let Some(placed) = self.unescaped() => Ok(Some(placed)),
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.explain(if lenient == strict { &miss } else { &lenient_miss })),
         }
+    }
+
+    /// Returns the hunk without unchanged lines of dots at its ends: what they stand for lies outside of it.
+    fn without_dots(&self) -> Option<Splices> {
+        let body = &self.hunk.body;
+        let is_outside = |line: &&String| !line.starts_with(['+', '-']) && is_dots(line);
+        let from = body.iter().take_while(is_outside).count();
+        let to = body.len() - body.iter().rev().take_while(is_outside).count();
+        let inner = body.get(from..to).filter(|inner| inner.len() < body.len())?;
+        let strict = self.search(&Body::strict(inner), Rung::Elided);
+        strict.or_else(|_| self.search(&Body::lenient(inner, self.text), Rung::Elided)).ok()?
     }
 
     /// Returns the hunk without lines at its end that stand apart and have no prefix: prose that a header with too high

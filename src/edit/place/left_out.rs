@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::edit::locate::{commented, is_dots, only_dots};
+use super::part::definitions;
+use crate::edit::lines::Lines;
+use crate::edit::locate::{commented, indent, is_dots, loose_dots, only_dots};
 
 /// The kind of a line that may stand for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub(in crate::edit) enum LeftOut<'n> {
 }
 
 /// Words that say by themselves that lines stay.
-const STAYS: [&str; 6] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted"];
+const STAYS: [&str; 8] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted", "snip", "snipped"];
 /// Words for what is not written out.
 const REST: [&str; 3] = ["rest", "remaining", "remainder"];
 /// Words that may say either.
@@ -84,10 +86,10 @@ const PARTS: [&str; 33] = [
     "sections",
 ];
 /// Words between those.
-const BETWEEN: [&str; 35] = [
+const BETWEEN: [&str; 36] = [
     "the", "of", "your", "my", "our", "this", "that", "here", "goes", "go", "as", "is", "it", "and", "so", "on", "all",
     "with", "in", "from", "to", "be", "are", "no", "changes", "change", "for", "before", "above", "below", "todo",
-    "original", "else", "was", "were",
+    "original", "else", "was", "were", "brevity",
 ];
 /// Words of other languages that say the same.
 const FOREIGN: [&str; 10] =
@@ -102,7 +104,8 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         .filter_map(|(at, line)| Some((at, line, mark(line)?)))
         .filter(|(_, line, _)| !own.contains(line.trim()))
         .collect();
-    if marked.is_empty() {
+    let may_stand = |line: &str| !own.contains(line) && is_no_code(line);
+    if marked.is_empty() && !solid(new).map(str::trim).any(may_stand) {
         return None;
     }
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -110,6 +113,11 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
     let (mut rest, mut perhaps) = (marked.as_slice(), None);
     for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
         let lines = place.new_range();
+        if let [line] = &after[lines.clone()]
+            && is_for_many(line, &before[place.old_range()])
+        {
+            perhaps = perhaps.or(Some(LeftOut::Perhaps(line)));
+        }
         let (here, later) = rest.split_at(rest.partition_point(|(at, ..)| *at < lines.end));
         rest = later;
         if matches!(place, DiffOp::Equal { .. }) || place.old_range().is_empty() {
@@ -124,8 +132,57 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
             }
         }
     }
-    perhaps
+    perhaps.or_else(|| for_definitions(old, new, &own).map(LeftOut::Perhaps))
 }
+
+/// Returns whether a line that is no code stands where these lines of code were, and is not one of them.
+fn is_for_many(line: &str, gone: &[&str]) -> bool {
+    let code = gone.iter().filter(|own| commented(own).is_none()).count();
+    code >= PASSAGE && !gone.contains(&line) && is_no_code(line)
+}
+
+/// Returns a line of a new text that is no code and stands apart where definitions of the old text are gone, of which the
+/// new one has those around: whatever it says, in any language, it may stand for them.
+fn for_definitions<'n>(old: &str, new: &'n str, own: &HashSet<&str>) -> Option<&'n str> {
+    let (hay, part) = (Lines::new(old), Lines::new(new));
+    let (before, after) = (definitions(&hay), definitions(&part));
+    let staying: HashSet<(&str, &str)> = after.iter().map(|own| (own.kind, own.name)).collect();
+    let is_staying = |name: (&str, &str)| staying.contains(&name);
+    let is_blank = |at: usize| at >= part.len() || part.content(at).trim().is_empty();
+    let found = (0..part.len()).find(|at| {
+        let line = part.content(*at);
+        if own.contains(line.trim()) || !is_no_code(line.trim()) {
+            return false;
+        }
+        let below = after.partition_point(|other| other.line < *at);
+        let place = |name: Option<(&str, &str)>, from: usize| match name {
+            Some(name) => before[from..].iter().position(|own| (own.kind, own.name) == name).map(|n| from + n),
+            None => None,
+        };
+        let name_at = |at: usize| after.get(at).map(|own| (own.kind, own.name));
+        let above = below.checked_sub(1).map(|at| place(name_at(at), 0));
+        let Some(from) = above.map_or(Some(0), |above| above.map(|n| n + 1)) else { return false };
+        let end = if below < after.len() { place(name_at(below), from) } else { Some(before.len()) };
+        let gone = before[from..end.unwrap_or(from)].iter().filter(|own| !is_staying((own.kind, own.name)));
+        let gone = gone.filter(|own| own.indent >= indent(line).len()).count();
+        // Right above a definition it is a comment on that one.
+        gone > usize::from(!is_blank(at + 1))
+    });
+    found.map(|at| part.content(at).trim())
+}
+
+/// Returns whether a line does nothing by itself: a comment, words in brackets, or one word with a comment behind it.
+fn is_no_code(line: &str) -> bool {
+    let is_word = |code: &str| code.chars().all(|c| c.is_alphanumeric() || "_.;".contains(c));
+    let is_behind_word = |mark: &&str| line.split_once(*mark).is_some_and(|(code, _)| is_word(code.trim_end()));
+    let has_comment = || ["#", "//", "--"].iter().any(is_behind_word);
+    !line.is_empty()
+        && line.len() <= LONGEST
+        && (loose_dots(line) || commented(line).is_some() || bracketed(line).is_some() || has_comment())
+}
+
+/// Number of lines of code in whose place no lone line without code comes.
+const PASSAGE: usize = 5;
 
 /// Returns whether a line leaves out lines, where it stands with `come` others in the place of `gone` lines.
 fn missing(line: &str, mark: Omission, gone: usize, come: usize) -> Option<LeftOut<'_>> {
@@ -199,8 +256,8 @@ fn mark(line: &str) -> Option<Omission> {
     let comment = commented(text);
     let inner = comment.or_else(|| bracketed(text)).unwrap_or(text).trim();
     let is_quoted = comment.is_some() || bracketed(text).is_some();
-    if only_dots(inner) {
-        return Some(Omission::Dots);
+    if loose_dots(inner) {
+        return Some(if comment.is_some() || only_dots(inner) { Omission::Dots } else { Omission::Said });
     }
     let begins = inner.starts_with("...") || inner.starts_with('…');
     let ends = inner.ends_with("...") || inner.ends_with('…');
@@ -270,9 +327,56 @@ mod tests {
             ("a\n... and more.\nd\n", Some(LeftOut::Perhaps("... and more."))),
             ("a\n... rest\n", Some(LeftOut::Surely("... rest"))),
             ("a\n    ...\nc\nd\n", None),
+            ("a\n# [...]\n", Some(LeftOut::Surely("# [...]"))),
+            ("a\n// .. ..\nd\n", Some(LeftOut::Surely("// .. .."))),
+            ("a\n[...]\n", Some(LeftOut::Surely("[...]"))),
+            ("a\n[...]\nc\nd\n", Some(LeftOut::Perhaps("[...]"))),
+            ("a\n# --- snip ---\n", Some(LeftOut::Surely("# --- snip ---"))),
+            ("a\n# (omitted for brevity)\n", Some(LeftOut::Surely("# (omitted for brevity)"))),
         ] {
             assert_eq!(left_out(old, new), found, "{new}");
         }
+    }
+
+    #[test]
+    fn a_line_without_code_in_the_place_of_definitions_counts_in_any_language() {
+        let one = |n: usize| format!("def f{n}(a):\n    b = a + {n}\n    return b\n\n\n");
+        let old: String = (0..8).map(one).collect();
+        let with = |line: &str, gone: std::ops::Range<usize>| -> String {
+            (0..8)
+                .map(|n| {
+                    if n == gone.start {
+                        format!("{line}\n\n\n")
+                    } else if gone.contains(&n) {
+                        String::new()
+                    } else {
+                        one(n)
+                    }
+                })
+                .collect()
+        };
+        for line in ["# f3 and f4 as before", "# Rest bleibt gleich", "pass  # wie gehabt", "<reste du code>"] {
+            for gone in [3..5, 6..8, 0..2] {
+                assert_eq!(left_out(&old, &with(line, gone.clone())), Some(LeftOut::Perhaps(line)), "{line} {gone:?}");
+            }
+        }
+        // Nothing is gone, another definition comes, or the comment is on one that stays.
+        assert_eq!(left_out(&old, &format!("{old}# The end.\n")), None);
+        assert_eq!(left_out(&old, &with("# New.\n\ndef g(a):\n    return a", 3..5)), None);
+        assert_eq!(left_out(&old, &with("", 3..4).replace("def f4", "# Adds four.\ndef f4")), None);
+        assert_eq!(
+            left_out(&old, &with("", 3..4).replace("    b = a + 2\n", "    # Adds two.\n    b = a + 2\n")),
+            None
+        );
+        // Many lines that are no definitions.
+        let keys: String = (0..9).map(|n| format!("key{n}: {n}\n")).collect();
+        let new = |from: usize| {
+            format!("{}# alles andere\n", keys.lines().take(from).map(|l| format!("{l}\n")).collect::<String>())
+        };
+        assert_eq!(left_out(&keys, &new(4)), Some(LeftOut::Perhaps("# alles andere")));
+        assert_eq!(left_out(&keys, &new(6)), None);
+        let comments: String = (0..9).map(|n| format!("# line {n}\n")).collect();
+        assert_eq!(left_out(&format!("{comments}a: 1\n"), "# short\na: 1\n"), None);
     }
 
     #[test]

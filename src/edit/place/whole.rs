@@ -2,9 +2,9 @@
 
 use super::dress::{undressed, with_tabs};
 use super::entities::entities;
-use super::guard::{Lost, PIECE, elided_definitions, end_alike, is_piece, lost};
+use super::guard::{Lost, PIECE, elided_definitions, end_alike, is_piece, lacking, lost};
 use super::left_out::{LeftOut, left_out};
-use super::part::same_definition;
+use super::part::{is_lone_part, same_definition};
 use super::splice::sure;
 use super::transcript;
 use crate::edit::{Edit, Format, bytes};
@@ -67,13 +67,17 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     if found.rung == Rung::Exact && numbered {
         found = PlaceMatch { rung: Rung::TrailingSpace, detail: Some("line numbers left out".to_string()) };
     }
-    let Some(lost) = lost(old, &text, is_block) else {
+    let is_lone = || is_block && is_lone_part(old, &text);
+    let Some(lost) = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text))) else {
         return Ok(NewText { text, found, doubt });
     };
     // Where a file written as text is one definition of the file, it takes the place of that one; a call that overwrites
-    // a file says what it means.
-    if is_block && let Some((text, name)) = same_definition(old, &text) {
-        return Ok(NewText::inexact(text, taken_as(&name)));
+    // a file says what it means. Where that one stays as it is, the lines around it may be meant to go.
+    if is_block
+        && let Some((placed, name)) = same_definition(old, &text)
+        && (placed != old || matches!(lost, Lost::Definitions(..)))
+    {
+        return Ok(NewText::inexact(placed, taken_as(&name)));
     }
     let why = match lost {
         Lost::Definitions(lost, of) => {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
+use super::block::UnreadBlock;
 use super::paths::same_path;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
 use super::starts::{Fence, LineMark};
@@ -51,6 +52,10 @@ pub(in crate::edit) struct ReaderContext {
     pub document: bool,
     /// The lines that begin an edit.
     pub marks: Vec<LineMark>,
+    /// The answer holds an edit.
+    pub has_edits: bool,
+    /// The blocks of code that are no edits.
+    pub unread: Vec<UnreadBlock>,
 }
 
 /// The lines of a known file, prepared so that similar text is recognised without reading the file again.
@@ -102,6 +107,8 @@ impl ReaderContext {
             path: None,
             document,
             marks: Vec::new(),
+            has_edits: false,
+            unread: Vec::new(),
         }
     }
 
@@ -167,6 +174,7 @@ impl ReaderContext {
     }
 
     pub fn done(&mut self, id: EditId, edit: Edit) {
+        self.has_edits = true;
         self.path = edit.path.clone().or(self.path.take());
         self.out.push(Piece::EditDone { id, edit });
     }

@@ -3,9 +3,11 @@
 use super::call::{self, starts::Calls};
 use super::context::ReaderContext;
 use super::paths::{self, same_path};
+use super::pieces::KnownFile;
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::format::Format;
+use crate::edit::path::may_name;
 
 /// The contents of an opening fence.
 pub(super) enum Contents {
@@ -91,7 +93,7 @@ impl Opened<'_> {
 
     fn calls(&self, above: Option<&str>) -> Calls {
         let rest = head(self.rest);
-        match above.filter(|_| self.may_be_file()) {
+        match above.filter(|path| self.may_be_file() || self.makes_file(path)) {
             // Under a path it is that file, which may well hold a call, or data like one.
             Some(path) if path.ends_with(".json") => Calls::No,
             Some(_) => call::starts::objects(rest, &self.ctx.calls),
@@ -102,6 +104,25 @@ impl Opened<'_> {
     /// Returns whether a whole file in a fence counts as an edit.
     fn may_be_file(&self) -> bool {
         matches!(self.ctx.expected, None | Some(Format::WHOLE))
+    }
+
+    /// Returns whether a fence under this path is a file where another form is asked for: one that is not in play, or that
+    /// holds such fences itself. Where calls are asked for, such a block counts only beside an edit in the text.
+    fn makes_file(&self, path: &str) -> bool {
+        let known = &self.ctx.known;
+        let bare = paths::without_side(path, known);
+        let is_it = |file: &KnownFile| same_path(bare, &file.path) || may_name(bare, &file.path);
+        let of_calls = self.ctx.expected == Some(Format::TOOLS);
+        match known.iter().any(is_it) {
+            true => !of_calls && self.ctx.lines_of(bare).is_some_and(|lines| lines.holds(self.fence)),
+            false => (!of_calls || self.ctx.has_edits) && !self.is_language(path),
+        }
+    }
+
+    /// Returns whether a path is the only word behind the fence and may be a language: `node.js`, `text/plain`.
+    fn is_language(&self, path: &str) -> bool {
+        let is_file = path.rsplit_once('/').is_some_and(|(_, name)| name.contains('.'));
+        self.around.heading.is_none() && self.fence.info == path && !is_file
     }
 
     /// Returns whether it is a diff without a header, where one is asked for, or where its path is `titled`.
@@ -116,6 +137,7 @@ impl Opened<'_> {
         let (rest, known) = (self.rest, &self.ctx.known);
         let is_new = |path: &String| !known.iter().any(|k| same_path(path, &k.path));
         let (mut skip, mut direct) = (0, above);
+        let mut is_titled = direct.is_some();
         if let Some(path) = paths::path_line(first, known) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
             let second = first_line(next);
@@ -130,17 +152,18 @@ impl Opened<'_> {
             if is_bare(first) && (again || direct.is_none()) {
                 skip = below;
             }
+            // Paths below one another are a list of files.
+            is_titled |= is_bare(first) && !(is_bare(second) && paths::path_line(second, known).is_some());
             direct = direct.or(Some(path));
         }
+        let is_file = |path: &str| self.may_be_file() || is_titled && self.makes_file(path);
         match direct {
             // A file without text is made: `__init__.py`.
-            Some(path)
-                if self.fence.closed_by(first) && is_empty_file(&path) && is_new(&path) && self.may_be_file() =>
-            {
+            Some(path) if self.fence.closed_by(first) && is_empty_file(&path) && is_new(&path) && is_file(&path) => {
                 Contents::Whole { path, skip: 0 }
             }
             _ if self.fence.closed_by(first) => Contents::Code(None),
-            Some(path) if self.may_be_file() => Contents::Whole { path, skip },
+            Some(path) if is_file(&path) => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
             None => Contents::Code(paths::mentioned(self.around.said, known).map(str::to_string)),
         }
@@ -156,7 +179,10 @@ impl Opened<'_> {
             || line.starts_with("@@")
             || (line.starts_with("--- ") && below())
             || (trimmed.starts_with('<')
-                && matches!(tag(trimmed, &self.ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
+                && matches!(
+                    tag(trimmed, &self.ctx.calls),
+                    Tag::Open(..) | Tag::Named(..) | Tag::Addressed(_) | Tag::Around(_)
+                ))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Reads a streamed answer: prose is passed on at once, edits and calls are recognised, whatever the chunking.
 
+pub(super) mod block;
 mod call;
 pub(super) mod context;
 mod fence;
+pub(super) mod headers;
 pub(super) mod input;
 pub(super) mod paths;
 pub(super) mod pieces;
@@ -11,14 +13,17 @@ pub(super) mod starts;
 pub(super) mod tags;
 mod text;
 mod unfenced;
+pub(super) mod unread;
 
 use std::sync::Arc;
 
 pub use pieces::{EditId, EditPart, End, KnownFile, Piece};
-pub use unfenced::unfenced;
+pub use unread::{Unread, UnreadText};
 
+use self::block::UnreadBlock;
 use self::context::{Progress, ReaderContext};
 use self::input::Input;
+use self::pieces::edits_of_files;
 use self::reader::{Next, ParserState};
 use self::text::Text;
 use super::calls::CallTable;
@@ -75,12 +80,17 @@ impl Parser {
     }
 
     /// Ends the answer.
-    pub fn finish(mut self, end: End) -> Vec<Piece> {
+    pub fn finish(self, end: End) -> Vec<Piece> {
+        self.finish_with_blocks(end).0
+    }
+
+    /// Ends the answer, and returns the blocks of code that are no edits too.
+    fn finish_with_blocks(mut self, end: End) -> (Vec<Piece>, Vec<UnreadBlock>) {
         self.input.end = Some(end);
         self.run();
         self.end_state(end == End::Cut);
         self.text.end(&mut self.input, &mut self.ctx);
-        self.ctx.out
+        (self.ctx.out, self.ctx.unread)
     }
 
     /// Ends the present state at the present position.
@@ -164,7 +174,7 @@ pub fn read_parts(
     calls: Arc<CallTable>,
     end: End,
 ) -> Vec<(usize, Piece)> {
-    let mut parser = Parser::new(expected, known.clone(), calls);
+    let mut parser = Parser::new(expected, known.clone(), Arc::clone(&calls));
     let mut pieces = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         if at > 0 {
@@ -175,9 +185,57 @@ pub fn read_parts(
     let last = parts.len().saturating_sub(1);
     pieces.extend(parser.finish(end).into_iter().map(|piece| (last, piece)));
     if end == End::Ordinary && pieces.iter().all(|(_, piece)| matches!(piece, Piece::Prose(_))) {
-        pieces.extend(unfenced(&parts.concat(), expected, &known).into_iter().map(|piece| (last, piece)));
+        let late = edits_in_no_format(&parts.concat(), expected, &known, calls);
+        pieces.extend(late.into_iter().map(|piece| (last, piece)));
     }
     pieces
+}
+
+/// Returns the edits, as pieces, of an answer in which no edit or call is read: files in forms that no format has, and
+/// blocks of code that can mean one file alone.
+pub fn edits_in_no_format(
+    text: &str,
+    expected: Option<Format>,
+    known: &[KnownFile],
+    calls: Arc<CallTable>,
+) -> Vec<Piece> {
+    let files = unfenced::unfenced(text, expected, known);
+    let is_text = expected.is_some_and(|format| format != Format::TOOLS);
+    if !files.is_empty() || !is_text || text.len() > LARGEST || !(text.contains("```") || text.contains("~~~")) {
+        return edits_of_files(files);
+    }
+    let (_, blocks) = parsed(text, expected, known, calls);
+    edits_of_files(block::loose(&blocks, known))
+}
+
+/// A larger answer is read by its format alone.
+const LARGEST: usize = 4 << 20;
+
+/// Returns the pieces of a whole answer by the formats, and the blocks of code that are no edits.
+fn parsed(
+    text: &str,
+    expected: Option<Format>,
+    known: &[KnownFile],
+    calls: Arc<CallTable>,
+) -> (Vec<Piece>, Vec<UnreadBlock>) {
+    let mut parser = Parser::new(expected, known.to_vec(), calls);
+    let mut pieces = parser.push(text);
+    let (rest, blocks) = parser.finish_with_blocks(End::Ordinary);
+    pieces.extend(rest);
+    (pieces, blocks)
+}
+
+/// Returns what in an answer looks like an edit and was not read as one, if anything.
+pub fn unread(text: &str, format: Format, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Option<UnreadText> {
+    if !unread::may_hold(text, format, &known) {
+        return None;
+    }
+    let (pieces, blocks) = parsed(text, Some(format), &known, Arc::clone(&calls));
+    let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
+    if is_prose && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
+        return None;
+    }
+    unread::unread_text(pieces, &blocks, format, &known)
 }
 
 #[cfg(test)]

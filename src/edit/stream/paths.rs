@@ -295,6 +295,13 @@ pub(in crate::edit) fn same_path(path: &str, known: &str) -> bool {
     path == known || in_front().is_some_and(|front| front.ends_with('/'))
 }
 
+/// Returns a path without the side of a diff in front (`a/`, `b/`), where only what remains is a known file.
+pub(in crate::edit) fn without_side<'p>(path: &'p str, known: &[KnownFile]) -> &'p str {
+    let is_known = |path: &str| known.iter().any(|file| same_path(path, &file.path));
+    let bare = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));
+    bare.filter(|bare| is_known(bare) && !is_known(path)).unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

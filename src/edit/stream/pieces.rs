@@ -108,3 +108,12 @@ pub struct KnownFile {
     /// Its present text.
     pub text: Arc<str>,
 }
+
+/// Returns edits as pieces, under ids that no piece of a stream has.
+pub(in crate::edit) fn edits_of_files(edits: Vec<Edit>) -> Vec<Piece> {
+    let pieces = edits.into_iter().enumerate().flat_map(|(n, edit)| {
+        let id = EditId(usize::MAX - n);
+        [Piece::EditStarted { id, format: edit.format }, Piece::EditDone { id, edit }]
+    });
+    pieces.collect()
+}

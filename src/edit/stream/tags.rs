@@ -1,5 +1,6 @@
 //! Tags of edits in the middle of a text: their names, what a `<` begins, and what ends a field.
 
+use super::headers::{CallHeader, HeaderStart, header};
 use super::starts::char_floor;
 use crate::edit::calls::CallTable;
 use crate::edit::names::{Element, elements, fields};
@@ -11,6 +12,8 @@ pub(in crate::edit) enum Style {
     Function,
     /// `<invoke name="NAME">`, with `<parameter name="KEY">` inside.
     Invoke,
+    /// `NAME` alone, with `<arg_key>KEY</arg_key>` and `<arg_value>` behind it.
+    Keys,
 }
 
 /// The meaning of a `<` in a text.
@@ -24,12 +27,14 @@ pub(in crate::edit) enum Tag {
     Open(Element, usize, Option<String>),
     /// A call's opening tag that names its tool: which way it is written, its length, and the tool.
     Named(Style, usize, String),
+    /// The header of a call that names its tool, up to the arguments.
+    Addressed(CallHeader),
     /// A tag around calls, which are read without it: its length.
     Around(usize),
 }
 
 /// Tags that models put around calls.
-const AROUND: [&str; 9] = [
+const AROUND: [&str; 12] = [
     "<tool_call>",
     "</tool_call>",
     "<tools>",
@@ -39,6 +44,9 @@ const AROUND: [&str; 9] = [
     "<|python_tag|>",
     "<|tool_call|>",
     "<|/tool_call|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁calls▁end｜>",
+    "<｜tool▁call▁end｜>",
 ];
 
 /// Opening tags of edits are no longer than this behind their name, in bytes.
@@ -58,6 +66,11 @@ pub(in crate::edit) fn tag(rest: &str, calls: &CallTable) -> Tag {
     }
     let name = &rest[1..];
     let mut wait = AROUND.iter().any(|t| t.starts_with(rest));
+    match header(rest, calls) {
+        HeaderStart::Whole(header) => return Tag::Addressed(header),
+        HeaderStart::Wait => wait = true,
+        HeaderStart::No => {}
+    }
     for (element, kind) in elements() {
         let Some(after) = name.strip_prefix(element.as_str()) else {
             wait |= element.starts_with(name);
@@ -206,10 +219,7 @@ pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: b
         return inner;
     }
     let found = own.or_else(|| {
-        let starts_line = || {
-            let before = field.text.trim_end_matches([' ', '\t']);
-            before.ends_with('\n') || (field.lines == Some(true) && before.is_empty())
-        };
+        let starts_line = || starts_line(field);
         match field.name {
             "search" | "expect" => {
                 let mut replace = fields().filter(|(_, name)| *name == "replace");
@@ -239,13 +249,23 @@ pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: b
     if wait { Ending::Wait } else { Ending::No }
 }
 
-/// Returns whether a closing tag belongs to one of its name in the text itself (a file may hold
-/// `<content>…</content>`): one is open there, and what follows is neither another field nor the end of the element.
+/// Returns whether nothing but white space stands before the end of a field's text on its line.
+fn starts_line(field: &Field) -> bool {
+    let before = field.text.trim_end_matches([' ', '\t']);
+    before.ends_with('\n') || (field.lines == Some(true) && before.is_empty())
+}
+
+/// Returns whether a closing tag belongs to the text itself (a file may hold `<content>…</content>`): one of its name is
+/// open there, or its line goes on, and what follows is neither another field nor the end of the element.
 fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
-    if is_short(field.name) || field.inner == 0 {
+    let held = &after[..char_floor(after, HELD)];
+    let (in_line, is_open) = (held.trim_start_matches([' ', '\t', '\r']), field.inner > 0);
+    // In the middle of a line it may be spoken of: text of that line follows.
+    let is_within_line = field.lines == Some(true) && !starts_line(field) && !in_line.starts_with('\n');
+    if is_short(field.name) || !(is_open || is_within_line && !in_line.starts_with("</")) {
         return None;
     }
-    let next = after[..char_floor(after, HELD)].trim_start();
+    let next = if is_open { held.trim_start() } else { in_line };
     let elements_end = elements().iter().map(|(name, _)| format!("</{name}>"));
     let others = fields().filter(|(tag, _)| *tag != field.tag).map(|(tag, _)| format!("<{tag}>"));
     let mut ends = elements_end.chain(others);

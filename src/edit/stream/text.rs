@@ -1,7 +1,7 @@
 //! The text around edits: prose, passed on at once, and possible beginnings of edits, held back until decided.
 
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
-use super::call::{Call, Named, Python};
+use super::call::{Addressed, Call, Named, Python};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
@@ -9,11 +9,12 @@ use super::paths;
 use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, char_floor, head};
-use super::tags::{Tag, tag};
+use super::tags::{Style, Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats;
+use crate::edit::formats::code::{Surroundings, from_code};
 use crate::edit::formats::patch::{self, Patch};
-use crate::edit::formats::whole::{self, Surroundings, Whole};
+use crate::edit::formats::whole::Whole;
 use crate::edit::formats::xml::Xml;
 use crate::edit::path::line_range;
 
@@ -160,6 +161,10 @@ impl Text {
                 input.skip(length);
                 Next::Enter(Box::new(Named::new(style, tool, raw, ctx)))
             }
+            Tag::Addressed(header) => {
+                input.skip(header.length);
+                Next::Enter(Box::new(Addressed::new(header)))
+            }
         }
     }
 
@@ -191,7 +196,7 @@ impl Text {
                 Tag::No => {}
                 Tag::Wait if !input.ended() => return Next::Wait,
                 Tag::Wait => {}
-                Tag::Open(..) | Tag::Named(..) | Tag::Around(_) => {
+                Tag::Open(..) | Tag::Named(..) | Tag::Addressed(_) | Tag::Around(_) => {
                     input.skip(indent);
                     self.inside_line = true;
                     return Next::Again;
@@ -289,6 +294,11 @@ impl Text {
                 if let Ok(begun) = calls::python(head(input.rest()), &ctx.calls) {
                     return Next::Enter(Box::new(Python::new(begun, input, ctx)));
                 }
+                if let Ok((length, tool)) = calls::keyed(head(input.rest()), &ctx.calls) {
+                    let raw = input.rest()[..length].to_string();
+                    input.skip(length);
+                    return Next::Enter(Box::new(Named::new(Style::Keys, tool, raw, ctx)));
+                }
                 let lead = match &self.fence {
                     Some(OpenFence { line, holds: Holds::Edits(false), .. }) => line.clone(),
                     _ => String::new(),
@@ -353,12 +363,13 @@ impl Text {
             }
             Contents::Code(path) => {
                 let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
-                let near = Surroundings { path, titled, range: self.range(&fence).or_else(|| line_range(&self.said)) };
+                let range = self.range(&fence).or_else(|| line_range(&self.said));
+                let near = Surroundings { path, titled, range, said: self.said.clone() };
                 self.flush(ctx);
                 input.skip(line.next);
                 self.show(&opening, ctx);
-                let content_so_far = (!ctx.known.is_empty()).then(String::new);
-                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Code { content_so_far, near } });
+                let holds = Holds::Code { content_so_far: Some(String::new()), near };
+                self.fence = Some(OpenFence { fence, line: opening, holds });
                 Next::Again
             }
         }
@@ -395,7 +406,7 @@ impl Text {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
                 let Some(content) = content_so_far else { return Next::Again };
-                whole::from_code(&content, &fence, &near, true, ctx);
+                from_code(&content, &fence, &near, true, ctx);
             }
             Holds::Edits(true) => {
                 self.flush(ctx);
@@ -483,7 +494,7 @@ impl Text {
         if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) =
             self.fence.take_if(|_| input.end == Some(End::Ordinary))
         {
-            whole::from_code(&content, &fence, &near, false, ctx);
+            from_code(&content, &fence, &near, false, ctx);
         }
     }
 }

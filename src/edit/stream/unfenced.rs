@@ -1,9 +1,11 @@
 //! Edits in forms that no format has: a JSON object of a path and a content or of what is replaced by what, or a tag that
 //! names a file. Where the path is that of a known file there is one meaning.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use super::pieces::{EditId, KnownFile, Piece};
+use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
@@ -25,12 +27,10 @@ const LARGEST: usize = 4 << 20;
 /// Lines of one answer that may begin such a file without being one, at most: each is looked for to the end.
 const MOST_TRIES: usize = 64;
 
-/// Returns the edits of an answer in which no format is read, as pieces: none for the format of tools, nor where a file
-/// comes twice.
-pub fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Piece> {
-    if known.is_empty() || text.len() > LARGEST || expected.is_none_or(|format| format == Format::TOOLS) {
-        return Vec::new();
-    }
+/// Returns the edits of an answer in which no format is read: none where a file comes twice. Where calls are
+/// expected, a text with fewer than nearly all lines of its file is not certain to be whole.
+pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Edit> {
+    let Some(expected) = expected.filter(|_| !known.is_empty() && text.len() <= LARGEST) else { return Vec::new() };
     let mut found: Vec<(&str, Op)> = Vec::new();
     let (mut at, mut tries) = (0, 0);
     while at < text.len() && found.len() < MOST && tries < MOST_TRIES {
@@ -52,12 +52,26 @@ pub fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Ve
     if found.iter().enumerate().any(twice) {
         return Vec::new();
     }
-    let edits = found.into_iter().enumerate().flat_map(|(n, (path, op))| {
-        let id = EditId(usize::MAX - n);
-        let edit = Edit::new(path, op, Format::WHOLE, Format::WHOLE.name());
-        [Piece::EditStarted { id, format: Format::WHOLE }, Piece::EditDone { id, edit }]
+    let edits = found.into_iter().filter_map(|(path, op)| {
+        let file = known.iter().find(|file| file.path == path)?;
+        let whole = match &op {
+            // A model that has tools for its changes may show a file as it is.
+            Op::Overwrite { content } if expected == Format::TOOLS => {
+                nearly_all(content, &file.text).filter(|_| content.trim_end() != file.text.trim_end())?
+            }
+            _ => true,
+        };
+        Some(Edit { whole, ..Edit::new(path, op, Format::WHOLE, Format::WHOLE.name()) })
     });
     edits.collect()
+}
+
+/// Returns whether a text has nearly all lines of a file; `None` where the file has none.
+fn nearly_all(content: &str, file: &str) -> Option<bool> {
+    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
+    let own: Vec<&str> = file.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let stay = own.iter().filter(|line| lines.contains(**line)).count();
+    (!own.is_empty()).then_some(stay * 10 >= own.len() * 9)
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.
@@ -168,10 +182,8 @@ mod tests {
     fn read(text: &str, format: Format) -> Vec<(String, String)> {
         let known = ["calc.py", "src/a.py", "src/b.py", "lib/b.py"];
         let known = known.map(|path| KnownFile { path: path.into(), text: "x = 1\n".into() });
-        let edit = |piece| match piece {
-            Piece::EditDone { edit: Edit { path: Some(path), op: Op::Overwrite { content }, .. }, .. } => {
-                Some((path, content))
-            }
+        let edit = |edit| match edit {
+            Edit { path: Some(path), op: Op::Overwrite { content }, .. } => Some((path, content)),
             _ => None,
         };
         unfenced(text, Some(format), &known).into_iter().filter_map(edit).collect()
@@ -193,10 +205,23 @@ mod tests {
             ("{\"calc.py\": \"x = 2\\n\"}", calc("x = 2\n")),
         ] {
             assert_eq!(read(text, Format::WHOLE), files, "{text}");
-            assert_eq!(read(text, Format::TOOLS), [], "{text}");
+            assert_eq!(read(text, Format::TOOLS), files, "{text}");
         }
         let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
         assert_eq!(read(two, Format::BLOCKS).len(), 2);
+    }
+
+    #[test]
+    fn a_file_beside_calls_is_whole_only_with_nearly_all_of_its_lines() {
+        let file: String = (0..20).map(|n| format!("v{n} = {n}\n")).collect();
+        let known = [KnownFile { path: "calc.py".into(), text: file.as_str().into() }];
+        let whole = |content: &str| {
+            let text = format!("<file path=\"calc.py\">\n{content}</file>");
+            unfenced(&text, Some(Format::TOOLS), &known).first().map(|edit| edit.whole)
+        };
+        assert_eq!(whole(&file.replace("v7 = 7", "v7 = 70")), Some(true));
+        assert_eq!(whole("v7 = 70\n"), Some(false));
+        assert_eq!(whole(&file), None, "it is as it was");
     }
 
     #[test]
@@ -206,12 +231,11 @@ mod tests {
             r#"{"path": "calc.py", "search": "x = 1", "replace": "x = 2"}"#,
             r#"{"edits": [{"file": "calc.py", "old": "x = 1", "new": "x = 2"}]}"#,
         ] {
-            let pieces = unfenced(text, Some(Format::WHOLE), &known);
-            let is_it = |piece: &Piece| {
-                matches!(piece, Piece::EditDone { edit: Edit { op: Op::Replace { search, replace, .. }, .. }, .. }
-                    if search == "x = 1" && replace == "x = 2")
-            };
-            assert!(pieces.iter().any(is_it), "{text}: {pieces:?}");
+            for format in [Format::WHOLE, Format::TOOLS] {
+                let edits = unfenced(text, Some(format), &known);
+                let is_it = |edit: &Edit| matches!(&edit.op, Op::Replace { search, replace, .. } if search == "x = 1" && replace == "x = 2");
+                assert!(edits.iter().any(is_it), "{text}: {edits:?}");
+            }
         }
     }
 

@@ -112,6 +112,17 @@ impl Memory {
         )
     }
 
+    /// Adds a notice, a JSON object, to those that stand behind a message.
+    pub fn add_notice(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
+        self.update(
+            session,
+            id,
+            "UPDATE message_meta SET extra = json_insert(json_insert(coalesce(nullif(extra, ''), '{}'),
+               '$.notices', json('[]')), '$.notices[#]', json(?2)) WHERE message_id = ?1",
+            json,
+        )
+    }
+
     /// Runs a statement that sets one column (`?2`) of one message (`?1`).
     fn update(&self, session: &str, id: i64, sql: &'static str, value: &str) -> Result<(), Error> {
         let mut store = self.store();

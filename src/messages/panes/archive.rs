@@ -20,6 +20,7 @@ messages! {
     now: "now", "現在";
     not_there: "not there", "なし";
     foreign: "changed outside nebula", "nebula外で変更";
+    changed_later: "changed again later", "あとで再び変更";
     foreign_medium: "outside nebula", "nebula外で";
     foreign_short: "outside", "nebula外";
     pinned: ", pinned", "、固定";
@@ -51,9 +52,11 @@ messages! {
     cancels: "cancels", "キャンセル";
     ends: "ends it, everything stays as it is", "終了（すべて現在のまま）";
     choose_foreign: " was changed outside nebula; choose what to do:", " はnebula外で変更されました。操作を選択:";
+    choose_later: " was changed again later; choose what to do:", " はあとで再び変更されました。操作を選択:";
     choose_line: " has a line that nebula did not write; choose what to do:", " にnebulaが書いていない行が1行あります。操作を選択:";
     choose_lines(n): " has {n} lines that nebula did not write; choose what to do:", " にnebulaが書いていない行が{n}行あります。操作を選択:";
     choose_short: " was changed outside nebula; choose:", " はnebula外で変更。選択:";
+    choose_later_short: " was changed again later; choose:", " はあとで再び変更。選択:";
     choose_shorter: "; choose:", "。選択:";
     merge_cannot: "cannot be: there is no common text to start from", "不可: 共通の元テキストがありません";
     merge_clean: "three ways; no conflict here", "3方向マージ。競合なし";

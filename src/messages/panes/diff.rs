@@ -28,6 +28,7 @@ messages! {
     merged(outcome, how): "{outcome}, {how}", "{outcome}、{how}";
     not_written_changed: "not written: changed on disk", "未書き込み: ディスク上で変更されました";
     not_written: "not written", "未書き込み";
+    already_there: "already there, nothing was written", "適用済みのため、何も書き込んでいません";
     withdrawn: "withdrawn", "取り下げ";
     being_written: "being written", "書き込み中";
     unified: "unified", "統合表示";

@@ -15,10 +15,10 @@ messages! {
     keep: "keep", "残す";
     restore: "restore", "元に戻す";
     undecided: "undecided", "未決定";
-    unit(path): "{path} is kept or restored with the whole entry", "{path}は項目全体とともに扱われます";
+    aside(path, why): "{path}: {why}", "{path}: {why}";
     later(path): "{path} changed again later: restoring merges; no conflict", "{path}はあとで再び変更されました。元に戻すとマージします（衝突なし）";
     later_conflicts(path, n): "{path} changed again later: restoring merges; conflicts: {n}", "{path}はあとで再び変更されました。元に戻すとマージします（衝突{n}件）";
-    no_difference: "no difference is left in files", "ファイルに差分はありません";
+    no_difference: "no difference is left", "差分はありません";
     why: "why it is restored, for the model; Enter alone: no reason", "元に戻す理由（モデル向け）。Enterのみで理由なし";
     decide_rest(n): "{n} hunk is undecided" | "{n} hunks are undecided", "未決定のハンクが{n}件あります";
     open(n): "{n} change not reviewed" | "{n} changes not reviewed", "未確認の変更{n}件";

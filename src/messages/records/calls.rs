@@ -12,6 +12,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("line {n} of {all}", "{all}行中{n}行目"),
     ("lines {first}-{total} of {all}", "{all}行中{first}-{total}行目"),
     ("written", "書き込み済み"),
+    ("rejected", "却下"),
+    // Of sessions from before the word for it was one.
     ("not written", "書き込みなし"),
     ("{n} of 1 hunk written", "1ハンク中{n}件を書き込み"),
     ("{n} of {all} hunks written", "{all}ハンク中{n}件を書き込み"),
@@ -27,6 +29,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("syntax error in line {n}", "{n}行目に構文エラー"),
     ("{what}, syntax error in line {n}", "{what}、{n}行目に構文エラー"),
     ("no change", "変更なし"),
+    ("already there", "適用済み"),
     ("failed", "失敗"),
     ("refused", "拒否"),
     ("stopped", "停止"),
@@ -139,7 +142,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("/redo undoes that", "/redoでやり直せます"),
     ("/undo undoes that", "/undoで元に戻せます"),
     (
-        "the context window is full: 1 old results are left out",
+        "the context window is full: 1 old result is left out",
         "コンテキストウィンドウが一杯です。古い結果1件を除外しました",
     ),
     (

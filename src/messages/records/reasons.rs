@@ -66,6 +66,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("taken as the new text of {name} alone", "{name}だけの新しいテキストとして使用"),
     ("by the line numbers that stand at its path", "パスに付いた行番号による"),
+    ("joined with an edit before it, which changed the same lines", "同じ行を変えた前の編集と統合"),
+    ("an edit before it in the same answer changed the same lines", "同じ回答の前の編集が同じ行を変えました"),
     // Edits without a place.
     ("the search text is empty", "検索テキストが空です"),
     (
@@ -168,6 +170,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "the block holds commands, not the file's text, so nothing of it was used",
         "ブロックの内容はコマンドで、ファイルのテキストではないため、使っていません",
+    ),
+    (
+        "it is none of the files that were read, so the block under its path was not taken for the file",
+        "読み取り済みのファイルではないため、パスの下のブロックをファイルとして使っていません",
     ),
     (
         "the file has no lines of the numbers behind its path, so nothing of the block was used",

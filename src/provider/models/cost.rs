@@ -31,7 +31,7 @@ mod tests {
         }))
         .expect("a price");
         let usage =
-            Usage { input: 1_000, cache_read: 500, cache_write: 300, cache_write_1h: 100, output: 40, thinking: 9 };
+            Usage { cache_read: 500, cache_write: 300, cache_write_1h: 100, thinking: 9, ..Usage::new(1_000, 40) };
         let wanted = (200.0 * 3.0 + 500.0 * 0.3 + 200.0 * 3.75 + 100.0 * 6.0 + 40.0 * 15.0) / 1e6;
         assert!((cost(&price, &usage) - wanted).abs() < 1e-9);
         // Above the tier its prices count for the whole step; a cache price it does not name is its input price.

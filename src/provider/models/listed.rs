@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Effort, Facts, Model, Thinking};
 use crate::config::Price;
+use crate::provider::usage::count;
 
 /// Returns the model of an entry: its name, and what it says of window, answer, thinking, files and price. A size that
 /// no model has is not believed.
@@ -12,7 +13,8 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
         entry.get("id").or_else(|| entry.get("name")).or_else(|| entry.get("model")).unwrap_or(entry).as_str()?;
     let name = name.strip_prefix("models/").unwrap_or(name).to_string();
     let believed = |n: &u32| (256..=100_000_000).contains(n);
-    let size = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(believed);
+    // Some servers write numbers as text.
+    let size = |value: &Value| count(value).and_then(|n| u32::try_from(n).ok()).filter(believed);
     let first = |paths: &[&str]| paths.iter().find_map(|path| entry.pointer(path).and_then(size));
     let has = |list: &Value, word: &str| Some(list.as_array()?.iter().any(|w| w == word));
     let takes = &entry["architecture"]["input_modalities"];
@@ -120,6 +122,8 @@ mod tests {
             (json!({"id": "a", "context_length": 262_144}), Some(262_144)),
             (json!({"name": "models/a", "inputTokenLimit": 1_048_576}), Some(1_048_576)),
             (json!({"id": "a", "max_input_tokens": 200_000, "max_tokens": 64_000}), Some(200_000)),
+            (json!({"id": "a", "context_length": "16384"}), Some(16_384)),
+            (json!({"id": "a", "context_length": "large", "context_window": 8_192.0}), Some(8_192)),
             (json!({"id": "a", "context_length": 1}), None),
             (json!({"id": "a", "context_length": -5}), None),
             (json!("a"), None),

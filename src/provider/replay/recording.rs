@@ -168,7 +168,7 @@ pub(super) fn delta_line(pause: Duration, delta: &Delta) -> Option<String> {
         Delta::Commentary => Record::Commentary {},
         Delta::Seal { kind, index, json } => Record::Seal { part: kind.name().into(), index, json },
         Delta::Withdraw { text, thinking, calls } => Record::Withdraw { text, thinking, calls },
-        Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking }) => {
+        Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking, .. }) => {
             Record::Usage { input, cache_read, cache_write, cache_write_1h, output, thinking }
         }
         Delta::End(reason) => Record::End(reason.into()),
@@ -197,7 +197,8 @@ impl From<Record> for Delta {
             }
             Record::Withdraw { text, thinking, calls } => Delta::Withdraw { text, thinking, calls },
             Record::Usage { input, cache_read, cache_write, cache_write_1h, output, thinking } => {
-                Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking })
+                let parts = Usage { cache_read, cache_write, cache_write_1h, thinking, ..Usage::default() };
+                Delta::Usage(Usage { input, output, ..parts })
             }
             Record::End(end) => Delta::End(match end {
                 End::Stop => EndReason::Stop,

@@ -11,6 +11,7 @@ use super::key_command::KeyCommand;
 use super::retry::{Again, Failure};
 use crate::config::{Connection, Secret};
 use crate::messages::provider as say;
+use crate::messages::records::localized;
 use crate::provider::{Error, ErrorKind, Wire};
 
 /// The time limit to make a connection.
@@ -78,16 +79,13 @@ impl Server {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
             .ok_or_else(|| {
-                settings(
-                    format!("{} has no usable URL: {:?}", connection.provider, connection.base_url),
-                    "Set baseUrl, or OPENAI_BASE_URL, to a URL such as http://127.0.0.1:8080/v1.",
-                )
+                settings(say::no_url(&connection.provider, &format!("{:?}", connection.base_url)), say::set_url())
             })?;
         let mut headers = HeaderMap::new();
         for (name, value) in &connection.headers {
             let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
             let Some((header, mut value)) = header else {
-                return Err(settings(format!("the header {name:?} cannot be sent"), "Correct it under headers."));
+                return Err(settings(say::no_header(&format!("{name:?}")), say::correct_headers()));
             };
             value.set_sensitive(true);
             headers.insert(header, value);
@@ -163,20 +161,19 @@ impl Server {
     /// Returns the header that carries the key.
     fn check_key(&self, key: &Secret) -> Result<(HeaderName, HeaderValue), Error> {
         if key.reveal().starts_with("sk-ant-oat") {
-            return Err(Error::new(
-                ErrorKind::Settings,
-                "this is a subscription token; api.anthropic.com takes it from its own client only",
-                "Set ANTHROPIC_API_KEY, or another provider.",
-            ));
+            return Err(Error::new(ErrorKind::Settings, say::subscription_token(), say::set_api_key()));
         }
         let text = match self.auth {
             Auth::Bearer => format!("Bearer {}", key.reveal()),
             Auth::Header(_) => key.reveal().to_string(),
         };
         let value = HeaderValue::try_from(text).map_err(|_| {
-            let variable = self.variable.as_deref().unwrap_or("the key");
-            let message = format!("{variable} holds characters that no key has");
-            Error::new(ErrorKind::Settings, message, "Set it again, without line breaks, and start nebula again.")
+            let (message, hint) = match &self.variable {
+                _ if self.pasted => (say::bad_key_pasted().to_string(), say::paste_key_again()),
+                _ if self.command.is_some() => (say::bad_key_printed().to_string(), say::print_key_alone()),
+                variable => (say::bad_key(&variable.as_deref().unwrap_or("apiKeyEnv")), say::set_key_again()),
+            };
+            Error::new(ErrorKind::Settings, message, hint)
         })?;
         Ok((self.key_header(), value))
     }
@@ -273,9 +270,8 @@ impl Server {
         let cause = root(why);
         if why.is_connect() && cause.contains("certificate") {
             let message = say::untrusted(&host, &distrust(&cause));
-            let hint = "Your message is saved. Add its authority to this computer's certificates, or name a PEM file \
-                        with it in SSL_CERT_FILE, and start nebula again.";
-            return Failure { error: Error::new(ErrorKind::Settings, message, hint), again: Again::Never };
+            let error = Error::new(ErrorKind::Settings, message, say::trust_authority());
+            return Failure { error, again: Again::Never };
         }
         // The answer to the first bytes of TLS was none: a server of plain HTTP.
         if why.is_connect() && cause.contains("corrupt message") {
@@ -290,12 +286,12 @@ impl Server {
             } else {
                 say::check_network()
             };
-            (say::unreachable(&host, &cause), hint)
+            (say::unreachable(&host, &localized(&cause)), hint)
         } else if why.is_timeout() {
-            (say::no_answer(&host), say::saved())
+            (say::no_answer(&host), say::ask_later())
         } else {
             // Typical of servers that close kept connections between two requests.
-            let error = Error::new(BROKEN, say::closed(&host), say::saved());
+            let error = Error::new(BROKEN, say::closed(&host), say::ask_later());
             return Failure { error, again: Again::AtOnce };
         };
         Failure { error: Error::new(BROKEN, message, hint), again: Again::Later }
@@ -304,13 +300,13 @@ impl Server {
     /// Creates the failure of a stream that ended before the answer did.
     pub fn closed(&self) -> Failure {
         let message = say::closed(&self.reached());
-        Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
+        Failure { error: Error::new(BROKEN, message, say::ask_later()), again: Again::Later }
     }
 
     /// Creates the failure of a server that sent nothing for too long.
     pub fn silent(&self) -> Failure {
         let message = say::silent(&self.reached());
-        Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
+        Failure { error: Error::new(BROKEN, message, say::ask_later()), again: Again::Later }
     }
 
     /// Creates the failure of an answer that is not what it should be.
@@ -466,6 +462,7 @@ pub(in crate::provider) fn is_loopback(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::{Language, with};
 
     #[test]
     fn a_short_key_is_hidden_where_it_stands_alone() {
@@ -476,6 +473,35 @@ mod tests {
         ] {
             assert_eq!(without_word(text, "abc123"), shown);
         }
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_sent_is_named_by_where_it_is_from() {
+        let connection = |pasted, variable: Option<&str>, command: &[&str]| Connection {
+            base_url: "http://127.0.0.1:1/v1".into(),
+            key: Some(Secret::new("two\nlines")),
+            key_variable: variable.map(str::to_string),
+            key_command: command.iter().map(|word| (*word).to_string()).collect(),
+            pasted,
+            ..Connection::default()
+        };
+        let refused = |connection| Server::new(&connection, Wire::Chat, Auth::Bearer).err().expect("it is refused");
+        let pasted = refused(connection(true, Some("OPENAI_API_KEY"), &[]));
+        assert_eq!(pasted.message, "the key that was pasted holds characters that no key has");
+        assert_eq!(pasted.hint, "Paste it again under connect, without line breaks.");
+        let set = refused(connection(false, Some("OPENAI_API_KEY"), &[]));
+        assert_eq!(set.message, "OPENAI_API_KEY holds characters that no key has");
+        let in_japanese = with(Language::Japanese, || refused(connection(true, None, &[])));
+        assert!(!in_japanese.message.is_ascii() && !in_japanese.hint.is_ascii(), "{in_japanese:?}");
+    }
+
+    #[test]
+    fn a_host_that_is_not_found_is_said_in_the_language_of_the_screen() {
+        let cause = "failed to lookup address information: Name or service not known";
+        let said = with(Language::Japanese, || say::unreachable(&"nowhere.example", &localized(cause)));
+        assert_eq!(said, "nowhere.exampleに接続できません: ホスト名が見つかりません");
+        let said = with(Language::English, || say::unreachable(&"nowhere.example", &localized(cause)));
+        assert_eq!(said, format!("nowhere.example cannot be reached: {cause}"));
     }
 
     #[test]

@@ -121,16 +121,16 @@ impl Server {
             413 | 429 if code == 413 || body.is_too_large() => (self.too_long(model, body, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
-                let hint = say::rate_limited_hint();
+                let hint = say::ask_later();
                 (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
             500 | 502..=504 | 529 if !body.is_about_roles() => {
                 let message = say::overloaded(&host, &code);
-                (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
+                (Error::new(ErrorKind::Server, message, quoted), Again::Later)
             }
             408 | 425 | 500..=599 if !body.is_about_roles() => {
                 let message = say::server_failed(&host, &code);
-                (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
+                (Error::new(ErrorKind::Server, message, quoted), Again::Later)
             }
             _ => never(
                 ErrorKind::BadRequest,
@@ -257,7 +257,8 @@ impl ErrorBody {
             () if has(&["rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED", "insufficient_quota"]) => {
                 StatusCode::TOO_MANY_REQUESTS
             }
-            () if has(&["overloaded_error", "UNAVAILABLE"]) => StatusCode::SERVICE_UNAVAILABLE,
+            () if has(&["overloaded_error"]) => StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
+            () if has(&["UNAVAILABLE"]) => StatusCode::SERVICE_UNAVAILABLE,
             () if has(&["context_length_exceeded", "invalid_request_error", "INVALID_ARGUMENT"]) => {
                 StatusCode::BAD_REQUEST
             }
@@ -425,6 +426,13 @@ mod tests {
         let detail = json!({"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"});
         let body = ErrorBody::of(&json!({"object": "error", "message": {"detail": [detail]}, "code": null}));
         assert_eq!(body.message, "stream_options: Extra inputs are not permitted");
+    }
+
+    #[test]
+    fn an_error_inside_a_stream_has_the_status_that_its_type_stands_for() {
+        let status = |kind: &str| ErrorBody::of(&json!({"error": {"type": kind, "message": "no"}})).status().as_u16();
+        let kinds = ["overloaded_error", "UNAVAILABLE", "rate_limit_error", "api_error"];
+        assert_eq!(kinds.map(status), [529, 503, 429, 500]);
     }
 
     #[test]

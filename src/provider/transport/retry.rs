@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_broke_off_keeps_the_words_of_the_server() {
-        let hint = say::saved_quoted(&say::it_says(&"the cluster is full"));
+        let hint = say::it_says(&"the cluster is full");
         let error = broken_off(&Error::new(ErrorKind::Server, "h is overloaded (529)", hint));
         assert_eq!(error.message, "the answer broke off; h is overloaded (529)");
         assert_eq!(error.hint, "What arrived is kept above. It says: the cluster is full");

@@ -21,11 +21,15 @@ pub(super) fn name(call: &ToolCall) -> Cow<'_, str> {
     }
 }
 
-/// Returns a sealed call as it came, but for a name that its server refuses to get back.
-pub(super) fn sealed(seal: String, call: &ToolCall) -> String {
-    match RawObject::parse(&seal) {
-        Some(object) if !object.text("name").is_some_and(|name| is_name(&name)) => object.with("name", &name(call)),
-        _ => seal,
+/// Returns a sealed call as it came, but for a name that its server refuses to get back, and for an id in `field` that is
+/// not the one the call goes out under.
+pub(super) fn sealed(seal: String, call: &ToolCall, (field, id): (&str, &str)) -> String {
+    let Some(object) = RawObject::parse(&seal) else { return seal };
+    let is_sendable = object.text("name").is_some_and(|name| is_name(&name));
+    let seal = if is_sendable { seal } else { object.with("name", &name(call)) };
+    match RawObject::parse(&seal).filter(|_| object.text(field).is_some_and(|own| own != id)) {
+        Some(object) => object.with(field, id),
+        None => seal,
     }
 }
 
@@ -70,11 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_call_stays_as_it_came_but_for_a_name_that_does_not_fit() {
+    fn a_sealed_call_stays_as_it_came_but_for_a_name_or_an_id_that_does_not_fit() {
         let call = ToolCall { id: "c".into(), name: "readFile".into(), arguments: "{}".into() };
         let seal = |name: &str| format!("{{\"id\":\"c\", \"name\":\"{name}\",\"input\":{{\"n\":1.0}}}}");
-        assert_eq!(sealed(seal("list"), &call), seal("list"));
+        assert_eq!(sealed(seal("list"), &call, ("id", "c")), seal("list"));
         let renamed = "{\"id\":\"c\",\"name\":\"readFile\",\"input\":{\"n\":1.0}}";
-        assert_eq!(sealed(seal("functions.readFile"), &call), renamed);
+        assert_eq!(sealed(seal("functions.readFile"), &call, ("id", "c")), renamed);
+        let another = |name: &str| format!("{{\"id\":\"call_1\",\"name\":\"{name}\",\"input\":{{\"n\":1.0}}}}");
+        assert_eq!(sealed(seal("list"), &call, ("id", "call_1")), another("list"));
+        assert_eq!(sealed(seal("functions.readFile"), &call, ("id", "call_1")), another("readFile"));
     }
 }

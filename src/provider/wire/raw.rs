@@ -38,8 +38,12 @@ impl RawObject {
 
     /// Returns it as JSON, with this text in the field of this name.
     pub fn with(&self, name: &str, text: &str) -> String {
-        let text = Value::from(text).to_string();
-        joined(self.0.iter().map(|(field, value)| (field, if field == name { &text } else { value.get() })))
+        self.with_json(name, &Value::from(text).to_string())
+    }
+
+    /// Returns it as JSON, with this JSON in the field of this name.
+    pub fn with_json(&self, name: &str, json: &str) -> String {
+        joined(self.0.iter().map(|(field, value)| (field, if field == name { json } else { value.get() })))
     }
 }
 

@@ -156,7 +156,7 @@ impl ShellCommand {
             older.append(late);
             return seal_all(older, Vec::new(), &seal);
         }
-        let info = open.info().map_err(|error| error.to_string())?;
+        let info = open.info_of_next().map_err(|error| error.to_string())?;
         let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
         if self.keeper == Keeper::Guard && !self.running.switch(next.folder()) {
             // It may be taken up yet: what is kept from then on is in it.

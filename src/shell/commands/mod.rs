@@ -114,7 +114,7 @@ impl Commands {
             folder,
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
-            guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
+            guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start(self.guard_bounds(request.grant))),
             only_read: self.shell.only_read(keeper, scan.as_ref()),
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
@@ -262,6 +262,17 @@ impl Commands {
         let Some(temporary) = self.temporary() else {
             return Err(StartError::NoSandbox("no folder for temporary files can be made".into()));
         };
+        Ok(Some(self.bounds_around(grant, temporary)))
+    }
+
+    /// Returns the bounds that the guard alone knows of; none: there is a sandbox, which has them.
+    fn guard_bounds(&self, grant: Grant) -> Option<Bounds> {
+        // Without a folder for temporary files there is none that is the command's own.
+        let temporary = || self.temporary().unwrap_or(self.shell.workspace.root());
+        (!self.shell.has_sandbox()).then(|| self.bounds_around(grant, temporary()))
+    }
+
+    fn bounds_around(&self, grant: Grant, temporary: &Path) -> Bounds {
         let around = Surroundings {
             root: self.shell.workspace.root(),
             folders: self.shell.workspace.folders(),
@@ -270,7 +281,7 @@ impl Commands {
             own: self.shell.own.as_deref(),
             variables: self.shell.environment.all(),
         };
-        Ok(Some(bounds(grant, &self.shell.settings.sandbox, &around)))
+        bounds(grant, &self.shell.settings.sandbox, &around)
     }
 
     fn folder_of(&self, given: Option<&str>) -> Result<PathBuf, StartError> {

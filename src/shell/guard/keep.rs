@@ -46,6 +46,8 @@ pub struct Keeping {
     bounds: Option<Bounds>,
     staging: CommandStaging,
     saved: HashSet<String>,
+    /// Paths whose first state was archived by another one's sealing.
+    archived: HashSet<String>,
     /// Folders among them that were not there.
     new_folders: HashSet<String>,
     /// Derived folders that went themselves.
@@ -106,6 +108,7 @@ impl Keeping {
             bounds,
             staging,
             saved: HashSet::new(),
+            archived: HashSet::new(),
             new_folders: HashSet::new(),
             gone: BTreeSet::new(),
             linked: HashMap::new(),
@@ -132,6 +135,7 @@ impl Keeping {
         self.part_all();
         self.staging = staging;
         self.saved.clear();
+        self.archived.clear();
         self.new_folders.clear();
         self.copied.clear();
         self.own.clear();
@@ -144,7 +148,9 @@ impl Keeping {
 
     /// Returns the notes so far.
     pub fn summary(&self) -> Summary {
-        let gone = self.gone.iter().filter(|folder| self.places.root().join(folder).symlink_metadata().is_err());
+        // What is no folder there now is none that was built again.
+        let meta = |folder: &str| fs::symlink_metadata(self.path_of(folder.trim_end_matches('/')));
+        let gone = self.gone.iter().filter(|folder| !meta(folder).is_ok_and(|meta| meta.is_dir()));
         Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() }
     }
 
@@ -384,7 +390,7 @@ impl Keeping {
 
     /// Adds a line to the journal; that of a path that was kept before is a later state of it.
     fn add(&mut self, saved: JournalLine) -> Verdict {
-        let again = self.saved.contains(&saved.path);
+        let again = self.saved.contains(&saved.path) || self.archived.contains(&saved.path);
         self.staging.add(&JournalLine { again, ..saved.clone() }).map_err(|e| number(&e))?;
         self.saved.insert(saved.path);
         Ok(())
@@ -739,6 +745,69 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_beyond_the_bounds_is_refused_or_named() {
+        let (dir, there) = (tempfile::tempdir().expect("a folder"), Path::new("/etc/passwd"));
+        for names_only in [false, true] {
+            let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+            keeping.bounds = Some(Bounds {
+                grant: crate::shell::Grant::Workspace,
+                write: vec![root.clone(), "/dev/null".into()],
+                folders: Vec::new(),
+                temporary: root,
+                since: 1,
+                private: Vec::new(),
+                sockets: Vec::new(),
+                ports: Vec::new(),
+                names_only,
+            });
+            keeping.write(Path::new("/dev/null"), false).expect("free");
+            let expected = if names_only { Ok(()) } else { Err(libc::EACCES) };
+            assert_eq!((keeping.lose(there), keeping.write(there, true)), (expected, expected));
+            let (summary, named) = (keeping.summary(), usize::from(names_only));
+            assert_eq!((summary.refused, summary.not_archived.len()), (if names_only { 0 } else { 2 }, named));
+            assert_eq!(keeping.since(), (!names_only).then_some(1));
+        }
+    }
+
+    #[test]
+    fn what_was_archived_with_anothers_change_is_kept_anew_before_it_is_changed() {
+        use crate::archive::staging::SealKind;
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let (a, b) = (root.join("a"), root.join("b"));
+        keeping.write(&a, false).expect("kept");
+        keeping.write(&b, false).expect("kept");
+        let mut another = CommandStaging::open(keeping.staging.folder()).expect("open");
+        let id = another.id();
+        another.note(id, vec![0], SealKind::Met).expect("noted");
+        another.note(id, vec![1], SealKind::Earlier).expect("noted");
+        fs::write(&a, "another's").expect("written");
+        keeping.look_for_left();
+        keeping.write(&a, false).expect("kept");
+        keeping.write(&b, false).expect("kept");
+        assert_eq!(kept_again(&keeping), [("a".to_string(), "another's".to_string())]);
+        assert_eq!(keeping.summary().meanwhile, ["a"]);
+        keeping.write(&a, false).expect("kept");
+        assert_eq!(kept_again(&keeping).len(), 1, "once");
+    }
+
+    #[test]
+    fn a_folder_that_can_be_rebuilt_is_gone_where_a_link_has_its_place() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        fs::create_dir_all(root.join("target/debug")).expect("made");
+        fs::write(root.join("Cargo.toml"), "")
+            .and_then(|()| fs::write(root.join(".gitignore"), "target"))
+            .expect("made");
+        fs::create_dir(root.join("src")).expect("made");
+        keeping.lose_folder(&root.join("target")).expect("it can be rebuilt");
+        assert!(keeping.summary().derived_gone.is_empty(), "it is still there");
+        fs::remove_dir_all(root.join("target")).expect("removed");
+        std::os::unix::fs::symlink("src", root.join("target")).expect("linked");
+        assert_eq!(keeping.summary().derived_gone.into_iter().collect::<Vec<_>>(), ["target/"]);
+    }
+
+    #[test]
     fn a_new_file_that_acts_later_is_asked_for_where_it_is_not_archived_too() {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
@@ -847,6 +916,11 @@ mod tests {
         assert_eq!(keeping.write(&root.join("twin"), false), Err(libc::EDQUOT));
         let why = "too large to be copied: the call was refused; shell.keepFile raises the limit";
         assert_eq!(keeping.summary().not_archived[0], ("a".into(), why.into()));
+        assert_eq!(
+            keeping.summary().not_undone(Some(crate::shell::Grant::Workspace), &[]),
+            Vec::new(),
+            "it is as it was"
+        );
         for n in 0..30 {
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");

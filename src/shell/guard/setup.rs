@@ -46,5 +46,6 @@ fn keeping(start: &Start, with: &GuardStart, consents: &Arc<Mutex<Consents>>) ->
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);
     let staging = CommandStaging::open(staging)?;
-    Ok(Keeping::new(places, with.limits, start.bounds.clone(), staging, Arc::clone(consents)))
+    let bounds = start.bounds.clone().or_else(|| with.bounds.clone());
+    Ok(Keeping::new(places, with.limits, bounds, staging, Arc::clone(consents)))
 }

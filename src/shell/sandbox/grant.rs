@@ -116,6 +116,9 @@ pub struct Bounds {
     pub sockets: Vec<PathBuf>,
     /// Ports on this machine that may be reached whoever listens there.
     pub ports: Vec<u16>,
+    /// Writes beyond them are only named, as the person switched the sandbox off.
+    #[serde(default)]
+    pub names_only: bool,
 }
 
 impl Bounds {
@@ -165,7 +168,8 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     let private = private(settings, around.own, home.as_deref());
     let (temporary, since) = (around.temporary.to_path_buf(), around.since);
     let [write, folders, sockets] = [write, folders, sockets].map(real);
-    Bounds { grant, write, folders, temporary, since, private, sockets, ports: settings.ports.clone() }
+    let (ports, names_only) = (settings.ports.clone(), settings.off);
+    Bounds { grant, write, folders, temporary, since, private, sockets, ports, names_only }
 }
 
 /// Returns the files and folders that no command may read, by nebula's own folder and the home folder.

@@ -19,7 +19,7 @@ pub use builtin::{Builtin, MainArgument, Run, texts};
 pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
 #[cfg(feature = "strand")]
 pub use output::StoreChange;
-pub use output::{CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
+pub use output::{AtPath, CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
 use crate::edit::{Edit, names};
@@ -134,6 +134,8 @@ pub struct VerbForms {
 pub struct ToolAliases {
     /// Names that other programs give to such a tool.
     pub names: &'static [&'static str],
+    /// Names of it that are plain words: they count in objects and tags that name a tool, not in code.
+    pub words: &'static [&'static str],
     /// Other names of its parameters.
     pub parameters: &'static [(&'static str, &'static [&'static str])],
     /// The `command` values of other programs' editor tools that do the same.
@@ -147,7 +149,7 @@ pub struct ToolAliases {
 impl ToolAliases {
     /// None at all.
     pub const NONE: ToolAliases =
-        ToolAliases { names: &[], parameters: &[], commands: &[], instead: None, takes_patch: false };
+        ToolAliases { names: &[], words: &[], parameters: &[], commands: &[], instead: None, takes_patch: false };
 
     /// Other names for a parameter that is a file's path.
     pub const PATH: (&'static str, &'static [&'static str]) = ("path", names::PATH);

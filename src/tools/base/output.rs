@@ -8,6 +8,17 @@ use crate::edit::Edit;
 #[cfg(feature = "strand")]
 use crate::strand::cli::{Opening, ToolCall, TouchedDefinition};
 
+/// The thing at a path that is not read yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtPath {
+    /// A folder.
+    Folder,
+    /// A file of so many bytes.
+    File(u64),
+    /// Nothing that can be looked at.
+    Nothing,
+}
+
 /// The result of a run. Nothing is written by it: changes are proposed by the agent.
 #[derive(Debug)]
 pub enum RunResult {
@@ -31,12 +42,24 @@ pub enum RunResult {
     },
     /// A command to be run.
     Command(CommandCall),
-    /// A path outside the workspace, or of a file that may hold keys, that needs the person's approval before it is read;
-    /// the bytes of a file.
-    Outside(PathBuf, Option<u64>),
+    /// A path outside the workspace, or of a file that may hold keys, that needs the person's approval before it is read,
+    /// and what is there.
+    Outside(PathBuf, AtPath),
     /// A call that changes a Strand store, tried and not made: it needs approval.
     #[cfg(feature = "strand")]
     StoreChange(Box<StoreChange>),
+}
+
+impl RunResult {
+    /// Returns that a path needs the person's approval before it is read.
+    pub fn outside(path: PathBuf) -> RunResult {
+        let there = match path.metadata() {
+            Ok(found) if found.is_dir() => AtPath::Folder,
+            Ok(found) => AtPath::File(found.len()),
+            Err(_) => AtPath::Nothing,
+        };
+        RunResult::Outside(path, there)
+    }
 }
 
 /// A call that changes a Strand store.
@@ -109,4 +132,19 @@ pub enum OutputBlock {
         /// Its bytes.
         bytes: Arc<[u8]>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_at_a_path_outside_is_known_before_it_is_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("file"), "four").expect("written");
+        for (name, there) in [("", AtPath::Folder), ("file", AtPath::File(4)), ("missing", AtPath::Nothing)] {
+            let RunResult::Outside(_, found) = RunResult::outside(dir.path().join(name)) else { panic!("{name}") };
+            assert_eq!(found, there, "{name}");
+        }
+    }
 }

@@ -120,6 +120,7 @@ fn shape(tool: &dyn Tool) -> CallShape {
         parameters: required.map(|name| (name.to_string(), others(name))).collect(),
         name: spec.name,
         aliases: texts(aliases.names),
+        words: texts(aliases.words),
         commands: texts(aliases.commands),
         instead: aliases.instead.map(str::to_string),
         takes_patch: aliases.takes_patch,

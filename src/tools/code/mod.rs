@@ -43,8 +43,7 @@ fn secrets(finder: &DefinitionFinder<'_>, selector: &NodeSelector) -> Option<Run
     let full = |path: &String| finder.workspace.full(path);
     let named = selector.named_paths()?;
     let path = named.iter().find(|path| finder.withholds(path) && full(path).is_file()).map(full)?;
-    let bytes = path.metadata().ok().map(|file| file.len());
-    Some(RunResult::Outside(path, bytes))
+    Some(RunResult::outside(path))
 }
 
 /// Returns a text, cut to so many bytes, with `…` where something is missing.

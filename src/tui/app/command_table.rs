@@ -73,9 +73,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
         rest => app.submit(format!("/prompt {rest}")),
     }),
     (info("/commit", none, say::commit, say::commit_long, None), |app, _| app.draft_commit()),
-    (info("/compact", say::compact_argument, say::compact, say::compact_long, None), |_, rest| {
-        vec![Effect::Send(if rest == "undo" { Command::UndoCompact } else { Command::Compact })]
-    }),
+    (info("/compact", say::compact_argument, say::compact, say::compact_long, None), |app, rest| app.compact(rest)),
     (info("/export", say::export_argument, say::export, say::export_long, None), |app, name| app.export(name)),
     (info("/stats", none, say::stats, say::stats_long, None), |app, _| app.open_page(say::page_stats(), Query::Stats)),
     (info("/blame", say::file_argument, say::blame, say::blame_long, None), |app, file| app.open_blame(file, 0)),

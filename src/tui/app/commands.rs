@@ -2,15 +2,16 @@
 
 use super::command_table::COMMANDS;
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
-use crate::messages::{Text, app, commands as say};
+use crate::messages::{Text, agent, app, commands as say};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, Setting, TurnEnd,
 };
 use crate::tui::action::Context;
+use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::Popup;
 use crate::tui::popup::finder::{Finder, FinderOutcome};
-use crate::tui::popup::help::help;
+use crate::tui::popup::help::{help, with_choices};
 use crate::tui::popup::list::{Entry, List, ListKind};
 use crate::tui::popup::page::{Content, Page};
 use crate::tui::popup::palette::palette;
@@ -63,13 +64,15 @@ impl App {
         let context = if context == Context::Completion { Context::Input } else { context };
         let session_diff = context == Context::Diff && self.panes.diff.is_session();
         let title = if session_diff { self.panes.diff.title() } else { context.title().to_string() };
-        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, &title, session_diff)));
+        let page = help(&self.keyboard.keys, context, &title, session_diff);
+        let choices = self.question().filter(|_| context == Context::Question).map(Asking::keys).unwrap_or_default();
+        self.popups.push(Popup::Page(with_choices(page, choices)));
     }
 
-    /// Asks whether to delete a session.
-    pub(super) fn open_remove(&mut self, id: String, title: &str) {
+    /// Asks whether to delete a session; `in_use`: another nebula has it open.
+    pub(super) fn open_remove(&mut self, id: String, title: &str, in_use: bool) {
         let mut keep = entry(say::keep_it(), "");
-        keep.long = say::delete_long(&title);
+        keep.long = if in_use { say::delete_in_use(&title) } else { say::delete_long(&title) };
         let mut remove = entry(say::delete_it(), "");
         remove.long = keep.long.clone();
         self.popups.push(Popup::List(List::new(ListKind::Remove(id), say::delete_session(), vec![keep, remove])));
@@ -119,12 +122,33 @@ impl App {
     pub(super) fn typed_command(&mut self, text: &str) -> Option<Vec<Effect>> {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let known = COMMANDS.iter().any(|(c, _)| c.name == name) && !text.contains('\n');
-        known.then(|| self.run_command(name, rest.trim()))
+        known.then(|| {
+            // Before it runs: it may put something there.
+            self.composer.input.clear();
+            self.run_command(name, rest.trim())
+        })
     }
 
     /// Runs a command by its name.
     fn run_command(&mut self, name: &str, rest: &str) -> Vec<Effect> {
         COMMANDS.iter().find(|(c, _)| c.name == name).map_or_else(Vec::new, |(_, run)| run(self, rest))
+    }
+
+    /// Summarises the conversation, or sends it whole again. During a turn, which also waits for its questions, the
+    /// command goes back into the input.
+    pub(super) fn compact(&mut self, rest: &str) -> Vec<Effect> {
+        let (typed, why, command) = match rest {
+            "undo" => (format!("/compact {rest}"), agent::compact_undo_later(), Command::UndoCompact),
+            _ => ("/compact".to_string(), agent::compact_later(), Command::Compact),
+        };
+        if !self.is_busy() {
+            return vec![Effect::Send(command)];
+        }
+        if self.composer.input.is_empty() {
+            self.composer.input.set(&typed);
+        }
+        self.say = Some(why.into());
+        Vec::new()
     }
 
     /// Drafts a commit message, one at a time, or shows the one that waits.
@@ -350,13 +374,7 @@ impl App {
                     None => vec![Effect::Send(Command::Export(format))],
                 }
             }
-            ListKind::Remove(id) if name == say::delete_it() => {
-                let effects = match &mut self.screen {
-                    Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.remove(&id),
-                    _ => Vec::new(),
-                };
-                self.route_effects(Owner::Sessions, effects)
-            }
+            ListKind::Remove(id) if name == say::delete_it() => vec![Sessions::delete(&id)],
             ListKind::Commit(message) if name == say::commit_it() => vec![Effect::Send(Command::Commit(message))],
             ListKind::Commit(message) if name == say::commit_edit() => {
                 let text = message.into_bytes();

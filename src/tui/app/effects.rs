@@ -155,7 +155,15 @@ impl App {
 
     /// Quits the program.
     pub(super) fn quit(&mut self, exit: Exit) -> Vec<Effect> {
-        vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
+        let kept = self.keep_unsent(true);
+        kept.into_iter().chain([Effect::Send(Command::Shutdown), Effect::Quit(exit)]).collect()
+    }
+
+    /// Stores what is queued, where that has changed; `all`: also the text that is being written.
+    pub(in crate::tui) fn keep_unsent(&mut self, all: bool) -> Option<Effect> {
+        let id = self.session.id.as_ref()?;
+        let unsent = self.composer.to_keep(all)?;
+        Some(Effect::Send(Command::KeepUnsent(id.clone(), unsent)))
     }
 
     /// Returns whether the next pane after the one in focus is the input.

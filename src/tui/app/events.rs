@@ -66,6 +66,8 @@ impl App {
             }
             EventBody::Proposal(ProposalEvent::Own(id)) => self.guard.own = Some(id),
             EventBody::Notice(notice) => self.notice(notice),
+            EventBody::Unsent(unsent) => self.composer.restore(unsent),
+            EventBody::SessionDeleted(id) => return self.session_deleted(&id),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),
             EventBody::Drifted(paths) => {
@@ -186,7 +188,9 @@ impl App {
         let over = matches!(self.screen, Screen::Review(_) | Screen::Graph(_) | Screen::Past(_));
         // What was looked at before any session was open stays.
         let stays = self.session.id.is_none() && (over || self.left_start.is_some());
-        self.session.id = Some(info.id);
+        if self.session.id.replace(info.id.clone()).is_some_and(|before| before != info.id) {
+            self.composer.leave_session();
+        }
         self.session.status = info.status;
         (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);
         self.questions.clear();
@@ -265,7 +269,7 @@ impl App {
         };
         self.session.ended = Some(end);
         let mut effects = Vec::new();
-        if done && !self.composer.queue.is_empty() {
+        if done && !self.composer.queue.is_empty() && !self.composer.queue.is_held() {
             effects.extend(self.send_queued());
         } else {
             self.composer.queue.hold(true);
@@ -356,6 +360,12 @@ impl App {
             true => self.ask_changed(),
             false => Vec::new(),
         }
+    }
+
+    fn session_deleted(&mut self, id: &str) -> Vec<Effect> {
+        let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
+        let next = sessions.deleted(id);
+        self.ask_all(Owner::Sessions, next)
     }
 
     fn sessions_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {

@@ -95,6 +95,7 @@ impl App {
             return self.act_global(action);
         }
         match self.focus() {
+            Focus::Popup if context == Context::Form && action == Action::Help => self.act_global(action),
             Focus::Popup => self.in_popup(|popup| popup.act(action)),
             Focus::Line => self.act_line(action),
             Focus::Question => self.act_question(action),
@@ -295,7 +296,6 @@ impl App {
             return self.open_models();
         }
         if let Some(effects) = self.typed_command(text.trim()) {
-            self.composer.input.clear();
             return effects;
         }
         self.composer.input.clear();

@@ -256,6 +256,7 @@ impl App {
         // A pane that just got room may want more than it asked for before.
         let wanted = self.panes.archive.wanted();
         effects.extend(self.route_effects(Owner::Pane(PaneId::Archive), wanted));
+        effects.extend(self.keep_unsent(false));
         effects
     }
 
@@ -358,6 +359,13 @@ impl App {
     /// Returns the open session, if anything was said in it: what a later run can resume.
     pub fn resumable(&self) -> Option<&str> {
         self.session.id.as_deref().filter(|_| self.panes.chat.has_messages())
+    }
+
+    /// Returns the words on what was typed in the session and not sent; none: nothing was, or nothing can be resumed.
+    pub fn unsent(&self) -> Option<&'static str> {
+        self.resumable()?;
+        let is_empty = self.composer.queue.is_empty() && self.composer.input.is_empty();
+        (!is_empty).then(crate::messages::app::unsent_kept)
     }
 
     /// Returns the changes that wait to be reviewed, in words; none: there are none.

@@ -160,18 +160,26 @@ impl App {
         Vec::new()
     }
 
-    /// Scrolls the question that is open under the mouse, or its card; where all of it is seen, goes through its choices.
-    /// Returns whether one is there.
-    fn wheel_question(&mut self, at: Position, action: Action) -> bool {
+    /// Scrolls the question that is open under the mouse, or its card; where all of it is seen, the chat. What is selected
+    /// stays: the wheel decides nothing. None: no question is there.
+    fn wheel_question(&mut self, at: Position, action: Action) -> Option<Vec<Effect>> {
         let is_card = self.card().is_some();
         let inside = self.rects.question.contains(at) || is_card && self.rects.body.contains(at);
-        let Some(asking) = self.questions.first_mut().filter(|_| inside) else { return false };
+        let asking = self.questions.first_mut().filter(|_| inside)?;
         match asking.question.card.clone() {
             Some(card) => drop(asking.card.act(&card, action)),
-            None if asking.text.is_whole() => drop(asking.act(action)),
+            None if asking.text.is_whole() => {
+                let is_seen = self.rects.place(PaneId::Chat).is_some();
+                return Some(if is_seen { self.wheel_pane(PaneId::Chat, (0, 0), action) } else { Vec::new() });
+            }
             None => asking.text.act(action),
         }
-        true
+        Some(Vec::new())
+    }
+
+    fn wheel_pane(&mut self, id: PaneId, cell: (u16, u16), action: Action) -> Vec<Effect> {
+        let effects = self.panes.wheel(id, cell.0, cell.1, action == Action::Down, self.now);
+        self.route_effects(Owner::Pane(id), effects)
     }
 
     fn wheel(&mut self, column: u16, row: u16, action: Action) -> Vec<Effect> {
@@ -213,15 +221,14 @@ impl App {
         if self.composer.completion.is_some() && self.completion_area().contains(at) {
             return self.act_completion(action);
         }
-        if self.wheel_question(at, action) {
-            return Vec::new();
+        if let Some(effects) = self.wheel_question(at, action) {
+            return effects;
         }
         let place = self.rects.pane_at(column, row).copied();
         let id: PaneId = place.map_or(self.layout.pane, |p| p.id);
         let from = place.map_or((0, 0), |p| (p.body.x, p.body.y));
         let cell = (column.saturating_sub(from.0), row.saturating_sub(from.1));
-        let effects = self.panes.wheel(id, cell.0, cell.1, action == Action::Down, self.now);
-        self.route_effects(Owner::Pane(id), effects)
+        self.wheel_pane(id, cell, action)
     }
 
     /// Returns where the completion is drawn.

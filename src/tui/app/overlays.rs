@@ -309,8 +309,8 @@ impl App {
                 self.layout.at = At::Input;
                 self.route_effects(Owner::Sessions, effects)
             }
-            SessionsOutcome::Remove(id, title) => {
-                self.open_remove(id, &title);
+            SessionsOutcome::Remove { id, title, in_use } => {
+                self.open_remove(id, &title, in_use);
                 Vec::new()
             }
             SessionsOutcome::Export(id) => {

@@ -58,8 +58,11 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
     if !state.is_read() {
         let unread = |choice: &mut CardChoice| (choice.1, choice.2) = (say::next_rows(), say::next_rows_do());
         all.iter_mut().filter(|choice| choice.0 == Action::Accept).for_each(unread);
+        let waits = |choice: &&mut CardChoice| !state.offers(card, choice.0);
+        all.iter_mut().filter(waits).for_each(|choice| choice.2 = say::after_rows());
     }
     if area.height < rows(card, area.width) {
+        all.retain(|choice| state.offers(card, choice.0));
         return draw_close(&all, Rect { height: area.height.saturating_sub(1), ..inside }, buf, ctx);
     }
     let two = area.width >= TWO;
@@ -73,7 +76,11 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         }
         let is_default = *action == Action::Reject;
         let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
-        let style = if is_default { bold } else { ctx.theme.style(Role::Text) };
+        let style = match is_default {
+            true => bold,
+            false if state.offers(card, *action) => ctx.theme.style(Role::Text),
+            false => dim,
+        };
         let key = ctx.key(Context::Card, *action).unwrap_or_default();
         let comes_back = || ctx.key(Context::Global, Action::FocusQuestion).map(|key| say::later_comes_back(&key));
         let does = Some(*action)
@@ -112,7 +119,7 @@ fn draw_close(all: &[CardChoice], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let room = usize::from(area.right().saturating_sub(name_x));
         paint::text(buf, name_x, y, room, name, if is_default { bold } else { text });
         if is_default && ctx.focus {
-            paint::tint(buf, Rect { x, y, width, height: 1 }, ctx.theme.style(Role::Selection));
+            paint::tint(buf, Rect { x, y, width, height: 1 }, ctx.theme);
         }
         x += width + 3;
     }

@@ -69,6 +69,10 @@ impl CardState {
             // Nobody agrees to what is not all seen.
             Action::Answer => decides || !self.cut,
             Action::Later => true,
+            // One key shows the next rows.
+            Action::RunInView | Action::WithNetwork | Action::AlwaysRun | Action::AcceptSession if !self.is_read() => {
+                false
+            }
             Action::RunInView => decides && card.no_preview.is_none(),
             Action::WithNetwork => decides && card.may_network,
             Action::AlwaysRun => decides && !card.prefix.0.is_empty(),
@@ -89,11 +93,7 @@ impl CardState {
         match action {
             Action::Up | Action::Down | Action::PageUp | Action::PageDown => self.scrolled.act(action),
             // Nobody agrees to what is not all seen: the next rows come first.
-            Action::Accept | Action::RunInView | Action::WithNetwork | Action::AcceptSession | Action::AlwaysRun
-                if !self.is_read() =>
-            {
-                self.scrolled.act(Action::PageDown);
-            }
+            Action::Accept if !self.is_read() => self.scrolled.act(Action::PageDown),
             Action::Accept => return CardOutcome::Decide(CommandDecision::Run { network: false }),
             Action::RunInView => return CardOutcome::Decide(CommandDecision::Preview),
             Action::WithNetwork => return CardOutcome::Decide(CommandDecision::Run { network: true }),
@@ -152,11 +152,15 @@ mod tests {
         state.measure(&card, (80, 8), Rect::new(0, 0, 80, 5));
         let stays = state.rows().1;
         assert!(matches!(stays, [CardRow::Class(..), CardRow::Words(..)]), "{stays:?}");
-        for action in [Action::Accept, Action::WithNetwork, Action::AlwaysRun] {
-            assert_eq!(state.act(&card, action), CardOutcome::Stay);
-            assert_eq!(state.rule.is_some(), action == Action::AlwaysRun, "by then all of it was in sight");
+        let others = [Action::WithNetwork, Action::AlwaysRun];
+        while !state.is_read() {
+            assert!(others.iter().all(|action| !state.offers(&card, *action)), "one key shows the next rows");
+            let top = state.rows().2.top;
+            assert_eq!(state.act(&card, Action::AlwaysRun), CardOutcome::Stay);
+            assert_eq!((state.rows().2.top, state.rule), (top, None));
+            assert_eq!(state.act(&card, Action::Accept), CardOutcome::Stay);
         }
-        state.act(&card, Action::Later);
+        assert!(others.iter().all(|action| state.offers(&card, *action)));
         state.act(&card, Action::PageUp);
         let run = CardOutcome::Decide(CommandDecision::Run { network: false });
         assert_eq!(state.act(&card, Action::Accept), run, "what was seen is seen");

@@ -83,12 +83,12 @@ impl GraphScreen {
                     pen.put(1, y, &cut::path(&group, width, look.glyphs.cut), width, dim);
                 }
                 GraphLine::Entry(at) => {
-                    if *at == self.at {
-                        pen.select(y, 1, look);
-                    }
                     match at.checked_sub(page.conflicts.len()) {
                         None => draw_conflict(&mut pen, y, &page.conflicts[*at], look),
                         Some(row) => draw_definition(&mut pen, y, &page.rows[row], look),
+                    }
+                    if *at == self.at {
+                        pen.select(y, 1, look);
                     }
                 }
             }
@@ -130,10 +130,10 @@ impl GraphScreen {
         let rows = pen.height();
         for (y, row) in detail.lines.iter().enumerate().skip(detail.top).take(usize::from(rows)) {
             let at = (y - detail.top) as u16;
+            draw_line(&mut pen, at, detail, row, ctx);
             if y == detail.at && focus {
                 pen.select(at, 1, look);
             }
-            draw_line(&mut pen, at, detail, row, ctx);
         }
         pen.thumb(0, rows, detail.top, detail.lines.len(), look);
     }

@@ -1,6 +1,6 @@
 //! A question of the model: it stands above the input, so that the chat stays readable.
 
-use crate::messages::app as say;
+use crate::messages::{app as say, hints};
 use crate::protocol::{Command, Question, Reply};
 use crate::tui::action::Action;
 use crate::tui::card::CardState;
@@ -21,6 +21,8 @@ pub struct Asking {
     pub is_answered: bool,
     /// The person moved the selection.
     moved: bool,
+    /// The number of the choice whose digits were typed last; 0: the next digit begins one.
+    number: usize,
 }
 
 /// The outcome of a key.
@@ -42,7 +44,7 @@ impl Asking {
     pub fn new(question: Question) -> Asking {
         let selected = question.permission.then_some(0);
         let (text, card) = (Scrolled::default(), CardState::default());
-        Asking { question, selected, text, card, is_answered: false, moved: false }
+        Asking { question, selected, text, card, is_answered: false, moved: false, number: 0 }
     }
 
     /// Notes that it is shown: its first choice is selected then, unless the input holds a draft.
@@ -54,7 +56,7 @@ impl Asking {
 
     /// Selects a choice.
     pub fn point(&mut self, index: usize) {
-        (self.selected, self.moved) = (Some(index), true);
+        (self.selected, self.moved, self.number) = (Some(index), true, 0);
     }
 
     /// Returns the key that selects a row: `n` and `y` for a permission, else its number.
@@ -68,6 +70,21 @@ impl Asking {
             (true, 1) => "y".into(),
             _ => (row + 1).to_string(),
         }
+    }
+
+    /// Returns the keys that select, each with what it does: those of a call that waits by the names of its choices.
+    pub fn keys(&self) -> Vec<(String, String)> {
+        let choices = self.choices();
+        let keys = match (&self.question.hold, self.question.permission) {
+            _ if choices.is_empty() || self.question.card.is_some() => return Vec::new(),
+            (Some(_), _) => {
+                let names = choices.into_iter().map(|(name, _)| name.to_string()).enumerate();
+                return names.map(|(row, name)| (self.key(row), name)).collect();
+            }
+            (None, true) => "y n".to_string(),
+            (None, false) => format!("1-{}", choices.len()),
+        };
+        vec![(keys, hints::select().to_string())]
     }
 
     /// Returns the choice in a row. The default of a permission, its last choice, stands first.
@@ -119,9 +136,28 @@ impl Asking {
     /// Handles a key that selects a choice, with which Enter answers; none: it is no such key. The key of a call that
     /// waits answers at once.
     pub fn select(&mut self, key: char) -> Option<QuestionOutcome> {
-        let row = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]))?;
+        let count = self.choices().len();
+        if let Some(digit) = key.to_digit(10).filter(|_| count > 0 && !self.question.permission) {
+            return self.select_digit(digit as usize, count);
+        }
+        let row = (0..count).find(|i| self.key(*i).chars().eq([key]))?;
         self.point(row);
         Some(if self.question.hold.is_some() { self.choose(row) } else { QuestionOutcome::Stay })
+    }
+
+    /// Selects by the digits of a number: one that does not go on with it begins another.
+    fn select_digit(&mut self, digit: usize, count: usize) -> Option<QuestionOutcome> {
+        let numbers = [self.number * 10 + digit, digit];
+        match numbers.into_iter().find(|number| (1..=count).contains(number)) {
+            Some(number) => {
+                self.point(number - 1);
+                self.number = number;
+            }
+            // A zero that is part of no number is a slip where some have one.
+            None if count < 10 => return None,
+            None => {}
+        }
+        Some(QuestionOutcome::Stay)
     }
 
     /// Shows the next rows of what is to be permitted, where not all was seen: nobody agrees to that. Returns whether it
@@ -184,6 +220,29 @@ mod tests {
         assert_eq!(asking.act(Action::Later), QuestionOutcome::Later);
         asking.show(true);
         assert_eq!(asking.selected, Some(0), "what the person selected stays");
+    }
+
+    #[test]
+    fn the_digits_of_a_number_select_together() {
+        let choices = |n| (1..n).map(|n| (format!("choice {n}"), String::new())).collect();
+        let typed = |count, keys: &str| {
+            let mut asking = Asking::new(Question { choices: choices(count), ..question(false) });
+            let taken = keys.chars().filter(|key| asking.select(*key).is_some()).count();
+            (asking.selected.map(|row| row + 1), taken)
+        };
+        // With the row for something else there are twelve.
+        for (keys, number) in [("12", 12), ("10", 10), ("13", 3), ("122", 2), ("0", 0), ("20", 2), ("1112", 12)] {
+            assert_eq!(typed(12, keys), (Some(number).filter(|n| *n > 0), keys.len()), "{keys}");
+        }
+        assert_eq!((typed(120, "117"), typed(120, "1200")), ((Some(117), 3), (Some(120), 4)));
+        // Of few, a digit that selects none begins an answer of the person's own.
+        assert_eq!((typed(4, "0"), typed(4, "5"), typed(4, "12")), ((None, 0), (None, 0), (Some(2), 2)));
+        // An arrow between them ends the number.
+        let mut asking = Asking::new(Question { choices: choices(12), ..question(false) });
+        asking.select('1');
+        asking.act(Action::Down);
+        asking.select('2');
+        assert_eq!(asking.selected, Some(1));
     }
 
     #[test]

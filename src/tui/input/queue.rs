@@ -23,6 +23,12 @@ impl Queue {
         self.entries.insert(0, text);
     }
 
+    /// Puts messages of an earlier run in front, and holds all.
+    pub fn restore(&mut self, messages: Vec<String>) {
+        self.entries.splice(0..0, messages);
+        self.hold(true);
+    }
+
     /// Takes the next one to send.
     pub fn take(&mut self) -> Option<String> {
         self.held = false;
@@ -140,5 +146,16 @@ mod tests {
         queue.push("four".into());
         assert!(!queue.drop_one());
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn messages_of_an_earlier_run_are_held_in_front() {
+        let mut queue = Queue::default();
+        queue.restore(Vec::new());
+        assert!(!queue.is_held());
+        queue.push("three".into());
+        queue.restore(vec!["one".into(), "two".into()]);
+        assert_eq!(queue.entries(), ["one", "two", "three"]);
+        assert!(queue.is_held());
     }
 }

@@ -32,6 +32,7 @@ pub(super) mod table;
 #[cfg(test)]
 pub(super) mod testing;
 pub mod tools;
+mod verb_column;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

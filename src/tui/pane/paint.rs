@@ -131,7 +131,7 @@ impl<'a> Pen<'a> {
     pub fn select(&mut self, y: u16, rows: u16, look: Look<'_>) {
         let width = self.area.width.saturating_sub(1);
         let part = self.part(0, y, width, rows).area;
-        crate::tui::text::paint::tint(self.buf, part, look.theme.style(Role::Selection));
+        crate::tui::text::paint::tint(self.buf, part, look.theme);
         self.bar(y, rows, look);
     }
 

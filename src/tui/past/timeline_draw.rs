@@ -113,9 +113,6 @@ impl Timeline {
         for (n, y) in rows.files.clone().enumerate() {
             let at = self.top + n;
             let (Some(file), Some(about)) = (files.get(at), displayed.change.files.get(at)) else { break };
-            if at == self.file && !self.in_diff {
-                pen.select(y, 1, look);
-            }
             if about.outside.is_some() {
                 pen.put(1, y, look.glyphs.foreign, 1, look.theme.style(Role::Attention));
             }
@@ -127,6 +124,9 @@ impl Timeline {
             let about = state_words(about, (&file.before, &file.after), room, ctx);
             let line = cut::line(about, room, look.glyphs.cut, dim);
             pen.spans(x + 13, y, &line.spans, room);
+            if at == self.file && !self.in_diff {
+                pen.select(y, 1, look);
+            }
         }
         pen.thumb(rows.files.start, rows.files.end - rows.files.start, self.top, files.len(), look);
     }

@@ -119,7 +119,7 @@ pub fn select(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     if area.is_empty() {
         return;
     }
-    paint::tint(buf, area, ctx.theme.style(Role::Selection));
+    paint::tint(buf, area, ctx.theme);
     let bar = ctx.theme.on(Role::Focus, Role::Selection);
     buf[(area.x, area.y)].set_symbol(ctx.glyphs.selected).set_style(bar);
 }

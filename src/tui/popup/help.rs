@@ -45,6 +45,16 @@ pub fn help(table: &Keys, context: Context, name: &str, session_diff: bool) -> P
     Page::new(say::keys_of(&name), say::from_keys_toml().into(), Content::Keys(sections, context == Context::Diff))
 }
 
+/// Puts the keys of an open question, each with what it does, before the others of a help page.
+pub fn with_choices(mut page: Page, choices: Vec<(String, String)>) -> Page {
+    if let Content::Keys(sections, _) = &mut page.content
+        && let Some((_, rows)) = sections.first_mut()
+    {
+        rows.splice(0..0, choices.into_iter().map(|(keys, help)| KeyRow { keys, help }));
+    }
+    page
+}
+
 /// Returns the actions whose keys the help of a context lists.
 pub fn listed(context: Context) -> Vec<Action> {
     let around = std::iter::once(&context).chain(context.outer());
@@ -66,7 +76,8 @@ fn reaches(inner: Context, action: Action) -> bool {
             !matches!(action, Action::NextPane | Action::Escape)
         }
         Context::NoModel => action != Action::Escape,
-        // A line, a list and a page take every key but those of the terminal.
+        Context::Form if action == Action::Help => true,
+        // A line, a list, a form and a page take every key but those of the terminal.
         Context::Line if PaneId::leads_away(action) => true,
         Context::Line | Context::List | Context::Form | Context::Viewer => {
             matches!(action, Action::Cancel | Action::Suspend | Action::Redraw)

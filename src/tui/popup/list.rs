@@ -155,9 +155,12 @@ impl List {
         ListOutcome::Moved
     }
 
-    /// Handles a turn of the wheel.
+    /// Handles a turn of the wheel, which decides no question.
     pub fn wheel(&mut self, action: Action) -> ListOutcome {
-        self.act(action)
+        match self.kind {
+            ListKind::Remove(_) | ListKind::Commit(_) => ListOutcome::Stay,
+            _ => self.act(action),
+        }
     }
 
     /// Does an action.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{QueueLine, Review};
-use crate::messages::{review as say, times};
+use crate::messages::{count, records, review as say, times};
 use crate::protocol::ReviewScope;
 use crate::tui::look::Ctx;
 use crate::tui::pane::diff::Standing;
@@ -60,12 +60,12 @@ impl Review {
         for (y, row) in lines.iter().skip(self.top).take(usize::from(room)).enumerate() {
             let Some(row) = row else { continue };
             let y = y as u16;
-            if selected == Some(*row) {
-                pen.select(y, 1, look);
-            }
             match row {
                 QueueLine::Turn(t) => self.draw_turn(&mut pen, y, *t, selected == Some(*row), ctx),
                 QueueLine::Entry(t, e) => self.draw_entry(&mut pen, y, (*t, *e), ctx),
+            }
+            if selected == Some(*row) {
+                pen.select(y, 1, look);
             }
         }
         pen.thumb(0, room, self.top, lines.len(), look);
@@ -107,21 +107,30 @@ impl Review {
 
     /// Returns the rows of notes below the diff.
     pub(super) fn note_rows(&self) -> u16 {
-        let notes = self.opened.as_ref().map_or(0, |opened| opened.units.len() + opened.later.len());
+        let notes = self.opened.as_ref().map_or(0, |opened| opened.aside.len() + opened.later.len());
         u16::try_from(notes).unwrap_or(NOTES).min(NOTES)
     }
 
     fn draw_diff(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let dim = look.theme.style(Role::Dim);
-        let (scope, states) = match self.scope {
+        let (scope, states) = match self.scope() {
             ReviewScope::Net => (say::net(), say::before_now()),
             ReviewScope::Single => (say::single(), say::before_after()),
         };
         let title = Line::from(vec![span(scope, bold(look.theme, Role::Text)), span(format!("  {states}"), dim)]);
         line(Rect { height: 1, ..area }, title, focus, Some(self.counts(ctx)), buf, ctx);
         let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
-        let Some(opened) = &self.opened else { return };
+        let Some(opened) = &self.opened else {
+            let words = match &self.failed {
+                Some(why) => records::localized(why),
+                None if self.turns.is_empty() => return,
+                None => say::reading().into(),
+            };
+            let width = usize::from(pen.width().saturating_sub(2));
+            pen.put(1, 0, &cut::words(&show::plain(&words), width, look.glyphs.cut), width, dim);
+            return;
+        };
         let (width, notes) = (pen.width(), self.note_rows());
         let rows = pen.height().saturating_sub(notes);
         if opened.page.proposal.files.is_empty() {
@@ -133,8 +142,13 @@ impl Review {
             0 => say::later(&show::plain(path)),
             n => say::later_conflicts(&show::plain(path), n),
         });
-        let units = opened.units.iter().map(|path| say::unit(&show::plain(path)));
-        for (at, words) in later.chain(units).take(usize::from(notes)).enumerate() {
+        let aside = opened.aside.iter().map(|(path, why)| say::aside(&show::plain(path), &records::localized(why)));
+        let mut lines: Vec<String> = later.chain(aside).collect();
+        if lines.len() > usize::from(notes) {
+            let more = lines.split_off(usize::from(notes.saturating_sub(1))).len();
+            lines.push(count::more_rows(more));
+        }
+        for (at, words) in lines.into_iter().enumerate() {
             let y = rows + at as u16;
             pen.put(1, y, look.glyphs.foreign, 1, look.theme.style(Role::Attention));
             let room = usize::from(width.saturating_sub(4));

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::messages::review as say;
 use crate::proposal::Choice;
-use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
+use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewScope, ReviewTurn, ReviewVerdict};
 use crate::tui::action::Action;
 use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
@@ -23,7 +23,8 @@ pub struct Review {
     /// The row under the keys.
     at: usize,
     top: usize,
-    scope: ReviewScope,
+    /// The other states than the usual ones of the row under the keys are shown.
+    is_other_scope: bool,
     /// The question that was asked last.
     last_query: Option<(Vec<String>, ReviewScope)>,
     opened: Option<ReviewFiles>,
@@ -39,7 +40,7 @@ pub struct Review {
 struct ReviewFiles {
     ids: Vec<String>,
     page: DiffPage,
-    units: Vec<String>,
+    aside: Vec<(String, String)>,
     later: Vec<(String, usize)>,
 }
 
@@ -67,7 +68,7 @@ impl Default for Review {
             failed: None,
             at: 0,
             top: 0,
-            scope: ReviewScope::Net,
+            is_other_scope: false,
             last_query: None,
             opened: None,
             in_diff: false,
@@ -99,6 +100,12 @@ impl Review {
         }
     }
 
+    /// Returns the states that are shown: of a turn the net change, of an entry its own, or the other way round.
+    fn scope(&self) -> ReviewScope {
+        let is_entry = matches!(self.rows().get(self.at), Some(QueueLine::Entry(..)));
+        if is_entry != self.is_other_scope { ReviewScope::Single } else { ReviewScope::Net }
+    }
+
     /// Returns the number of entries.
     pub fn count(&self) -> usize {
         self.turns.iter().map(|turn| turn.entries.len()).sum()
@@ -106,7 +113,7 @@ impl Review {
 
     /// Asks for what the row under the keys changed, unless that is shown.
     fn want(&mut self) -> Vec<PaneEffect> {
-        let wanted = (self.ids(), self.scope);
+        let wanted = (self.ids(), self.scope());
         if wanted.0.is_empty() || self.last_query.as_ref() == Some(&wanted) {
             return Vec::new();
         }
@@ -140,9 +147,16 @@ impl Review {
                 if self.last_query.as_ref() == Some(&(ids.clone(), *scope)) =>
             {
                 let page = DiffPage::new(change.change.clone(), Stage::Review);
-                let (units, later) = (change.units.clone(), change.later.clone());
-                self.opened = Some(ReviewFiles { ids: ids.clone(), page, units, later });
+                let (aside, later) = (change.aside.clone(), change.later.clone());
+                self.opened = Some(ReviewFiles { ids: ids.clone(), page, aside, later });
+                self.failed = None;
                 self.fit();
+                Vec::new()
+            }
+            (Query::ReviewChange(ids, scope), Listing::Failed(why)) => {
+                if self.last_query.as_ref() == Some(&(ids.clone(), *scope)) {
+                    (self.opened, self.in_diff, self.failed) = (None, false, Some(why.clone()));
+                }
                 Vec::new()
             }
             (_, Listing::Failed(why)) => {
@@ -186,10 +200,7 @@ impl Review {
             Action::AcceptAll => return self.decide_rest(Choice::Accept),
             Action::RejectAll => return self.decide_rest(Choice::Reject),
             Action::NetOrSingle => {
-                self.scope = match self.scope {
-                    ReviewScope::Net => ReviewScope::Single,
-                    ReviewScope::Single => ReviewScope::Net,
-                };
+                self.is_other_scope = !self.is_other_scope;
                 return stay(self.want());
             }
             Action::Accept => return stay(self.decide(Choice::Accept)),
@@ -243,6 +254,7 @@ impl Review {
     /// Moves in the list.
     fn go(&mut self, action: Action) -> Vec<PaneEffect> {
         let last = self.rows().len().saturating_sub(1);
+        self.is_other_scope = false;
         self.at = match action {
             Action::Up => self.at.saturating_sub(1),
             Action::Down => self.at + 1,
@@ -281,9 +293,7 @@ impl Review {
         let command = match &self.opened {
             _ if self.whole => Command::Restore(RestoreRequest::Review { names: self.ids(), reason }),
             Some(opened) => {
-                let file = |(path, displayed, then)| ReviewedFile { path, displayed, then };
-                let restored = opened.page.wanted().into_iter().map(file).collect();
-                Command::Review(ReviewVerdict { ids: opened.ids.clone(), restored, reason })
+                Command::Review(ReviewVerdict { ids: opened.ids.clone(), restored: opened.page.wanted(), reason })
             }
             None => return ReviewOutcome::Stay(Vec::new()),
         };
@@ -305,7 +315,7 @@ impl Review {
         let lines = self.lines();
         let clicked = row.checked_sub(1).and_then(|row| *lines.get(self.top + usize::from(row))?);
         if let Some(row) = clicked.and_then(|row| self.rows().iter().position(|own| *own == row)) {
-            self.at = row;
+            (self.at, self.is_other_scope) = (row, false);
         }
         self.want()
     }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{ReviewChange, ReviewRow};
+use crate::tui::pane::testing::screen;
 
 fn entry(id: &str) -> ReviewRow {
     let counts = Some(Counts { added: 1, removed: 1 });
@@ -27,7 +28,7 @@ fn review() -> Review {
     };
     let file = FileChange::new("a.txt", lines("a", "z"), lines("A", "Z"), "", &[]);
     let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![file] });
-    let change = ReviewChange { change, units: Vec::new(), later: Vec::new() };
+    let change = ReviewChange { change, aside: Vec::new(), later: Vec::new() };
     review.measure(120, 30);
     review.answer(&Query::ReviewChange(ids, ReviewScope::Net), &Listing::ReviewChange(change));
     review
@@ -90,9 +91,67 @@ fn an_answer_that_is_late_is_not_shown() {
     let mut review = review();
     review.act(Action::First);
     let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: Vec::new() });
-    let late = Listing::ReviewChange(ReviewChange { change, units: vec!["x".into()], later: Vec::new() });
+    let late =
+        Listing::ReviewChange(ReviewChange { change, aside: vec![("x".into(), "why".into())], later: Vec::new() });
     review.answer(&Query::ReviewChange(vec!["2".into(), "3".into()], ReviewScope::Net), &late);
     assert_eq!(review.note_rows(), 0);
+}
+
+#[test]
+fn an_entry_shows_its_own_change_and_a_turn_the_net_one() {
+    let mut review = review();
+    let asked = |effects: &ReviewOutcome| match effects {
+        ReviewOutcome::Stay(effects) => match effects.as_slice() {
+            [PaneEffect::Ask(Query::ReviewChange(ids, scope))] => Some((ids.concat(), *scope)),
+            _ => None,
+        },
+        ReviewOutcome::Leave(_) => None,
+    };
+    for (action, ids, scope) in [
+        (Action::Down, "2", ReviewScope::Single),
+        (Action::NetOrSingle, "2", ReviewScope::Net),
+        (Action::Down, "3", ReviewScope::Single),
+        (Action::First, "1", ReviewScope::Net),
+        (Action::NetOrSingle, "1", ReviewScope::Single),
+    ] {
+        assert_eq!(asked(&review.act(action)), Some((ids.to_string(), scope)), "{action:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_says_why_in_its_place() {
+    let mut review = review();
+    review.act(Action::Down);
+    let failed = Listing::Failed("the changeset is gone".into());
+    review.answer(&Query::ReviewChange(vec!["3".into()], ReviewScope::Single), &failed);
+    assert!(review.opened.is_some(), "it is late");
+    review.answer(&Query::ReviewChange(vec!["2".into()], ReviewScope::Single), &failed);
+    let text = screen(120, 30, "dark", false, |area, buf, ctx| review.draw(area, buf, true, ctx)).text();
+    assert!(text.contains("the changeset is gone"), "{text}");
+}
+
+#[test]
+fn the_repository_and_folders_are_a_hunk_each() {
+    let mut review = review();
+    review.act(Action::Down);
+    let folder = |path: &str, before, after| FileChange::new(path, before, after, "", &[]);
+    let there = || State::Folder { mode: 0o755 };
+    let many = FileChange { unit: Some("a folder with 1,100 files".into()), ..folder("big/", State::Absent, there()) };
+    let shut = folder("./", there(), State::Folder { mode: 0o700 });
+    let files = vec![FileChange::of_repository("HEAD".into()), shut, many, folder("old/", there(), State::Absent)];
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files });
+    let change = ReviewChange { change, aside: Vec::new(), later: Vec::new() };
+    review.answer(&Query::ReviewChange(vec!["2".into()], ReviewScope::Single), &Listing::ReviewChange(change));
+    for action in [Action::Reject, Action::Reject, Action::Reject, Action::Accept] {
+        assert!(!matches!(review.act(Action::Open), ReviewOutcome::Leave(_)));
+        review.act(action);
+    }
+    review.act(Action::Open);
+    let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken("")) else { panic!("sent") };
+    let Some(Command::Review(verdict)) = sent.iter().find_map(command) else { panic!("{sent:?}") };
+    let restored: Vec<_> = verdict.restored.iter().map(|file| (file.path.as_str(), file.is_whole)).collect();
+    assert_eq!(restored, [(".git", true), ("./", false), ("big/", true)]);
+    assert_eq!(verdict.restored[1].then, there());
 }
 
 fn command(effect: &PaneEffect) -> Option<&Command> {

@@ -12,6 +12,7 @@ use super::cut;
 use super::wrap::{breaks, cells};
 use crate::text::clean::clean_line;
 use crate::text::width::is_printable;
+use crate::tui::theme::{Role, Theme};
 
 /// A cell with each ASCII character: a copy costs less than setting a symbol.
 static ASCII: LazyLock<[Cell; 128]> = LazyLock::new(|| std::array::from_fn(|byte| Cell::from(char::from(byte as u8))));
@@ -75,12 +76,16 @@ pub fn clear(buf: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
-/// Gives what is drawn in `area` the tint of a selection. One that reverses takes its colours too: each would be a patch
-/// of ground.
-pub fn tint(buf: &mut Buffer, area: Rect, selection: Style) {
-    let style = match selection.add_modifier.contains(Modifier::REVERSED) {
-        true => selection.fg(selection.fg.unwrap_or(Color::Reset)),
-        false => selection,
+/// Gives what is drawn in `area` the tint of a selection. One that reverses takes its colours too, of which each would be a
+/// patch of ground, and one of the sixteen colours, on which few others can be read.
+pub fn tint(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    let selection = theme.style(Role::Selection);
+    let style = match selection.bg {
+        _ if selection.add_modifier.contains(Modifier::REVERSED) => {
+            selection.fg(selection.fg.unwrap_or(Color::Reset)).remove_modifier(Modifier::DIM)
+        }
+        Some(Color::Indexed(..16)) => selection.fg(theme.style(Role::Text).fg.unwrap_or(Color::Reset)),
+        _ => selection,
     };
     buf.set_style(area.intersection(buf.area), style);
 }
@@ -121,6 +126,7 @@ pub fn spans(buf: &mut Buffer, x: u16, y: u16, width: usize, spans: &[Span<'_>])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::{Depth, Themes};
 
     #[test]
     fn wide_characters_take_two_cells_or_none() {
@@ -143,11 +149,19 @@ mod tests {
     #[test]
     fn a_row_that_a_selection_reverses_has_one_colour() {
         let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));
-        text(&mut buf, 0, 0, 3, "aあ", Style::new().fg(Color::Red));
-        tint(&mut buf, Rect::new(0, 0, 9, 9), Style::new().bg(Color::Blue));
-        assert_eq!((buf[(0, 0)].fg, buf[(2, 0)].bg), (Color::Red, Color::Blue));
-        tint(&mut buf, Rect::new(0, 0, 9, 9), Style::new().add_modifier(Modifier::REVERSED));
-        assert!((0..3).all(|x| buf[(x, 0)].fg == Color::Reset));
+        let red = Style::new().fg(Color::Red).add_modifier(Modifier::DIM);
+        let tinted = |buf: &mut Buffer, name, depth| {
+            text(buf, 0, 0, 3, "aあ", red);
+            let theme = Themes::default().get(name, depth).expect("a shipped theme");
+            tint(buf, Rect::new(0, 0, 9, 9), &theme);
+            theme.style(Role::Text).fg.expect("a colour")
+        };
+        tinted(&mut buf, "dark", Depth::True);
+        assert_eq!((buf[(0, 0)].fg, buf[(2, 0)].bg), (Color::Red, Color::Rgb(0x29, 0x31, 0x42)));
+        let words = tinted(&mut buf, "dark", Depth::Sixteen);
+        assert!((0..3).all(|x| (buf[(x, 0)].fg, buf[(x, 0)].bg) == (words, Color::Indexed(4))));
+        tinted(&mut buf, "ansi", Depth::True);
+        assert!((0..3).all(|x| buf[(x, 0)].fg == Color::Reset && buf[(x, 0)].modifier == Modifier::REVERSED));
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
                 let here = column + cells(&line[start..at]);
                 (" ".repeat(TAB - here % TAB), InvisibleKind::Text)
             }
+            '\0' if clean::stands_for_byte(&line[at..]) => ("\\x".into(), InvisibleKind::Control),
             c if c.is_control() => (clean::mark(c), InvisibleKind::Control),
             '\u{200d}' if clean::joins_emoji(&line[..at], &line[at + 3..]) => continue,
             c if clean::is_hidden(c) => (clean::mark(c), InvisibleKind::Invisible),
@@ -145,6 +146,7 @@ mod tests {
         assert_eq!(visible("a\u{a0}b", Invisible::Name), "a⟨U+00A0⟩b");
         assert_eq!(visible("a\u{a0}b", Invisible::Keep), "a\u{a0}b");
         assert_eq!(plain("a\tb"), "a   b");
+        assert_eq!(plain("bad\0ff \0 \0a\n"), "bad\\xff ^@ ^@a^J");
         // A family and a heart on fire are one emoji each; a joiner between letters is not.
         for emoji in ["👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "👍🏽\u{200d}♀"] {
             assert_eq!(visible(emoji, Invisible::Name), emoji);

@@ -331,7 +331,9 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, background.is_some());
-    let usual = Some(usual).filter(|_| !only_ansi).and_then(paint);
+    // Text in the terminal's own colour is read on the terminal's own background.
+    let colours_text = !only_ansi && styles[Role::Text as usize].fg.is_some();
+    let usual = Some(usual).filter(|_| colours_text).and_then(paint);
     Ok(Theme { name: name.to_string(), styles, background: background.and_then(paint), usual, stamp })
 }
 

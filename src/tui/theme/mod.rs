@@ -205,6 +205,17 @@ mod tests {
     }
 
     #[test]
+    fn a_theme_that_colours_no_text_is_made_for_no_background() {
+        for depth in [Depth::True, Depth::Cube, Depth::Sixteen, Depth::Mono] {
+            for (name, ..) in SHIPPED {
+                let theme = Themes::default().get(name, depth).expect("a shipped theme");
+                let colours_text = theme.style(Role::Text).fg.is_some_and(|text| text != Color::Reset);
+                assert_eq!(theme.usual_background().is_some(), colours_text, "{name} {depth:?}");
+            }
+        }
+    }
+
+    #[test]
     fn text_is_readable_in_256_colours() {
         for (name, least, backgrounds) in [
             ("dark", 4.5, [(0x16, 0x18, 0x1d), (0, 0, 0), (0x2e, 0x34, 0x40)]),

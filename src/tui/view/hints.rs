@@ -74,15 +74,9 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     let context = app.context_below();
     let mut hints: Vec<Hint> = Vec::new();
     if app.focus_below() == Focus::Question
-        && let Some(asking) = app.question().filter(|q| !q.choices().is_empty() && q.question.card.is_none())
+        && let Some(asking) = app.question()
     {
-        if asking.question.hold.is_some() {
-            let names = asking.choices().into_iter().map(|(name, _)| name.to_string()).enumerate();
-            hints.extend(names.map(|(row, word)| Hint { key: asking.key(row), word, rank: 1 }));
-        } else {
-            let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
-            hints.push(Hint { key, word: say::select().into(), rank: 1 });
-        }
+        hints.extend(asking.keys().into_iter().map(|(key, word)| Hint { key, word, rank: 1 }));
     }
     // Under a completion the input's keys are still the ones to know.
     let inner = if context == Context::Completion { Context::Input } else { context };
@@ -171,6 +165,8 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Review, [Action::Open]) if matches!(&app.screen, Screen::Review(review) if review.is_in_diff()) => {
             say::carry_out().into()
         }
+        (Context::Tools, [Action::Open]) if app.panes.tools.is_viewing() => say::close().into(),
+        (Context::Chat, [Action::Open]) if app.panes.chat.closes_fold() => say::close().into(),
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => say::cancel().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => say::preview().into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => say::list().into(),

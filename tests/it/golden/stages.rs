@@ -457,7 +457,8 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
         stage.keys("<f3>z");
         let at = Some(clock(0, 12, 6, 2));
         let counts = Counts { added: 1204, removed: 310 };
-        let status = RestoreStatus::Foreign { at, counts, choice: None, conflicts: Some(0), rung: None };
+        let status =
+            RestoreStatus::Foreign { at, counts, choice: None, conflicts: Some(0), rung: None, is_later: false };
         let previews = vec![RestorePreview { path: LONG_PATH.into(), status }];
         stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal()), previews)));
         stage.wait(1_000);

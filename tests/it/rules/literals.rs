@@ -15,11 +15,11 @@ const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme", "term
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("action.rs", &["` in `keys.toml`."]),
-    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "xhigh"]),
-    ("app/command_table.rs", &["undo"]),
+    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "undo", "xhigh"]),
     ("app/keys.rs", &["model"]),
     ("app/load.rs", &["dark"]),
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
+    ("input/question.rs", &["y n"]),
     ("pane/archive/list.rs", &["other session", "patch", "redo", "undo"]),
     ("pane/chat/mod.rs", &["plan"]),
     ("pane/chat/lines.rs", &["nebula"]),
@@ -35,7 +35,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Said on standard error, where there is no screen.
     ("run.rs", &["the screen needs a terminal ({0}); without one use nebula chat, or nebula task PROMPT"]),
     ("terminal/answers.rs", &["\\x1b[1;1H\\xe2\\x94\\x80\\x1b[6n\\x1b[1;1H \\x1b]11;?\\x1b\\\\\\x1b[?u\\x1b[c"]),
-    ("view/hints.rs", &["y n"]),
     ("view/mod.rs", &["nebula", "recording"]),
 ];
 
@@ -318,7 +317,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("agent/services/shell.rs", &[]),
     ("shell/request.rs", &[]),
     ("workspace/path.rs", &[]),
-    ("archive/restore.rs", &[]),
+    ("archive/restore", &[]),
     ("archive/unit/repository.rs", &[]),
     ("git/mod.rs", &[]),
     ("agent/turn/step/edits.rs", &[]),
@@ -332,6 +331,9 @@ const REASONS: &[(&str, &[&str])] = &[
             "7: merged together with the call before",
             "7 changed on disk after it was read",
             "7 changed on disk after it was read, by the same edit: nothing else in it differs",
+            "7: 7; nothing was written",
+            "All of your edit is in it already",
+            "Your edit was merged into it (by 7)",
             "Read it again before you rely on its text",
             "The person says: 7",
             "The person says of 7: 7",

@@ -1,7 +1,9 @@
 //! A folder that a command makes with many files goes with an undo and comes back with a redo, each by one rename.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
+use std::process::Stdio;
 use std::time::Instant;
 
 use super::killed::start;
@@ -94,4 +96,35 @@ fn killed_at_any_moment_of_an_undo_the_folder_is_there_whole_or_gone() {
         let left = difference(&after, &tree.snapshot());
         assert!(left.is_empty(), "{round}: {left:?}");
     }
+}
+
+#[test]
+fn two_commands_at_once_on_one_file_are_told_apart_and_its_past_is_in_order() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let (file, pipe) = (tree.root().join("README.md"), tree.home().join("go"));
+    fs::write(&file, "one\ntwo\n").expect("written");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a pipe");
+    let script = format!("echo A1 >> README.md; echo ready; read line < {}; echo A2 >> README.md", pipe.display());
+    let mut first = tree.command(&["run", "--", &script]);
+    let mut first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut lines = BufReader::new(first.stdout.take().expect("its output")).lines();
+    assert_eq!(lines.next().expect("a line").expect("read"), "ready");
+    works_out(&tree, &["run", "--", "echo B1 >> README.md"]);
+    fs::write(&pipe, "go\n").expect("it waits");
+    let ended = first.wait_with_output().expect("it ends");
+    assert!(ended.status.success(), "{ended:?}");
+    let moments: serde_json::Value = serde_json::from_str(&works_out(&tree, &["timeline", "--json"])).expect("JSON");
+    let ids = moments.as_array().expect("a list").iter().filter_map(|moment| moment["changeset"].as_str());
+    let mut ids: Vec<&str> = ids.collect();
+    ids.sort_unstable();
+    let then: Vec<String> = ids.iter().map(|id| works_out(&tree, &["at", id, "README.md"])).collect();
+    let past = ["", "A1\n", "A1\nB1\n"].map(|added| format!("one\ntwo\n{added}"));
+    assert_eq!(then, past, "{}", text(&ended.stderr));
+    let blame = works_out(&tree, &["blame", "README.md", "--json"]);
+    assert!(!blame.contains("\"outside\""), "{blame}");
+    works_out(&tree, &["undo", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).expect("read"), past[2]);
 }

@@ -198,7 +198,8 @@ async fn a_commit_is_one_row_of_the_sessions_diff_and_is_undone_with_its_call() 
         let ids = vec![turns[0].entries[0].id.clone()];
         let queue = asked(&mut live, 3, Query::ReviewChange(ids, ReviewScope::Net)).await;
         let Listing::ReviewChange(queue) = queue else { panic!("{queue:?}") };
-        assert!(matches!(&queue.units[..], [unit] if unit.starts_with(".git (HEAD main ")), "{:?}", queue.units);
+        let units: Vec<_> = queue.change.files.iter().filter_map(|file| file.unit.as_deref()).collect();
+        assert!(matches!(units[..], [unit] if unit.starts_with("HEAD main ")), "{units:?}");
         // A part of it is not undone, and the call is as a whole.
         let part = Box::new(State::Absent);
         let part = RestoreRequest::State { path: ".git".into(), now: part.clone(), then: part };

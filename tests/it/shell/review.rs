@@ -108,6 +108,33 @@ async fn what_ran_unasked_waits_and_is_kept_or_restored() {
 }
 
 #[tokio::test]
+async fn an_entry_is_restored_without_what_a_later_one_did() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+    ran(&world, &["sed -i 's/^10$/TEN/' a.txt; echo n > new"]).await;
+    ran(&world, &["sed -i 's/^50$/FIFTY/' a.txt; echo k >> new"]).await;
+    let (entries, _) = open(&world);
+    let first = entries[0]["id"].as_str().expect("an id").to_string();
+    let restored = nebula(&world, &["review", "--restore", &first, "--yes"]);
+    let out = text(&restored.stdout);
+    assert!(out.contains("! a.txt  changed again later          will be merged: lines"), "{out}");
+    assert!(text(&restored.stderr).contains("changed again later, so kept: new"), "{restored:?}");
+    assert_eq!(restored.status.code(), Some(3));
+    assert_eq!(world.read("a.txt"), lines.replace("\n50\n", "\nFIFTY\n"));
+    assert_eq!(world.read("new"), "n\nk\n");
+    // Both together are as if neither had been.
+    assert_eq!(open(&world).0.len(), 2);
+    assert!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.success());
+    assert_eq!(world.read("a.txt"), lines);
+    assert!(!world.root().join("new").exists());
+    assert_eq!(open(&world).0.len(), 0);
+}
+
+#[tokio::test]
 async fn a_change_of_which_nothing_was_restored_waits_on() {
     let path = std::env::var("PATH").expect("a PATH");
     for by_agent in [false, true] {
@@ -169,6 +196,7 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     std::fs::write(world.root().join("a.txt"), format!("{now}mine\n")).expect("written");
     let restoring = |text: String| ReviewedFile {
         path: "a.txt".into(),
+        is_whole: false,
         displayed: file.after.clone(),
         then: nebula::proposal::State::file(text.into_bytes()),
     };
@@ -196,6 +224,72 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
         "{requests_text}"
     );
     live.close().await;
+}
+
+/// Restores all that the only entry changed, hunk by hunk; returns the paths that were decided about.
+async fn restored_by_hunks(world: &World) -> Vec<String> {
+    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewScope, ReviewVerdict, ReviewedFile};
+    let model = Arc::new(Replay::from_steps(Vec::new()));
+    let mut live = world.start_with(world.parts(model.clone()), model);
+    live.send(Command::Ask(QueryId(1), Query::Review));
+    let Listing::Review(turns) = live.until(|event| answer(event, 1)).await else { panic!("no queue") };
+    let ids = vec![turns[0].entries[0].id.clone()];
+    live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), ReviewScope::Single)));
+    let Listing::ReviewChange(change) = live.until(|event| answer(event, 2)).await else { panic!("no change") };
+    let paths = change.change.files.iter().map(|file| file.path.clone()).collect();
+    let restored = change.change.files.iter().map(|file| ReviewedFile {
+        path: file.path.clone(),
+        is_whole: file.unit.is_some(),
+        displayed: file.after.clone(),
+        then: file.before.clone(),
+    });
+    live.send(Command::Review(ReviewVerdict { ids, restored: restored.collect(), reason: String::new() }));
+    live.decide(nebula::proposal::Choice::Accept).await;
+    while !next_notice(&mut live).await.starts_with("restored ") {}
+    live.close().await;
+    paths
+}
+
+#[tokio::test]
+async fn what_became_a_folder_or_a_pipe_leaves_the_rest_to_be_reviewed() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).approve("review");
+    let world = world.file("a.txt", "one\n").file("b.txt", "two\n").file("c.txt", "three\n");
+    let becomes = "rm b.txt c.txt; mkdir b.txt; echo z > b.txt/z; mkfifo c.txt";
+    ran(&world, &[&format!("sed -i s/one/ONE/ a.txt; {becomes}")]).await;
+    let paths = restored_by_hunks(&world).await;
+    assert_eq!(paths, ["a.txt", "b.txt", "b.txt/", "b.txt/z", "c.txt"]);
+    assert_eq!(["a.txt", "b.txt", "c.txt"].map(|path| world.read(path)), ["one\n", "two\n", "three\n"]);
+    assert_eq!(open(&world).0.len(), 0);
+}
+
+#[tokio::test]
+async fn folders_and_modes_are_restored_by_their_hunks_and_many_files_made_are_one() {
+    use std::os::unix::fs::PermissionsExt;
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).approve("review");
+    let world = world.file("a.txt", "one\n").file("old/in/f.txt", "f\n").file("sub/g.txt", "g\n");
+    let at = |path: &str| world.root().join(path);
+    let mode = |path: &str| std::fs::metadata(at(path)).expect("there").permissions().mode() & 0o777;
+    std::fs::create_dir(at("empty")).expect("made");
+    std::fs::set_permissions(at("sub"), std::fs::Permissions::from_mode(0o755)).expect("set");
+    let many = "mkdir -p big/in; for i in $(seq 1001); do echo $i > big/in/$i; done";
+    let folders = "rm -r empty old; mkdir -p new/in; chmod 700 sub";
+    ran(&world, &[&format!("echo two >> a.txt; {folders}; {many}")]).await;
+    let listed = text(&nebula(&world, &["review"]).stdout);
+    assert!(listed.contains("      big/  with 1,001 files\n") && listed.lines().count() < 20, "{listed}");
+    let paths = restored_by_hunks(&world).await;
+    assert_eq!(paths, ["a.txt", "big/", "empty/", "new/", "old/", "old/in/f.txt", "sub/"]);
+    assert_eq!((world.read("a.txt").as_str(), world.read("old/in/f.txt").as_str()), ("one\n", "f\n"));
+    assert!(at("empty").is_dir() && !world.has("new") && !world.has("big"));
+    assert_eq!(mode("sub"), 0o755);
+    assert_eq!(open(&world).0.len(), 0);
 }
 
 fn answer(event: &nebula::protocol::EventBody, id: u64) -> Option<nebula::protocol::Listing> {

@@ -243,6 +243,43 @@ fn what_nebula_is_switched_off_by_is_the_persons_own_file_alone() {
     let ran = run(&tree, &[], &form);
     assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
     assert!(file.exists());
+    let said = text(&ran.stderr);
+    let named = format!("not archived: {} (outside the workspace", file.display());
+    assert!(
+        said.contains("shell.sandbox is off; what a command overwrites outside") && said.contains(&named),
+        "{said}"
+    );
+}
+
+/// Lets the program find that the kernel has no sandbox.
+fn take_away_the_sandbox(tree: &Tree) {
+    assert!(run(tree, &[], "true").status.success(), "it is tried");
+    let file = tree.home().join("own/probe.json");
+    let mut known: serde_json::Value = serde_json::from_slice(&fs::read(&file).expect("read")).expect("JSON");
+    known["offered"]["sandbox"] = serde_json::json!({"Err": "the kernel has no Landlock"});
+    fs::write(&file, known.to_string()).expect("written");
+}
+
+#[test]
+fn without_a_sandbox_the_guard_refuses_writes_outside_and_what_nothing_keeps_is_said_before() {
+    if !works() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    take_away_the_sandbox(&tree);
+    let there = outside.path().join("there");
+    fs::write(&there, "old").expect("written");
+    let at = there.display();
+    let ran = run(&tree, &[], &format!("rm {at}; echo x > {at}; echo x >> {at}; touch here; cat {at}"));
+    let said = text(&ran.stderr);
+    let line = "there is no sandbox here: the kernel has no Landlock; the guard alone refuses writes outside";
+    assert!(said.contains(line) && said.contains("refused: 3 writes"), "{said}");
+    let out = text(&ran.stdout);
+    assert!(out.ends_with("old") && tree.root().join("here").exists(), "{out}");
+    let scanned = run(&tree, &["--keeper", "scan"], &format!("echo new > {at}"));
+    let said = text(&scanned.stderr);
+    assert!(said.contains("what a command overwrites outside the workspace is not archived"), "{said}");
+    assert_eq!(fs::read(&there).expect("read"), b"new\n");
 }
 
 /// Waits for a file that a command makes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{
-    CallState, Command, CommandDecision, EventBody, ProposalEvent, ProposalTest, TestState, TurnEnd,
+    CallState, Command, CommandDecision, EventBody, Level, ProposalEvent, ProposalTest, TestState, TurnEnd,
 };
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
@@ -135,6 +135,54 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         }
         live.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_preview_of_names_that_are_no_utf8_is_taken_whole() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    if !views() {
+        return;
+    }
+    let world = world();
+    let at = |name: &[u8]| world.root().join(OsStr::from_bytes(name));
+    std::fs::write(at(b"bad\xff"), "x\n").expect("written");
+    let command = json!({"command": "rm bad*; echo two >> a.txt; mkdir $'d\\xfe'; echo n > $'d\\xfe/new\\xe9'"});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let printed = last_results(&live);
+    assert!(printed.contains("the person took all of these changes"), "{printed}");
+    assert!(!at(b"bad\xff").exists() && world.read("a.txt") == "one\ntwo\n");
+    assert_eq!(std::fs::read(at(b"d\xfe/new\xe9")).expect("made"), b"n\n");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_preview_that_cannot_be_written_is_reported() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let mut live = start(&world, vec![call("runCommand", json!({"command": "echo two >> a.txt"})), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+    let proposal = live.proposal().await;
+    // Nothing can be merged into what is no file any more.
+    std::fs::remove_file(world.root().join("a.txt")).expect("removed");
+    std::fs::create_dir(world.root().join("a.txt")).expect("made");
+    live.send(Command::Decide(proposal.id, Decision::new(proposal.choices(Choice::Accept), Consent::Person)));
+    let why = live.until(|event| match event {
+        EventBody::Notice(notice) if notice.level == Level::Error => Some(notice.title.clone()),
+        _ => None,
+    });
+    assert!(why.await.contains("a.txt is a folder"));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
 }
 
 #[tokio::test]

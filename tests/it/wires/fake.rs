@@ -26,6 +26,8 @@ pub struct Plan {
     pub refuses_seals: bool,
     /// It calls in its first answer alone.
     pub calls_once: bool,
+    /// It counts its calls anew in each answer.
+    pub same_ids: bool,
 }
 
 #[derive(Default)]
@@ -167,7 +169,8 @@ fn answer(state: &Mutex<State>, path: &str, body: &Value) -> (String, String, bo
         return whole("400 Bad Request", &json!({"error": {"message": words, "type": "invalid_request_error"}}));
     }
     state.number += 1;
-    let (plan, number) = (state.plan.clone(), state.number);
+    let plan = state.plan.clone();
+    let number = if plan.same_ids { 0 } else { state.number };
     if plan.calls_once {
         state.plan.calls = 0;
     }

@@ -34,7 +34,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Rule {
 }
 
 /// Turns alternate from the person's on; blocks are not empty; every call has exactly one result at the beginning of the next
-/// turn; ids are of the right form; no answer ends in what was only thought; at most four cache marks.
+/// turn; ids are of the right form and no two calls share one; no answer ends in what was only thought; at most four cache marks.
 pub fn anthropic(body: &Value) -> Rule {
     let fields = ["model", "stream", "max_tokens", "system", "tools", "messages", "thinking", "output_config"];
     known(body, &fields, "the body")?;
@@ -44,7 +44,7 @@ pub fn anthropic(body: &Value) -> Rule {
         ensure((1_024..most).contains(&budget), || format!("a budget of {budget} of {most}"))?;
     }
     ensure(body.to_string().matches("\"cache_control\"").count() <= 4, || "more than four cache marks".into())?;
-    let mut open: Vec<&str> = Vec::new();
+    let (mut open, mut ids): (Vec<&str>, BTreeSet<&str>) = Default::default();
     for (at, turn) in list(&body["messages"], "messages")?.iter().enumerate() {
         ensure(turn["role"] == if at % 2 == 0 { "user" } else { "assistant" }, || format!("turn {at}: {turn}"))?;
         let blocks = list(&turn["content"], "content")?;
@@ -70,7 +70,7 @@ pub fn anthropic(body: &Value) -> Rule {
                         ensure(!id.is_empty() && id.chars().all(form), || format!("the id {id:?}"))?;
                         ensure(block["input"].is_object(), || format!("no input: {block}"))?;
                         named(&block["name"])?;
-                        ensure(!open.contains(&id), || format!("the id {id} twice"))?;
+                        ensure(ids.insert(id), || format!("the id {id} twice"))?;
                         open.push(id);
                     }
                 }
@@ -104,7 +104,7 @@ pub fn responses(body: &Value) -> Rule {
         known(tool, &["type", "name", "description", "parameters", "strict"], "a tool")?;
     }
     let items = list(&body["input"], "input")?;
-    let mut open: Vec<&str> = Vec::new();
+    let (mut open, mut ids): (Vec<&str>, BTreeSet<&str>) = Default::default();
     for (at, item) in items.iter().enumerate() {
         ensure(item.get("status").is_none(), || format!("a status: {item}"))?;
         match text(&item["type"], "an item's type")? {
@@ -120,7 +120,7 @@ pub fn responses(body: &Value) -> Rule {
             }
             "function_call" => {
                 let id = text(&item["call_id"], "call_id")?;
-                ensure(!open.contains(&id), || format!("the id {id} twice"))?;
+                ensure(ids.insert(id), || format!("the id {id} twice"))?;
                 ensure(item["arguments"].is_string(), || format!("{item}"))?;
                 named(&item["name"])?;
                 open.push(id);
@@ -142,7 +142,7 @@ pub fn responses(body: &Value) -> Rule {
 pub fn gemini(body: &Value, model: &str) -> Rule {
     known(body, &["contents", "systemInstruction", "tools", "generationConfig"], "the body")?;
     known_or_none(&body["generationConfig"], &["maxOutputTokens", "thinkingConfig"], "generationConfig")?;
-    let mut calls: Vec<&Value> = Vec::new();
+    let (mut calls, mut ids): (Vec<&Value>, BTreeSet<&str>) = Default::default();
     for (at, content) in list(&body["contents"], "contents")?.iter().enumerate() {
         known(content, &["role", "parts"], "a content")?;
         ensure(content["role"] == if at % 2 == 0 { "user" } else { "model" }, || format!("content {at}: {content}"))?;
@@ -162,6 +162,8 @@ pub fn gemini(body: &Value, model: &str) -> Rule {
             calls = parts.iter().map(|part| &part["functionCall"]).filter(|call| !call.is_null()).collect();
             ensure(calls.iter().all(|call| call["args"].is_object()), || format!("no args: {content}"))?;
             calls.iter().try_for_each(|call| named(&call["name"]))?;
+            let given = calls.iter().filter_map(|call| call["id"].as_str());
+            given.map(|id| ensure(ids.insert(id), || format!("the id {id} twice"))).collect::<Rule>()?;
             let first = parts.iter().find(|part| part.get("functionCall").is_some());
             if model.starts_with("gemini-3") {
                 let signed = |part: &Value| part["thoughtSignature"].as_str().is_some_and(|s| !s.is_empty());
@@ -207,11 +209,12 @@ pub fn ollama(body: &Value) -> Rule {
     ensure(open.is_empty(), || format!("{open:?} have no result"))
 }
 
-/// Every call of an answer has exactly one result directly behind it; ids are not empty; arguments hold an object.
+/// Every call of an answer has exactly one result directly behind it; ids are not empty and no two calls share one; arguments
+/// hold an object.
 pub fn chat(body: &Value) -> Rule {
     let fields = ["model", "stream", "stream_options", "max_tokens", "tools", "messages", "reasoning_effort"];
     known(body, &fields, "the body")?;
-    let mut open: BTreeSet<&str> = BTreeSet::new();
+    let (mut open, mut ids): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     for message in list(&body["messages"], "messages")? {
         let reasoning = ["reasoning_content", "reasoning", "reasoning_details"];
         let fields = ["role", "content", "tool_calls", "tool_call_id"];
@@ -224,7 +227,7 @@ pub fn chat(body: &Value) -> Rule {
         ensure(open.is_empty(), || format!("{open:?} have no result"))?;
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = text(&call["id"], "id")?;
-            ensure(!id.is_empty() && open.insert(id), || format!("the id {id:?}"))?;
+            ensure(!id.is_empty() && ids.insert(id) && open.insert(id), || format!("the id {id:?}"))?;
             named(&call["function"]["name"])?;
             let arguments = text(&call["function"]["arguments"], "arguments")?;
             let object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());

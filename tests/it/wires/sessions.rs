@@ -112,6 +112,54 @@ async fn a_session_continues_over_five_formats() {
     }
 }
 
+/// Servers that count the calls of each answer anew get each call under an id of its own, the same one in every request, also in
+/// a resumed session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ids_that_a_server_uses_again_are_sent_once() {
+    for (name, wire, model) in PROVIDERS {
+        let server = FakeServer::start().await;
+        let world = world(&server);
+        let mut live = started(&world, &server);
+        live.send(Command::Set(Setting::Model(format!("{name}:{model}"))));
+        let plan = |calls| Plan { thinks: true, calls, calls_once: true, same_ids: true, ..Plan::default() };
+        for step in 0..4 {
+            if step == 3 {
+                let id = opened(&live);
+                live.close().await;
+                live = started(&world, &server);
+                live.open(SessionChoice::Resume(id));
+            }
+            server.plan(Plan { text: format!("so {step}"), ..plan(2) });
+            live.submit(&format!("go on {step}"));
+            ended(&mut live).await;
+        }
+        assert_eq!(server.wrong(), Vec::<String>::new(), "{wire}");
+        let sent: Vec<Vec<serde_json::Value>> = server.seen().into_iter().map(|(_, body)| conversation(body)).collect();
+        assert_eq!(sent.len(), 8, "{wire}");
+        for pair in sent.windows(2) {
+            assert_eq!(pair[0][..], pair[1][..pair[0].len()], "{wire}");
+        }
+        live.close().await;
+    }
+}
+
+/// Returns the pieces of a request's conversation, without the marks that move on.
+fn conversation(mut body: serde_json::Value) -> Vec<serde_json::Value> {
+    let fields = ["messages", "input", "contents"];
+    let turns = fields.into_iter().find_map(|field| Some(body[field].as_array_mut()?.split_off(0)));
+    let turns = turns.expect("a conversation");
+    // Turns of one side are joined, so their blocks are looked at one by one.
+    let blocks = turns.into_iter().flat_map(|turn| match turn["content"].as_array().or(turn["parts"].as_array()) {
+        Some(blocks) => blocks.clone(),
+        None => vec![turn],
+    });
+    let unmarked = blocks.map(|mut block| {
+        block.as_object_mut().map(|fields| fields.remove("cache_control"));
+        block
+    });
+    unmarked.collect()
+}
+
 fn usages(live: &Live) -> Vec<StepUsage> {
     let usage = |event: &EventBody| match event {
         EventBody::Usage(usage) => Some(usage.clone()),

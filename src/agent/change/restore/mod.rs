@@ -3,9 +3,11 @@
 mod definitions;
 mod elsewhere;
 mod part;
+mod repository;
 mod restoring;
 mod reviewed;
 mod tell;
+mod whose;
 
 use std::sync::Arc;
 
@@ -26,16 +28,16 @@ use crate::archive::{Choices, Restoration, RestoreError, repository_words};
 use crate::execute::store::StoreRevert;
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{
-    Consent, FileChange, ForeignChoice, Proposal, RestoreFate, RestorePreview, RestoreStatus, is_in_repository,
-};
+use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, is_in_repository};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use elsewhere::tell_elsewhere;
+use repository::name_repository;
 use restoring::RestoreCourse;
 pub use restoring::Restoring;
 use reviewed::is_whole;
 pub use reviewed::keep_reviewed;
+pub use tell::tell_unwritten;
 use tell::{tell, tell_own, tell_written};
 
 /// The restores that are planned or wait for the person, the oldest first. One that waits is withdrawn once another has a
@@ -402,15 +404,10 @@ async fn look(
             Ok::<_, RestoreError>((restoration, revert))
         });
         let (mut restoration, revert) = looked.map_err(|e| e.to_string())?;
+        restoration.proposal.title =
+            whose::title(&context.services, context.id().as_deref(), &plan, restoration.changeset);
         labels::label(&mut restoration.proposal.files);
-        // The repository is one row, which says what its preview does.
-        let words = restoration.previews.iter().find_map(|preview| match &preview.status {
-            RestoreStatus::Restore(RestoreFate::Repository(words), _) => Some(words.clone()),
-            _ => None,
-        });
-        if let Some(file) = restoration.proposal.files.iter_mut().find(|file| file.restores_repository()) {
-            file.unit = words;
-        }
+        name_repository(&mut restoration.proposal.files, &restoration.previews);
         Ok((restoration, revert))
     });
     looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))

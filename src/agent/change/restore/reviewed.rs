@@ -4,19 +4,23 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::repository::name_repository;
 use super::restoring::Restoring;
 use super::tell::{tell, tell_own};
-use crate::agent::background::review;
+use crate::agent::background::review::{self, ReviewRestore};
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::Id;
 use crate::memory::{ChangesetCause, ReviewDecision};
 use crate::messages::agent as say;
-use crate::proposal::{Choice, FileChange, FileDecision, Proposal};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, Proposal};
 use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
 use crate::restore_plan::RestorePlan;
 use crate::review::undone_by;
+
+/// The most files that are named to the model.
+const NOTED: usize = 20;
 
 /// Records that whole changes were restored. Those of which no file was written wait on.
 pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult, reason: &str) {
@@ -79,44 +83,60 @@ pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
 /// once it is written, the entries are decided.
 pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: ReviewVerdict, own: &Restoring) {
     let ReviewVerdict { ids, restored, reason } = verdict;
+    let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
+    let id = context.events.proposal();
     let planned = {
-        let context = Arc::clone(context);
-        tokio::task::spawn_blocking(move || review::restoring(&context.services, restored))
+        let (context, ids) = (Arc::clone(context), ids.clone());
+        tokio::task::spawn_blocking(move || review::restoring(&context.services, &ids, restored, id))
     };
-    let files = match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {
-        Ok(files) => files,
-        Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
-    };
+    let ReviewRestore { mut files, previews, left } =
+        match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {
+            Ok(restore) => restore,
+            Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
+        };
     if files.is_empty() {
+        if !left.is_empty() {
+            return context.say(Level::Warning, say::nothing_restored(&title), left.join("\n")).await;
+        }
         // Everything is back to what it was already.
         decide(context, ids, &reason).await;
         give_reason(context, &reason);
         context.say(Level::Info, say::review_is_back(), "").await;
         return context.events.refresh_status();
     }
+    name_repository(&mut files, &previews);
     own.replace().await;
-    let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
-    let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
+    let proposal = Arc::new(Proposal { id, title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
     tell_own(context, &proposal).await;
-    let result =
-        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause, own.stop())
-            .await;
+    let parts = RestoreParts { previews, revert: None };
+    let result = execute_proposal(context, Arc::clone(&proposal), parts, Approver::Person, cause, own.stop()).await;
     if let (Outcome::Applied { .. }, Some(decision)) = (&result.outcome, &result.decision) {
-        let decided = proposal.files.iter().zip(decision.files());
-        let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
-        // Where a part of the restore was refused, the entries wait on.
-        let whole = is_whole(&result);
-        let rest = if whole { " The rest was kept." } else { "" };
-        lock(&context.notes).push(format!("Restored to what it was before: {}.{rest}", places.join("; ")));
+        note_restored(context, &proposal, decision, is_whole(&result));
         give_reason(context, &reason);
-        if whole {
+        // Where a part of the restore was refused, or could not be made, the entries wait on.
+        if !left.is_empty() {
+            context.say(Level::Warning, say::review_waits(ids.len()), left.join("\n")).await;
+        } else if is_whole(&result) {
             decide(context, ids, &reason).await;
         }
     }
     tell(context, &result, &title).await;
     own.tell_replaced(context, &result, &title).await;
     context.events.refresh_status();
+}
+
+/// Leaves a note for the model of what was restored.
+fn note_restored(context: &SessionContext, proposal: &Proposal, decision: &Decision, is_whole: bool) {
+    let decided = proposal.files.iter().zip(decision.files());
+    let mut places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
+    let more = match places.len().saturating_sub(NOTED) {
+        0 => String::new(),
+        more => format!("; and {}", crate::text::number::plural(more, "more file")),
+    };
+    places.truncate(NOTED);
+    let rest = if is_whole { " The rest was kept." } else { "" };
+    lock(&context.notes).push(format!("Restored to what it was before: {}{more}.{rest}", places.join("; ")));
 }
 
 /// Records that these changes were restored.

@@ -35,7 +35,8 @@ pub(super) async fn tell_written(context: &SessionContext, result: &ProposalResu
     tell_unwritten(context, result).await;
 }
 
-async fn tell_unwritten(context: &SessionContext, result: &ProposalResult) {
+/// Says why a change was not written, where the person wanted it.
+pub async fn tell_unwritten(context: &SessionContext, result: &ProposalResult) {
     match &result.outcome {
         Outcome::Conflict { path, .. } => {
             let title = say::changed_meanwhile(&path);

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 pub use self::rules::SessionRules;
 pub use self::settings::{AUTO, Settings, consent};
-pub use self::status::{StatusData, cost_event};
+pub use self::status::{RequestPart, StatusData, cost_event, request_parts};
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};

@@ -77,12 +77,25 @@ impl SessionContext {
         *lock(&self.own_provider) = Some(provider);
     }
 
-    /// Keeps the model that is asked now, and its provider, until another is chosen in this session.
+    /// Keeps the model that is asked now, and its provider, until another is chosen in this session: it is resumed with
+    /// them, whatever comes of the request.
     fn keep_model(&self) {
-        if let Some(provider) = self.provider() {
-            lock(&self.own_provider).get_or_insert(provider);
+        let (provider, model) = (self.provider(), self.model());
+        if let Some(provider) = &provider {
+            lock(&self.own_provider).get_or_insert_with(|| Arc::clone(provider));
         }
-        let model = self.model();
-        lock(&self.settings).model.get_or_insert(model);
+        let is_new = {
+            let mut settings = lock(&self.settings);
+            let is_new = settings.model.is_none();
+            settings.model.get_or_insert_with(|| model.clone());
+            is_new
+        };
+        let Some(id) = self.id().filter(|_| is_new) else { return };
+        self.services.memory.post(move |memory| {
+            if let Some(provider) = provider {
+                memory.set_provider(&id, provider.name())?;
+            }
+            memory.set_model(&id, &model)
+        });
     }
 }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 pub use self::files::SessionFiles;
 pub use self::sent::SentRequests;
 use crate::agent::session::prompt_state::PromptState;
-use crate::agent::session::records::{ResultRecord, blob_record, results_json};
+use crate::agent::session::records::{ResultRecord, blob_record, results_json, write_notice};
 use crate::context::request::Window;
 use crate::memory::{self, Memory, MemoryHandle, MessageMeta, NewMessage};
-use crate::protocol::WindowResult;
+use crate::protocol::{Notice, WindowResult};
 use crate::provider::{Blob, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{OfferedTools, ToolSet};
 
@@ -86,6 +86,13 @@ impl Conversation {
     /// Stores a message at the end of this session, without waiting. Returns its row.
     pub fn append(&self, message: NewMessage) -> i64 {
         self.memory.append(&self.id, message)
+    }
+
+    /// Stores a notice behind the message of this row, so that a resumed session shows it too; `None`: the newest message.
+    pub fn keep_notice(&self, row: Option<i64>, notice: &Notice) {
+        let Some(row) = row.or_else(|| self.rows.last().copied()) else { return };
+        let stored = write_notice(notice);
+        self.post(move |memory, id| memory.add_notice(id, row, &stored));
     }
 
     /// Returns the messages of this session as memory has them, and how many of them stand before this row; `None`: all.

@@ -21,6 +21,8 @@ pub struct SentRequests {
     pub prefix_cause: Option<&'static str>,
     /// Tokens of the last request and the window they counted against, as memory has them.
     pub size: Option<(u64, u64)>,
+    /// Tokens of the last request and its answer by part, as memory has them.
+    pub parts: Option<Vec<u64>>,
     /// Tokens of the last request and its answer by the server's count, as memory has them.
     pub counted: Option<u64>,
     /// The effort that a model was asked for and does not have, as the person was told.

@@ -23,6 +23,8 @@ use crate::provider::models::Effort;
 use crate::provider::{Message, Request, ToolSpec};
 use crate::tools::OfferedTools;
 
+/// The size of a tool's schema beside its description, in bytes.
+const SCHEMA: usize = 300;
 /// The longest answer of a model that does not say its own, in tokens, where its window has the room.
 const WHOLE_FILE: u64 = 8_192;
 
@@ -38,6 +40,16 @@ pub fn offered(config: &ConfigFiles, settings: &Settings, session: &Conversation
         (Mode::Agent, _) => OfferedTools::TextEdits,
     };
     session.tool_specs(offered, offers_code(config, settings, session))
+}
+
+/// Returns about how many bytes tools take in a request.
+fn size_of_tools(tools: &[ToolSpec]) -> usize {
+    tools.iter().map(|tool| tool.description.len() + SCHEMA).sum()
+}
+
+/// Returns about how many bytes a request takes.
+pub fn size_of(request: &Request) -> usize {
+    request.system.len() + size_of_tools(&request.tools) + size(&request.messages)
 }
 
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to

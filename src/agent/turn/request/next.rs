@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::takeable::takeable;
-use super::{arrange, base, model_fit, offered, system_prompt};
+use super::{arrange, base, model_fit, offered, size_of_tools, system_prompt};
 use crate::agent::services::events::Events;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::{SessionContext, Settings};
@@ -14,12 +14,8 @@ use crate::agent::session::usage;
 use crate::context::prefix::{PrefixBasis, RequestPrefix};
 use crate::context::request::{LeftOut, MessageSizes};
 use crate::context::small_model;
-use crate::messages::agent as say;
 use crate::protocol::{Level, TurnEnd};
 use crate::provider::{Request, ToolSpec};
-
-/// The size of a tool's schema beside its description, in bytes.
-const SCHEMA: usize = 300;
 
 /// The next request, with what it was made of.
 pub struct BuiltRequest {
@@ -78,14 +74,14 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let tools = offered(&services.config, &settings, session);
     let example = if settings.small_model { small_model::example_size(settings.format) } else { 0 };
     let own = system.len() + example;
-    let beside = own + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
+    let beside = own + size_of_tools(&tools);
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, target.budget());
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
     let parts = parts(session, (own, rules), beside - own, fitted.sizes);
     let window = u64::from(target.window());
-    session.sent.size = Some((parts.iter().map(|(_, tokens)| tokens).sum(), window));
-    context.status_data.show_context(parts, window);
+    session.sent.size = Some((parts.iter().sum(), window));
+    context.status_data.show_context(&parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(events, session, &fitted.newly_left_out).await;
     }
@@ -108,24 +104,15 @@ async fn keep_left_out(events: &Events, session: &mut Conversation, left_out: &[
     }
     session.note_left_out();
     session.store_prompt();
-    let title = format!("the context window is full: {} old results are left out", left_out.len());
+    let title = match left_out.len() {
+        1 => "the context window is full: 1 old result is left out".to_string(),
+        n => format!("the context window is full: {n} old results are left out"),
+    };
     events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
 }
 
-/// Returns what a request holds, in tokens, by part.
-fn parts(
-    session: &Conversation,
-    (system, rules): (usize, usize),
-    tools: usize,
-    messages: MessageSizes,
-) -> Vec<(&'static str, u64)> {
-    let tokens = |bytes: usize| session.window.tokens(bytes);
-    vec![
-        (say::system_prompt(), tokens(system - rules)),
-        (say::rules_part(), tokens(rules)),
-        (say::tools_part(), tokens(tools)),
-        (say::your_messages(), tokens(messages.user)),
-        (say::the_answers(), tokens(messages.answers)),
-        (say::results_of_tools(), tokens(messages.results)),
-    ]
+/// Returns what a request holds, in tokens of each of the [`request_parts`].
+fn parts(session: &Conversation, (system, rules): (usize, usize), tools: usize, messages: MessageSizes) -> [u64; 6] {
+    [system - rules, rules, tools, messages.user, messages.answers, messages.results]
+        .map(|bytes| session.window.tokens(bytes))
 }

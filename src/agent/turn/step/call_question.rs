@@ -17,7 +17,7 @@ use crate::messages::{agent as say, count};
 use crate::protocol::{CallState, Question, QuestionId, Reply};
 use crate::text::clean::clean_line;
 use crate::text::time;
-use crate::tools::RunResult;
+use crate::tools::{AtPath, RunResult};
 
 /// A call that runs before its turn, and asks its question as soon as it is known.
 pub struct EarlyQuestion(JoinHandle<(CallItem, EarlyResult)>);
@@ -66,14 +66,15 @@ impl EarlyQuestion {
 pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) -> Option<Question> {
     let (text, choices, permission) = match result {
         RunResult::Question { text, choices } => (text.clone(), choices.clone(), false),
-        RunResult::Outside(path, bytes) => {
+        RunResult::Outside(path, there) => {
             let text = match inside(context, path) {
                 Some(path) => say::send_secrets(&on_line(path)),
                 None => say::read_outside(&on_line(path)),
             };
-            let allows = match bytes {
-                Some(bytes) => say::this_file_once(&count::size(*bytes)),
-                None => say::this_folder_once().into(),
+            let allows = match there {
+                AtPath::File(bytes) => say::this_file_once(&count::size(*bytes)),
+                AtPath::Folder => say::this_folder_once().into(),
+                AtPath::Nothing => say::this_path_once().into(),
             };
             (text, yes_once(allows, say::default_continues()), true)
         }

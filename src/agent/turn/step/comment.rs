@@ -16,7 +16,7 @@ use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
 use crate::proposal::{HunkKind, Proposal};
 use crate::protocol::{Comment, EventBody, Level, ProposalEvent};
-use crate::provider::{Message, Request, Usage};
+use crate::provider::{Answer, Message, Request};
 
 /// Waits for `deciding`, and meanwhile answers questions about the proposal's hunks, one after the other. Returns the
 /// questions and answers too.
@@ -40,7 +40,7 @@ pub async fn beside<T>(
                 exchanges.extend(answered.exchange);
                 let display = (&context.events, &context.status_data);
                 let project = context.services.project();
-                usage::add_beside(display, project, session, &answered.target, answered.usage).await;
+                usage::add_beside(display, project, session, &answered.target, (answered.sent, answered.answer.used())).await;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
@@ -92,8 +92,10 @@ struct Answered {
     exchange: Option<(String, String)>,
     /// The model that was asked.
     target: RequestTarget,
-    /// The tokens it took.
-    usage: Option<Usage>,
+    /// The bytes that were sent.
+    sent: usize,
+    /// The whole answer.
+    answer: Answer,
 }
 
 /// Sends it and shows what comes back.
@@ -104,13 +106,15 @@ async fn answer(
     (comment, wording): (Comment, String),
     stop: CancellationToken,
 ) -> Answered {
-    let (text, usage) = match listen(&events, request, &target, &stop).await {
-        Ok(answer) => (answer.text.trim().to_string(), answer.usage),
+    let sent = request::size_of(&request);
+    let answer = match listen(&events, request, &target, &stop).await {
+        Ok(answer) => answer,
         Err(error) => {
             events.say(Level::Error, error.message, error.hint).await;
-            (String::new(), None)
+            Answer::default()
         }
     };
+    let text = answer.text.trim().to_string();
     events.send(EventBody::Proposal(ProposalEvent::CommentAnswer(proposal, comment, text.clone()))).await;
-    Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, usage }
+    Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, sent, answer }
 }

@@ -23,7 +23,10 @@ pub fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, 
         let file = proposal.files.iter().find(|file| file.path == result.path);
         file.is_some_and(|file| file.hunks.iter().all(|hunk| hunk.kind != HunkKind::Lines))
     });
-    let rung = result.rung().map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
+    // What someone else made meanwhile changed nothing.
+    let is_there = outcome_of_proposal.is_some_and(|(_, outcome)| outcome.is_there(&result.path));
+    let rung =
+        result.rung().filter(|_| !is_there).map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
     EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
 }
 

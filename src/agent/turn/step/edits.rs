@@ -298,6 +298,11 @@ async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResul
         }
         (edits, _) => edits.iter().flat_map(call_preview::preview).collect(),
     };
+    if results.iter().all(|result| result.status == edit::EditStatus::Same) {
+        // Nothing of it is new.
+        (p.item.call.preview, p.item.call.counts) = (Vec::new(), None);
+        return p.item.set(events, CallState::Waiting).await;
+    }
     // Of several edits of one file each shows its own lines; of one, what really changes.
     let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.item.call.name));
     p.item.call.counts = match change {
@@ -368,7 +373,7 @@ async fn tell(
         let verdict = verdict(results, outcome_of_proposal, &mut reported.said);
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
-            record.changeset.clone_from(&outcome_of_proposal.changeset);
+            record.changeset = outcome_of_proposal.changeset.clone().filter(|_| !verdict.is_there);
             record.went_back = outcome_of_proposal.went_back();
             record.known_files = known_files(results, outcome_of_proposal);
         }
@@ -393,6 +398,9 @@ async fn tell(
         p.item.call.comments = std::mem::take(&mut p.exchanges);
         p.item.call.summary =
             broken.map_or_else(|| verdict.summary.clone(), |(_, line)| line.summary(&verdict.summary));
+        if verdict.is_there {
+            (p.item.call.preview, p.item.call.counts) = (Vec::new(), None);
+        }
         p.item.call.hunks = verdict.hunks;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());

@@ -1,6 +1,7 @@
 //! One step of a turn: the model's answer as it streams, then the calls and edits it asks for, each with its result.
 
 pub mod act;
+pub mod broken_off;
 pub mod call_item;
 mod call_question;
 pub mod command;

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, MergedFile, Proposal};
+use crate::proposal::{
+    Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, MergeRung, MergedFile, Proposal,
+};
 use crate::protocol::{CallState, Outcome};
 use crate::text::number::plural;
 use crate::tools::drift;
@@ -12,6 +14,9 @@ use crate::workspace::holds_secrets;
 
 /// The reason of what the person rejected without words, as the screen shows it.
 pub const REJECTED: &str = "you rejected this";
+
+/// The result of a call whose changes someone else made meanwhile.
+const THERE: &str = "already there";
 
 /// Begins the entry for a merge among the names of files that were told already; no file has such a name.
 const MERGED: &str = "\0merged ";
@@ -28,11 +33,13 @@ pub struct Verdict {
     pub hunks: Option<HunkCount>,
     /// The result for the model; `None`: how its edits were placed is enough.
     pub for_model: Option<String>,
+    /// True if all that was accepted of it was there already: nothing was written.
+    pub is_there: bool,
 }
 
 impl Verdict {
     fn new(state: CallState, summary: &str, reason: Option<String>, for_model: Option<String>) -> Self {
-        Verdict { state, summary: summary.into(), reason, hunks: None, for_model }
+        Verdict { state, summary: summary.into(), reason, hunks: None, for_model, is_there: false }
     }
 }
 
@@ -77,7 +84,7 @@ pub fn verdict(
         }
         Outcome::Applied { .. } | Outcome::Refused => {
             let Some(decision) = &result_of_proposal.decision else { return refused("refused", "Not written.") };
-            let verdict = decided(results, proposal, decision, said);
+            let verdict = decided(results, proposal, decision, &|path| result_of_proposal.is_there(path), said);
             with_merged(verdict, results, result_of_proposal.merged(), said)
         }
     }
@@ -96,7 +103,7 @@ fn with_merged<'a>(
     }
     for (n, file) in merged.enumerate().filter(|(_, file)| results.iter().any(|result| result.path == file.path)) {
         let how = file.rung.said();
-        if !verdict.summary.contains(how) {
+        if file.rung != MergeRung::There && !verdict.summary.contains(how) {
             let gap = if verdict.summary.is_empty() { "" } else { ", " };
             verdict.summary.push_str(&format!("{gap}{how}"));
         }
@@ -122,15 +129,24 @@ pub fn merge_note(file: &MergedFile) -> (String, bool) {
     let is_known = is_all && !is_secret;
     let again = if is_known { "" } else { " Read it again before you rely on its text." };
     let others = if is_secret { String::new() } else { format!(" {others}") };
-    let note = format!(
-        "{path} changed on disk after it was read. Your edit was merged into it (by {how}), and the rest is as others left it.{again}{others}"
-    );
+    let edit = match file.rung {
+        MergeRung::There => "All of your edit is in it already".to_string(),
+        _ => format!("Your edit was merged into it (by {how})"),
+    };
+    let note =
+        format!("{path} changed on disk after it was read. {edit}, and the rest is as others left it.{again}{others}");
     (note, is_known)
 }
 
 /// Returns what was decided of the files that this call changes, hunk by hunk.
-fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
-    let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
+fn decided(
+    results: &[EditResult],
+    proposal: &Proposal,
+    decision: &Decision,
+    is_there: &dyn Fn(&str) -> bool,
+    said: &mut HashSet<String>,
+) -> Verdict {
+    let (mut accepted, mut rejected, mut there, mut lines) = (0, 0, 0, Vec::new());
     let mut reasons = Vec::new();
     for (f, (file, choices)) in proposal.files.iter().zip(decision.files()).enumerate() {
         let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));
@@ -141,7 +157,11 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         let taken = own.iter().filter(|i| choices.hunks[**i] == Choice::Accept || choices.edited.is_some()).count();
         accepted += taken;
         rejected += own.len() - taken;
-        if choices.edited.is_some() && !said.insert(file.path.clone()) {
+        let is_there = is_there(&file.path);
+        there += if is_there { taken } else { 0 };
+        if is_there && taken > 0 {
+            lines.push(format!("{}: {THERE}; nothing was written", file.path));
+        } else if choices.edited.is_some() && !said.insert(file.path.clone()) {
             lines.push(format!("{}: decided together with the call before", file.path));
         } else {
             lines.push(file_decision(file, choices, &own));
@@ -165,16 +185,18 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         }
         None => {}
     }
+    let is_there = accepted > 0 && there == accepted;
     let (state, summary) = match (accepted, rejected) {
+        _ if is_there => (CallState::Done, THERE.into()),
         (_, 0) => (CallState::Done, String::new()),
-        (0, r) => (CallState::Refused, written(0, r)),
+        (0, _) => (CallState::Refused, "rejected".into()),
         (a, r) => (CallState::Done, written(a, a + r)),
     };
     reasons.extend(words);
     reasons.extend(Some(REJECTED).filter(|_| reasons.is_empty()));
     let reason = (rejected > 0).then(|| reasons.join("\n"));
     let hunks = Some(HunkCount { accepted, rejected });
-    Verdict { hunks, ..Verdict::new(state, &summary, reason, Some(lines.join("\n"))) }
+    Verdict { hunks, is_there, ..Verdict::new(state, &summary, reason, Some(lines.join("\n"))) }
 }
 
 /// Returns what the person wrote while deciding, if anything.
@@ -265,7 +287,7 @@ mod tests {
             let mut decision = Decision::new(vec![said], Consent::Person);
             let place = proposal.place(0, 1);
             decision.comments = vec![HunkComment { file: 0, hunk: 1, place, text: "why F?".into() }];
-            let verdict = decided(&results, &proposal, &decision, &mut HashSet::new());
+            let verdict = decided(&results, &proposal, &decision, &|_| false, &mut HashSet::new());
             (verdict.for_model.unwrap_or_default(), verdict.reason)
         };
         let (first, _) = of_call(0, [Choice::Accept; 2]);
@@ -291,10 +313,16 @@ mod tests {
             let said = FileDecision { hunks: vec![choice], edited: None };
             let mut decision = Decision::new(vec![said], Consent::Person);
             decision.reason = reason.map(String::from);
-            decided(&results, &proposal, &decision, &mut HashSet::new()).for_model.unwrap_or_default()
+            decided(&results, &proposal, &decision, &|_| false, &mut HashSet::new()).for_model.unwrap_or_default()
         };
         assert!(text_of(Choice::Accept, Some(" name it total ")).ends_with("The person says: name it total"));
         assert!(text_of(Choice::Reject, Some("too long")).ends_with("The reason: too long"));
         assert!(!text_of(Choice::Accept, None).contains("The person"));
+        // What someone else has written meanwhile was not written here.
+        let said = FileDecision { hunks: vec![Choice::Accept], edited: None };
+        let decision = Decision::new(vec![said], Consent::Person);
+        let verdict = decided(&results, &proposal, &decision, &|path| path == "a.rs", &mut HashSet::new());
+        assert_eq!((verdict.summary.as_str(), verdict.is_there), ("already there", true));
+        assert_eq!(verdict.for_model.as_deref(), Some("a.rs: already there; nothing was written"));
     }
 }

@@ -6,7 +6,7 @@ mod rust;
 mod typescript;
 mod values;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -22,6 +22,7 @@ use super::roles::{self, globs};
 use super::target::{CodeTarget, SourceTree};
 
 pub(super) use go::{imports as go_imports, is_embedded};
+pub(super) use python::below_path;
 pub(super) use rust::is_variant;
 pub(super) use typescript::{default_imports, holds_module, is_global, may_lead_to};
 pub(super) use values::is_held;
@@ -35,6 +36,8 @@ pub(super) struct Lookup<'a> {
     globs: RefCell<HashMap<String, Rc<Vec<Import>>>>,
     /// The globs behind which the present mention was looked for: by path, scope and name.
     entered: RefCell<HashSet<(String, usize, String)>>,
+    /// True while stubs of Python are found before their sources.
+    stubs: Cell<bool>,
     packages: Packages,
 }
 
@@ -59,6 +62,10 @@ impl Names for Lookup<'_> {
 
     fn begin(&self) {
         self.entered.borrow_mut().clear();
+    }
+
+    fn prefers_stubs(&self) -> bool {
+        self.stubs.get()
     }
 
     fn enter(&self, file: &SourceFile, start: usize, name: &str) -> bool {
@@ -92,7 +99,12 @@ impl Names for Lookup<'_> {
 impl<'a> Lookup<'a> {
     pub fn new(tree: &'a dyn SourceTree) -> Lookup<'a> {
         let (bindings, globs, entered) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Lookup { tree, bindings, globs, entered, packages: Packages::default() }
+        Lookup { tree, bindings, globs, entered, stubs: Cell::default(), packages: Packages::default() }
+    }
+
+    /// Finds stubs of Python before their sources from now on, or after them. Returns what was before.
+    pub fn prefer_stubs(&self, stubs: bool) -> bool {
+        self.stubs.replace(stubs)
     }
 
     /// Returns what a name means at a byte; `patterns`: or else the variable that a pattern of Rust makes of it.
@@ -112,16 +124,23 @@ impl<'a> Lookup<'a> {
             (SourceLanguage::Go | SourceLanguage::Python, _) => true,
             (SourceLanguage::TypeScript | SourceLanguage::Tsx, bound) => typescript::may_mean(file, leaf, bound),
         };
-        let found = innermost(all.iter().filter(may_mean), at, barrier);
-        let found: Vec<Meaning> = { found.iter() }
+        let bound = innermost(all.iter().filter(may_mean), at, barrier);
+        let mut found: Vec<Meaning> = { bound.iter() }
             .map(|binding| match &binding.bound {
                 Bound::Pattern => self.in_pattern(file, name, at, hops),
                 bound => self.bound(file, bound, hops),
             })
             .collect();
         match file.language {
-            SourceLanguage::Rust if found.is_empty() => rust::unbound(self, file, name, at, hops + 1),
-            SourceLanguage::Rust => rust::one_of(self, file, leaf, found),
+            SourceLanguage::Rust => {
+                // Where a condition does not hold, `*` may bring another.
+                if bound.iter().all(|one| rust::is_conditional(file, &one.bound)) {
+                    let brought = rust::unbound(self, file, name, at, hops + 1);
+                    let is_told = !matches!(brought, Meaning::Elsewhere | Meaning::Unknown);
+                    found.extend(Some(brought).filter(|_| is_told || bound.is_empty()));
+                }
+                rust::one_of(self, file, leaf, found)
+            }
             SourceLanguage::Go if found.is_empty() => go::unbound(self, file, name),
             _ if found.is_empty() => Meaning::Unbound,
             _ => Meaning::one_of(found),

@@ -11,10 +11,10 @@ use super::super::binding::{Binding, innermost};
 use super::super::meaning::{HOPS, Meaning, Module, Names, of_module};
 use super::super::role::{Import, around};
 use super::super::roles::{body_of_class, first_iterables, global_in};
-use super::super::target::{folder, holders, joined};
+use super::super::target::{folder, holders, is_counterpart, joined};
 
 /// The files that make a package of a folder.
-const PACKAGES: [&str; 2] = ["__init__.py", "__init__.pyi"];
+pub(super) const PACKAGES: [&str; 2] = ["__init__.py", "__init__.pyi"];
 
 /// Returns the member of a class, by its body, that has a name.
 pub(super) fn of_body(file: &SourceFile, name: &str, body: &Range<usize>) -> Option<usize> {
@@ -134,15 +134,25 @@ pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops
 
 /// Returns what `of.name` means: what a module holds.
 pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
-    let text = &file.text[of.byte_range()];
-    let mut segments = text.split('.').map(str::trim);
+    match of.kind() {
+        "identifier" | "attribute" => below_path(names, file, (&file.text[of.byte_range()], of.start_byte()), name),
+        _ => Meaning::Elsewhere,
+    }
+}
+
+/// Returns what a name means behind a dotted path that stands at a byte.
+pub(in super::super) fn below_path(
+    names: &dyn Names,
+    file: &Rc<SourceFile>,
+    (path, at): (&str, usize),
+    name: &str,
+) -> Meaning {
+    let mut segments = path.split('.').map(str::trim);
     let head = segments.next().unwrap_or_default();
-    if of.kind() != "identifier" && of.kind() != "attribute"
-        || head.contains(|c: char| !c.is_alphanumeric() && c != '_')
-    {
+    if head.contains(|c: char| !c.is_alphanumeric() && c != '_') {
         return Meaning::Elsewhere;
     }
-    let mut meaning = names.name(file, head, of.start_byte(), 0);
+    let mut meaning = names.name(file, head, at, 0);
     for segment in segments.chain([name]) {
         meaning = match meaning {
             Meaning::Module(_) | Meaning::Unknown | Meaning::OneOf(_) => of_one(names, meaning, segment, 1),
@@ -160,9 +170,9 @@ pub(super) fn module(names: &dyn Names, file: &SourceFile, dotted: &str) -> Mean
         0 => absolute(names, file, &path),
         dots => above(file).nth(dots - 1).and_then(|base| at(names, base, &path)).map(Meaning::Module),
     };
-    let ends = [format!("/{path}.py"), format!("/{path}/__init__.py")];
+    let ends = [".py", "/__init__.py", ".pyi", "/__init__.pyi"].map(|end| format!("/{path}{end}"));
     let is_called_so = |other: &String| {
-        *other != file.path
+        !is_same(other, &file.path)
             && ends.iter().any(|end| other.ends_with(end) || Some(other.as_str()) == end.strip_prefix('/'))
     };
     match found {
@@ -185,7 +195,7 @@ fn absolute(names: &dyn Names, file: &SourceFile, path: &str) -> Option<Meaning>
     let is_package = |base: &str| PACKAGES.iter().any(|name| names.tree().paths().contains(&joined(base, name)));
     let beside = at(names, own, path);
     // A file hardly imports itself.
-    let is_itself = matches!(&beside, Some(Module::File(found, _)) if found.path == file.path);
+    let is_itself = matches!(&beside, Some(Module::File(found, _)) if is_same(&found.path, &file.path));
     let bases = above(file).chain(["", "src"]).filter(|base| !(is_package(base) || is_itself && *base == own));
     let mut found = bases.filter_map(|base| at(names, base, path));
     match found.next() {
@@ -200,10 +210,19 @@ fn absolute(names: &dyn Names, file: &SourceFile, path: &str) -> Option<Meaning>
     }
 }
 
+/// Returns whether two files are one module: itself, or its stub.
+pub(super) fn is_same(path: &str, other: &str) -> bool {
+    path == other || is_counterpart(path, other)
+}
+
 /// Returns the module at a path.
 fn at(names: &dyn Names, base: &str, path: &str) -> Option<Module> {
     let whole = if path.is_empty() { base.to_owned() } else { joined(base, path) };
-    let files = [format!("{whole}.py"), format!("{whole}.pyi"), joined(&whole, "__init__.py")];
+    let mut files =
+        [format!("{whole}.py"), joined(&whole, PACKAGES[0]), format!("{whole}.pyi"), joined(&whole, PACKAGES[1])];
+    if names.prefers_stubs() {
+        files.rotate_left(2);
+    }
     let there = files.iter().filter(|path| names.tree().paths().contains(*path));
     if let Some(file) = there.into_iter().find_map(|path| names.tree().source(path)) {
         return Some(Module::File(file, String::new()));

@@ -10,7 +10,7 @@ use super::super::super::lang::NodeKind;
 use super::super::binding::{Binding, Bound, innermost};
 use super::super::meaning::{HOPS, Meaning, Module, Names, defined, of_module};
 use super::super::packages::includes;
-use super::super::role::Import;
+use super::super::role::{Import, around};
 use super::super::target::{folder, holders, is_member, joined};
 
 /// Returns the inline module at a byte, by its dotted name, and where its scope begins.
@@ -19,21 +19,52 @@ pub(super) fn module_at(file: &SourceFile, at: usize) -> (String, usize) {
     module.map_or((String::new(), 0), |node| (node.dotted.clone(), node.body.unwrap_or(0)))
 }
 
-/// Returns whether what a name is bound to is of the kind that is asked for at a byte: what stands before `::` is no
+/// Returns whether what a name is bound to is of the kind that is asked for at a byte: what stands before a path is no
 /// function or variable, and what stands alone is no module.
 pub(super) fn may_mean(file: &SourceFile, leaf: Option<Node<'_>>, bound: &Bound) -> bool {
-    let before_path = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
+    let before_colons = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
     let is_type = leaf.is_some_and(|leaf| leaf.kind() == "type_identifier");
     match bound {
         Bound::Node(node) => match file.nodes[*node].kind {
-            NodeKind::Mod => before_path,
-            NodeKind::Fn | NodeKind::Const => !before_path,
+            NodeKind::Mod => leaf.is_some_and(before_path),
+            NodeKind::Fn | NodeKind::Const => !leaf.is_some_and(before_path),
             _ => true,
         },
-        Bound::Pattern => !before_path && !is_type,
-        Bound::Variable => !before_path,
+        Bound::Pattern => !before_colons && !is_type,
+        Bound::Variable => !before_colons,
         _ => true,
     }
+}
+
+/// Returns whether a path goes on behind an identifier; the types that a function is given, `size::<u8>()`, end it.
+fn before_path(leaf: Node<'_>) -> bool {
+    let path = leaf.parent().filter(|path| path.kind() == "scoped_identifier" && path.end_byte() == leaf.end_byte());
+    let next = path.unwrap_or(leaf).next_sibling();
+    let Some(colons) = next.filter(|token| token.kind() == "::") else { return false };
+    let is_given = colons.next_sibling().is_some_and(|behind| ["type_arguments", "<"].contains(&behind.kind()));
+    leaf.kind() == "type_identifier" || !is_given
+}
+
+/// Returns whether a definition, or an import that is written at this byte, is there only if the program is built for
+/// something.
+pub(super) fn is_conditional(file: &SourceFile, bound: &Bound) -> bool {
+    match bound {
+        Bound::Node(at) => {
+            let node = &file.nodes[*at];
+            file.text[node.range.start..node.own.start].contains("cfg")
+        }
+        Bound::Import(import) => has_condition(file, import.at),
+        _ => false,
+    }
+}
+
+/// Returns whether the `use` at a byte is under a condition.
+fn has_condition(file: &SourceFile, at: usize) -> bool {
+    let leaf = file.syntax().root.descendant_for_byte_range(at, at + 1);
+    let of = leaf.and_then(|leaf| around(leaf, &["use_declaration"]));
+    let before = std::iter::successors(of.and_then(|of| of.prev_named_sibling()), Node::prev_named_sibling);
+    let mut attributes = before.filter(|node| !node.is_extra()).take_while(|node| node.kind() == "attribute_item");
+    attributes.any(|attribute| file.text[attribute.byte_range()].contains("cfg"))
 }
 
 /// Returns what a name alone in a pattern means, by what it means beside variables: a constant, a variant or a
@@ -72,7 +103,15 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
             None => other_crate(names, file, head),
         },
     };
-    segments.fold(first, |meaning, segment| below(names, meaning, segment, hops + 1))
+    let found = segments.fold(first, |meaning, segment| below(names, meaning, segment, hops + 1));
+    match found {
+        // What a path goes on behind is the module alone.
+        Meaning::OneOf(all) => {
+            let leaf = file.syntax().root.descendant_for_byte_range(at, at + 1);
+            one_of(names, file, leaf.filter(|leaf| before_path(*leaf)), all)
+        }
+        found => found,
+    }
 }
 
 /// Returns what the first name of an import means in the scopes around it. None: nothing but a crate may.
@@ -145,7 +184,14 @@ pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, nam
     if of_value {
         return Meaning::Elsewhere;
     }
-    below(names, path(names, file, of), name, 1)
+    match below(names, path(names, file, of), name, 1) {
+        Meaning::OneOf(all) => {
+            let leaf = of.parent().and_then(|path| path.child_by_field_name("name"));
+            let leaf = leaf.or_else(|| of.next_sibling().and_then(|colons| colons.next_sibling()));
+            one_of(names, file, leaf, all)
+        }
+        found => found,
+    }
 }
 
 /// Returns the type whose `self` or `Self` this is.
@@ -225,6 +271,13 @@ fn below(names: &dyn Names, of: Meaning, name: &str, hops: usize) -> Meaning {
             let member = file.nodes.iter().position(|node| node.dotted == dotted);
             member.map_or(Meaning::Unknown, |at| Meaning::Node { file, at, scoped: false })
         }
+        // Nothing lies in a function.
+        Meaning::OneOf(mut all) => {
+            let is_plain =
+                |one: &Meaning| matches!(one, Meaning::Node { file, at, .. } if file.nodes[*at].kind == NodeKind::Fn);
+            all.retain(|one| !is_plain(one));
+            if all.len() == 1 { below(names, all.remove(0), name, hops) } else { Meaning::Unknown }
+        }
         Meaning::Elsewhere => Meaning::Elsewhere,
         _ => Meaning::Unknown,
     }
@@ -236,12 +289,20 @@ fn in_module(names: &dyn Names, file: &Rc<SourceFile>, within: &str, name: &str,
     if let Some(found) = defined(file, within, name).filter(is_in_every_program) {
         return as_module(names, found);
     }
-    let module = file.nodes.iter().find(|node| node.kind == NodeKind::Mod && node.dotted == within);
-    let start = module.and_then(|module| module.body).unwrap_or(0);
-    match of_module(names, file, (within, start), name, hops) {
-        found if found.is_empty() => from_globs(names, file, start, name, hops).unwrap_or(Meaning::Unknown),
-        found => as_module(names, one_of(names, file, None, found)),
+    let start = start_of(file, within);
+    let mut found = of_module(names, file, (within, start), name, hops);
+    let is_import = |one: &Binding| matches!(one.bound, Bound::Import(_)) && one.scope.start == start;
+    let bindings = names.bindings(file, name);
+    if bindings.iter().any(|one| is_import(one) && !is_conditional(file, &one.bound)) {
+        return as_module(names, one_of(names, file, None, found));
     }
+    let brought = from_globs(names, file, start, name, hops);
+    if found.is_empty() {
+        return brought.unwrap_or(Meaning::Unknown);
+    }
+    // Where a condition does not hold it is another.
+    found.extend(brought.filter(|one| !matches!(one, Meaning::Elsewhere | Meaning::Unknown)));
+    as_module(names, one_of(names, file, None, found))
 }
 
 /// Returns whether a definition is there whatever the program is built for.
@@ -253,7 +314,8 @@ fn is_in_every_program(one: &Meaning) -> bool {
 
 /// Returns the one of what a name is bound to in one scope of a file. A function and a module may share it, and what a
 /// definition is which every program has cannot come from elsewhere too.
-pub(super) fn one_of(names: &dyn Names, file: &SourceFile, leaf: Option<Node<'_>>, mut all: Vec<Meaning>) -> Meaning {
+pub(super) fn one_of(names: &dyn Names, file: &SourceFile, leaf: Option<Node<'_>>, all: Vec<Meaning>) -> Meaning {
+    let mut all: Vec<Meaning> = all.into_iter().flat_map(Meaning::each).collect();
     if all.len() < 2 {
         return Meaning::one_of(all);
     }
@@ -264,7 +326,7 @@ pub(super) fn one_of(names: &dyn Names, file: &SourceFile, leaf: Option<Node<'_>
         all.retain(|one| !matches!(one, Meaning::Elsewhere));
     }
     let all: Vec<Meaning> = all.into_iter().map(|one| as_module(names, one)).collect();
-    let before_path = leaf.map(|leaf| leaf.next_sibling().is_some_and(|token| token.kind() == "::"));
+    let before_path = leaf.map(before_path);
     let fits = |one: &&Meaning| match (one, before_path) {
         (Meaning::Module(_), Some(before_path)) => before_path,
         (Meaning::Node { file, at, .. }, Some(true)) => {
@@ -276,7 +338,8 @@ pub(super) fn one_of(names: &dyn Names, file: &SourceFile, leaf: Option<Node<'_>
     Meaning::one_of(if fitting.is_empty() { all } else { fitting })
 }
 
-/// Returns what a name means that a glob of the module with this scope brings. None: no glob can.
+/// Returns what a name means that a glob of the module with this scope brings; one of several, where each of them is
+/// there under some condition. None: no glob can.
 fn from_globs(names: &dyn Names, file: &Rc<SourceFile>, start: usize, name: &str, hops: usize) -> Option<Meaning> {
     let globs = names.globs(file);
     let mut globs = globs.iter().filter(|glob| glob.scope.as_ref().is_some_and(|s| s.start == start)).peekable();
@@ -284,21 +347,37 @@ fn from_globs(names: &dyn Names, file: &Rc<SourceFile>, start: usize, name: &str
     if hops >= HOPS || !names.enter(file, start, name) {
         return Some(Meaning::Unknown);
     }
-    let mut doubt = None;
+    let (mut found, mut doubt) = (Vec::new(), None);
     for glob in globs {
         match names.import(file, glob, hops + 1) {
             Meaning::Elsewhere => {}
             module @ (Meaning::Module(_) | Meaning::Node { .. }) => {
                 // The glob of the module above must not be asked for what it does not define: it may lead back here.
                 match below_defined(names, &module, name, hops + 1) {
-                    Some(found) => return Some(found),
+                    Some(one) if is_seen(&one, file) => found.push((one, glob.at)),
+                    Some(_) => doubt = Some(Meaning::Unknown),
                     None => doubt = doubt.or(Some(hidden(names, &module))),
                 }
             }
             _ => doubt = Some(Meaning::Unknown),
         }
     }
-    doubt
+    if found.is_empty() {
+        return doubt;
+    }
+    let is_sure = !matches!(doubt, Some(Meaning::Unknown)) || found.iter().any(|(_, at)| !has_condition(file, *at));
+    let doubt = doubt.filter(|_| !is_sure);
+    Some(Meaning::one_of(found.into_iter().map(|(one, _)| one).chain(doubt)))
+}
+
+/// Returns whether a glob brings what lies in its module: what is private is seen from the modules within alone.
+fn is_seen(one: &Meaning, from: &SourceFile) -> bool {
+    let Meaning::Node { file, at, .. } = one else { return true };
+    let (node, stem) = (&file.nodes[*at], file.path.trim_end_matches(".rs"));
+    let is_root = ["lib", "main", "mod"].contains(&stem.rsplit('/').next().unwrap_or_default());
+    let below = joined(if is_root { folder(stem) } else { stem }, "");
+    let is_within = from.path == file.path || from.path.starts_with(&below);
+    is_within || is_variant(file, *at) || file.text[node.own.start..node.name_at.start].starts_with("pub")
 }
 
 /// Returns what a name means in a module or an enumeration, if it is defined or imported by name there.
@@ -320,9 +399,19 @@ fn below_defined(names: &dyn Names, of: &Meaning, name: &str, hops: usize) -> Op
 /// Returns what a name may be that a glob did not bring: where macros or globs make names, it cannot be told.
 fn hidden(names: &dyn Names, module: &Meaning) -> Meaning {
     match module {
-        Meaning::Module(Module::File(file, _)) if !names.globs(file).is_empty() => Meaning::Unknown,
+        Meaning::Module(Module::File(file, within)) => {
+            let (start, globs) = (start_of(file, within), names.globs(file));
+            let mut scopes = globs.iter().filter_map(|glob| glob.scope.as_ref());
+            if scopes.any(|scope| scope.start == start) { Meaning::Unknown } else { Meaning::Elsewhere }
+        }
         _ => Meaning::Elsewhere,
     }
+}
+
+/// Returns where the scope of a module in a file begins.
+fn start_of(file: &SourceFile, within: &str) -> usize {
+    let module = file.nodes.iter().find(|node| node.kind == NodeKind::Mod && node.dotted == within);
+    module.and_then(|module| module.body).unwrap_or(0)
 }
 
 /// Returns the module that a definition is, if it is one.

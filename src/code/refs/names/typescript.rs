@@ -185,14 +185,12 @@ fn exported(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -
     }
     let globs = names.globs(file);
     let unseen = globs.is_empty() || names.enter(file, 0, name);
-    for glob in globs.iter().filter(|_| unseen) {
-        if let Meaning::Module(Module::File(other, _)) = source(names, &file.path, &glob.module)
-            && let found @ Meaning::Node { .. } = exported(names, &other, name, hops + 1)
-        {
-            return found;
-        }
-    }
-    Meaning::Unknown
+    let found = globs.iter().filter(|_| unseen).filter_map(|glob| match source(names, &file.path, &glob.module) {
+        Meaning::Module(Module::File(other, _)) => Some(exported(names, &other, name, hops + 1)),
+        _ => None,
+    });
+    let found: Vec<Meaning> = found.filter(|one| matches!(one, Meaning::Node { .. } | Meaning::OneOf(_))).collect();
+    if found.is_empty() { Meaning::Unknown } else { Meaning::one_of(found) }
 }
 
 /// Returns what `of.name` means: what a module or namespace holds.

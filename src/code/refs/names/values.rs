@@ -12,7 +12,7 @@ use super::super::meaning::{Meaning, Module, Names};
 use super::super::role::{Role, is_field};
 use super::super::roles::{body_of_class, role};
 use super::super::target::{CodeTarget, folder, joined};
-use super::python::{below, member, module};
+use super::python::{PACKAGES, below, is_same, member, module};
 
 /// Returns whether some file holds the module of a definition, or one that hands it on, as a value.
 pub(in super::super) fn is_held(names: &dyn Names, target: &CodeTarget) -> bool {
@@ -37,7 +37,7 @@ pub(in super::super) fn is_held(names: &dyn Names, target: &CodeTarget) -> bool 
 
 /// Returns the name that imports call the module of a file by.
 fn called_by(path: &str) -> &str {
-    let own = path.strip_suffix("/__init__.py").unwrap_or(path);
+    let own = PACKAGES.iter().find_map(|end| path.strip_suffix(end)?.strip_suffix('/')).unwrap_or(path);
     let last = own.rsplit('/').next().unwrap_or_default();
     last.split('.').next().unwrap_or_default()
 }
@@ -110,8 +110,8 @@ fn whole(names: &dyn Names, file: &Rc<SourceFile>, leaf: Node<'_>) -> Option<Vec
 fn hands_on(names: &dyn Names, module: &Module, target: &CodeTarget) -> bool {
     let folder = match module {
         Module::Folder(folder) => Some(folder.as_str()),
-        Module::File(file, _) if file.path == target.file.path => return true,
-        Module::File(file, _) => file.path.strip_suffix("/__init__.py"),
+        Module::File(file, _) if is_same(&file.path, &target.file.path) => return true,
+        Module::File(file, _) => PACKAGES.iter().find_map(|end| file.path.strip_suffix(end)?.strip_suffix('/')),
     };
     names.begin();
     folder.is_some_and(|folder| target.file.path.starts_with(&joined(folder, "")))

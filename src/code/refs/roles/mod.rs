@@ -9,8 +9,10 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::super::lang::{SourceLanguage, Syntax};
+use super::super::file::SourceFile;
+use super::super::lang::{CodeNode, SourceLanguage, Syntax};
 use super::role::{Role, around, is_field, outermost};
+use super::target::is_member;
 
 pub(super) use python::{first_iterables, global_in};
 
@@ -58,6 +60,14 @@ pub(super) fn is_handed_on(alias: Node<'_>) -> bool {
 /// Returns the body of the class of Python that an identifier is read or bound in.
 pub(super) fn body_of_class(leaf: Node<'_>, syntax: Syntax<'_>) -> Option<Range<usize>> {
     if syntax.language == SourceLanguage::Python { python::body_of_class(leaf) } else { None }
+}
+
+/// Returns whether a token that stands alone in the call of a macro may be a member that its file defines by that name: it
+/// is not called there.
+pub(super) fn may_be_member(leaf: Node<'_>, file: &SourceFile) -> bool {
+    let name = &file.text[leaf.byte_range()];
+    let is_it = |(at, node): (usize, &CodeNode)| node.name == name && is_member(file, at);
+    !file.text[leaf.end_byte()..].starts_with('(') && file.nodes.iter().enumerate().any(is_it)
 }
 
 /// Returns the calls of macros, by their bytes, in which a name may be bound to a variable that no scope shows.

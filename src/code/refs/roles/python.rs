@@ -111,6 +111,11 @@ fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
     if let Some(defined) = type_parameter(leaf) {
         return Some(defined);
     }
+    // What a function deletes is its own.
+    let deleted = outermost(leaf, &["expression_list", "tuple", "list", "parenthesized_expression"]);
+    if above(deleted, 1) == "delete_statement" {
+        return body_of_class(leaf).is_none().then(|| scope_of(leaf));
+    }
     let named = match holder.kind() {
         "parameters" | "lambda_parameters" | "typed_parameter" => true,
         "default_parameter" | "typed_default_parameter" => is_field(pattern, "name"),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::super::formats::takes_format;
 use super::super::role::{Import, Role, above, ancestor, around, is_field, outermost, scope};
 
 const PATTERNS: &[&str] = &[
@@ -43,6 +44,9 @@ const ATTRIBUTES: &[&str] = &[
     "target_feature",
     "warn",
 ];
+
+/// Macros of the standard library, beside those of format strings, that take expressions, patterns and types alone.
+const PLAIN: &[&str] = &["assert_matches", "concat", "dbg", "debug_assert_matches", "matches", "ready", "try", "vec"];
 
 pub(super) fn role<'t>(leaf: Node<'t>, text: &'t str) -> Role<'t> {
     if let Some(import) = import(leaf, text) {
@@ -141,9 +145,31 @@ fn in_tokens<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
         (_, "!") => Role::Macro,
         _ if of != "macro_invocation" => Role::Untold,
         ("." | "::", _) => Role::Member { of: before.and_then(|token| token.prev_sibling()) },
+        (_, ":") if in_literal(leaf, text) => Role::Key { of: None },
+        ("{" | ",", "}" | ",") if in_literal(leaf, text) => Role::Shorthand,
+        (_, next) if next != "::" && !is_read_as_code(leaf, text) => Role::Loose { is_key: next == ":" },
         (_, ":") => Role::Key { of: None },
         _ => Role::Plain,
     }
+}
+
+/// Returns whether the braces around a token seem to be those of a literal or a pattern of a structure: a type precedes.
+fn in_literal(leaf: Node<'_>, text: &str) -> bool {
+    let tokens = leaf.parent().filter(|tokens| text[tokens.byte_range()].starts_with('{'));
+    let of = tokens.and_then(|tokens| tokens.prev_sibling()).filter(|of| of.kind() == "identifier");
+    of.is_some_and(|of| text[of.byte_range()].starts_with(char::is_uppercase))
+}
+
+/// Returns whether all macros around a token read it as code.
+fn is_read_as_code(leaf: Node<'_>, text: &str) -> bool {
+    let around = std::iter::successors(leaf.parent(), Node::parent);
+    let mut tokens = around.take_while(|node| ["token_tree", "token_repetition"].contains(&node.kind()));
+    tokens.all(|tokens| {
+        let mark = tokens.prev_sibling().filter(|mark| mark.kind() == "!");
+        let Some(called) = mark.and_then(|mark| mark.prev_sibling()) else { return true };
+        let name = text[called.byte_range()].rsplit("::").next().unwrap_or_default();
+        PLAIN.contains(&name) || takes_format(name)
+    })
 }
 
 /// Returns the calls of macros, by their bytes, among whose tokens a name may be bound: it stands there neither as what

@@ -2,7 +2,10 @@
 
 mod outline;
 
-pub(super) use outline::{METHOD, definitions, lone};
+use std::collections::HashSet;
+use std::ops::Range;
+
+pub(super) use outline::{METHOD, definitions, lone, only, outside};
 
 use self::outline::{Definition, decorated, ends_there, extent, has_receiver, methods};
 use super::splice::{Splice, spliced};
@@ -16,10 +19,35 @@ pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String,
     placed(file, new, None)
 }
 
+/// Returns whether a text is nothing but a definition of a file that has anything more above that definition, or below it
+/// and no other one: it is a part of such a file, however much of the file that definition is.
+pub(in crate::edit) fn is_lone_part(file: &str, new: &str) -> bool {
+    let (hay, part) = (Lines::new(file), Lines::new(new));
+    let in_file = definitions(&hay);
+    let Some(one) = lone(&part, &definitions(&part)) else { return false };
+    let Some(there) = in_file.iter().find(|own| own.name == one.name && own.kind == one.kind) else { return false };
+    let own: HashSet<&str> = new.lines().map(str::trim).collect();
+    let is_more = |line: &str| !line.is_empty() && !own.contains(line);
+    let has_more = |mut lines: Range<usize>| lines.any(|at| is_more(hay.content(at).trim()));
+    let is_only = only(&in_file).is_some_and(|only| only.line == there.line);
+    let above = there.line - decorated(&hay, there.line);
+    has_more(0..above) || is_only && has_more(extent(&hay, there).end..hay.len())
+}
+
+/// Returns a definition without the lines far above it that the file has itself, such as a licence.
+fn without_head<'n>(file: &str, new: &'n str) -> &'n str {
+    let part = Lines::new(new);
+    let Some(one) = lone(&part, &definitions(&part)) else { return new };
+    let start = one.line - decorated(&part, one.line);
+    let is_of_file = |at: usize| file.lines().any(|own| own.trim() == part.content(at).trim());
+    let is_known = (0..start).all(|at| part.content(at).trim().is_empty() || is_of_file(at));
+    if is_known { &new[part.spans[start].start..] } else { new }
+}
+
 /// Places a definition in a file, or in the classes of the file that are called so (`class`).
 fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(String, String)> {
     let new = bytes::fit_whole(new, file);
-    let new = new.trim_matches(['\r', '\n']);
+    let new = without_head(file, new.trim_matches(['\r', '\n']));
     let (hay, part) = (Lines::new(file), Lines::new(new));
     let (in_file, in_part) = (definitions(&hay), definitions(&part));
     let one = lone(&part, &in_part)?;
@@ -137,6 +165,33 @@ mod tests {
         let (text, _) = same_definition(CART, "// Sum.\ntotal(): number {\n  return 1;\n}\n").expect("placed");
         let sum = "  // Sum.\n  total(): number {\n    return 1;\n";
         assert_eq!(text, CART.replace("  total(): number {\n    return 0;\n", sum));
+    }
+
+    #[test]
+    fn a_definition_beside_anything_else_is_no_whole_file() {
+        let class = "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 2\n";
+        let changed = class.replace("return 2", "return 22");
+        for above in ["import os\n\n\n", "LIMIT = 3\n\n", "# Licence: MIT\n\n"] {
+            let file = format!("{above}{class}");
+            assert!(is_lone_part(&file, &changed));
+            assert_eq!(same_definition(&file, &changed), Some((format!("{above}{changed}"), "A".to_string())));
+        }
+        for below in ["\n\nregister(A)\n", "\n\nif __name__ == \"__main__\":\n    print(A().two())\n"] {
+            let file = format!("{class}{below}");
+            assert!(is_lone_part(&file, &changed));
+            assert_eq!(same_definition(&file, &changed), Some((format!("{changed}{below}"), "A".to_string())));
+        }
+        assert!(!is_lone_part(class, &changed), "the file is nothing else");
+        // What the file has above it comes once.
+        let licence = "# Licence: MIT\n\n";
+        assert!(!is_lone_part(&format!("{licence}{class}"), &format!("{licence}{changed}")));
+        let (file, wanted) =
+            (format!("{licence}{class}\n\nprint(A())\n"), format!("{licence}{changed}\n\nprint(A())\n"));
+        let placed = same_definition(&file, &format!("{licence}{changed}"));
+        assert_eq!(placed, Some((wanted, "A".to_string())));
+        // From the first line on it may be all of the file.
+        assert!(!is_lone_part(&format!("{class}\n\ndef main():\n    pass\n"), &changed));
+        assert!(!is_lone_part(&format!("import os\n\n{class}"), &format!("import sys\n\n{changed}")));
     }
 
     #[test]

@@ -106,11 +106,26 @@ pub(super) fn ends_there(lines: &Lines, extent: &Range<usize>, definition: &Defi
 
 /// Returns the one definition that a text consists of, with nothing but comments and attributes above it.
 pub(in crate::edit::place) fn lone<'t>(lines: &Lines, definitions: &[Definition<'t>]) -> Option<Definition<'t>> {
-    let (first, rest) = definitions.split_first()?;
+    let first = only(definitions)?;
     let last = (0..lines.len()).rev().find(|at| !lines.content(*at).trim().is_empty())?;
     let begins = (0..first.line).all(|at| is_decoration(lines.content(at)));
-    let is_alone = rest.iter().all(|other| other.indent > first.indent);
-    (begins && is_alone && extent(lines, first).contains(&last)).then_some(*first)
+    (begins && extent(lines, &first).contains(&last)).then_some(first)
+}
+
+/// Returns the lines of code outside of all definitions and of the comments and attributes right above them.
+pub(in crate::edit::place) fn outside(lines: &Lines, definitions: &[Definition]) -> Vec<usize> {
+    let mut is_inside = vec![false; lines.len()];
+    for own in definitions {
+        let extent = extent(lines, own);
+        is_inside[extent.start - decorated(lines, extent.start)..extent.end].fill(true);
+    }
+    (0..lines.len()).filter(|at| !is_inside[*at] && lines.content(*at).contains(char::is_alphanumeric)).collect()
+}
+
+/// Returns the definition that all others of a text are inside of.
+pub(in crate::edit::place) fn only<'t>(definitions: &[Definition<'t>]) -> Option<Definition<'t>> {
+    let (first, rest) = definitions.split_first()?;
+    rest.iter().all(|other| other.indent > first.indent).then_some(*first)
 }
 
 /// Returns the outermost definitions inside a class. A function has none.

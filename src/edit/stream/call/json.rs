@@ -16,6 +16,8 @@ pub(in crate::edit::stream) struct Call {
     state: JsonState,
     /// The opening line of the fence around it, to be shown if it is no call.
     lead: String,
+    /// The tool, where it is named before the value, which is the arguments alone.
+    tool: Option<String>,
     /// The object that is being read, of which there is more than one in a list.
     item: Option<Item>,
     /// The calls that are whole: their place in the text, and what they were begun as.
@@ -78,6 +80,11 @@ impl Call {
         Call { lead, ..Call::default() }
     }
 
+    /// Creates a call of this tool from its arguments.
+    pub fn of(tool: String) -> Self {
+        Call { tool: Some(tool), ..Call::default() }
+    }
+
     /// Returns whether a value or a name may begin after this: an apostrophe elsewhere is no quote.
     fn is_open(&self, text: &str) -> bool {
         let last = |text: &str| text.trim_end().bytes().next_back();
@@ -117,7 +124,8 @@ impl Call {
         if item.begun.is_none() && !item.tried {
             let text = &self.text[item.start..];
             item.tried = text.len() >= calls::HEAD;
-            if let Some((name, at)) = ctx.calls.begun(text) {
+            let named = self.tool.as_deref().and_then(|tool| ctx.calls.own_name(tool)).map(|name| (name, 0));
+            if let Some((name, at)) = named.or_else(|| ctx.calls.begun(text)) {
                 let name = name.to_string();
                 let id = ctx.new_id();
                 ctx.out.push(Piece::CallStarted { id, name });
@@ -160,8 +168,24 @@ impl Call {
         self.text.clear();
     }
 
+    /// Ends a call of a tool that was named before.
+    fn finish_of(&mut self, tool: &str, ctx: &mut ReaderContext) {
+        let open = self.item.take().and_then(|item| item.begun).map(|(id, _)| id);
+        let id = self.whole.drain(..).find_map(|(_, id)| id).or(open).unwrap_or_else(|| ctx.new_id());
+        let text = std::mem::take(&mut self.text);
+        match json::repair(&text) {
+            Ok(serde_json::Value::Object(arguments)) => ctx.add_call(id, tool, arguments, text),
+            Ok(_) => ctx.add_broken_call(id, text, "its arguments are no JSON object"),
+            Err(why) => ctx.add_broken_call(id, text, &why),
+        }
+    }
+
     /// Returns whether it was a call; if not, it is prose after all.
     fn finish(&mut self, ctx: &mut ReaderContext) -> bool {
+        if let Some(tool) = self.tool.take() {
+            self.finish_of(&tool, ctx);
+            return true;
+        }
         let values = match json::repair(&self.text) {
             Ok(serde_json::Value::Array(items)) => items,
             Ok(value) => match value.get("tool_calls").and_then(|c| c.as_array()) {

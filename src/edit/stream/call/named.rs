@@ -1,8 +1,9 @@
-//! Tool calls whose tool is named in a tag: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>`
-//! for each argument or, in the first, a JSON object.
+//! Tool calls whose arguments are in tags: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>`
+//! for each argument or, in the first, a JSON object; and a tool's name with `<arg_key>` and `<arg_value>`.
 
 use serde_json::{Map, Value};
 
+use super::starts::ARGUMENT;
 use crate::edit::json;
 use crate::edit::stream::context::{CALL_BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -48,6 +49,7 @@ impl Named {
         match self.style {
             Style::Function => "</function>",
             Style::Invoke => "</invoke>",
+            Style::Keys => "</tool_call>",
         }
     }
 
@@ -56,9 +58,11 @@ impl Named {
         let rest = input.rest();
         let text = rest.trim_start();
         let space = rest.len() - text.len();
-        let (open, end) = match self.style {
-            Style::Function => ("<parameter=", ">"),
-            Style::Invoke => ("<parameter name=\"", "\">"),
+        // What stands before a parameter's name, behind it, and before its value.
+        let (open, end, value) = match self.style {
+            Style::Function => ("<parameter=", ">", ""),
+            Style::Invoke => ("<parameter name=\"", "\">", ""),
+            Style::Keys => (ARGUMENT, "</arg_key>", "<arg_value>"),
         };
         let close = self.close();
         if text.starts_with(close) {
@@ -66,11 +70,11 @@ impl Named {
             self.finish(ctx);
             return Progress::Done;
         }
-        if let Some(after) = text.strip_prefix(open)
-            && let Some(at) = after.find(end)
+        if let Some((key, behind)) = text.strip_prefix(open).and_then(|after| after.split_once(end))
+            && let Some(rest_of_value) = within_value(behind, value)
         {
-            let key = after[..at].trim().to_string();
-            self.take(input, space + open.len() + at + end.len());
+            let (key, length) = (key.trim().to_string(), rest.len() - rest_of_value.len());
+            self.take(input, length);
             let first = if self.arguments.is_empty() { "{" } else { ", " };
             self.grew(&format!("{first}{}: ", quoted(&key)), ctx);
             self.inside = TagState::Value { key, text: String::new(), lines: None };
@@ -96,6 +100,7 @@ impl Named {
     /// Reads inside a value, up to the tag that ends it.
     fn within(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let close = match &self.inside {
+            TagState::Value { .. } if self.style == Style::Keys => "</arg_value>",
             TagState::Value { .. } => "</parameter>",
             _ => self.close(),
         };
@@ -238,6 +243,11 @@ impl Reader for Named {
     fn ends_inside_line(&self) -> bool {
         true
     }
+}
+
+/// Returns the text behind the tag of a value, which may stand on the next line.
+fn within_value<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    if tag.is_empty() { Some(text) } else { text.trim_start().strip_prefix(tag) }
 }
 
 /// White space and tags between parameters that are waited through, in bytes.

@@ -14,13 +14,40 @@ pub(in crate::edit::stream) enum Calls {
     Yes,
 }
 
-/// Returns whether a text begins with calls: JSON objects, or a call as Python writes it.
+/// Returns whether a text begins with calls: JSON objects, a call as Python writes it, or one with its arguments in tags.
 pub(in crate::edit::stream) fn calls(text: &str, table: &CallTable) -> Calls {
     let python = python(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
-    match (objects(text, table), python) {
-        (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
-        (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
-        (Calls::No, Calls::No) => Calls::No,
+    let keyed = keyed(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
+    let all = [objects(text, table), python, keyed];
+    let has = |one| all.contains(&one);
+    if has(Calls::Yes) {
+        Calls::Yes
+    } else if has(Calls::Wait) {
+        Calls::Wait
+    } else {
+        Calls::No
+    }
+}
+
+/// The tag before the name of an argument.
+pub(in crate::edit::stream) const ARGUMENT: &str = "<arg_key>";
+
+/// Returns a tool, and how long what stands before its arguments is, where a text begins with its name and the tag of an
+/// argument.
+pub(in crate::edit::stream) fn keyed(text: &str, calls: &CallTable) -> Result<(usize, String), Calls> {
+    let bare = text.trim_start();
+    let behind = bare.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let name = &bare[..bare.len() - behind.len()];
+    let argument = behind.trim_start();
+    let short = text.len() - argument.len() < SPACE;
+    if behind.is_empty() {
+        let may = !name.is_empty() && calls.may_be_tool(name);
+        return Err(if may && short { Calls::Wait } else { Calls::No });
+    }
+    match calls.is_tool(name) {
+        true if argument.starts_with(ARGUMENT) => Ok((text.len() - argument.len(), name.to_string())),
+        true if ARGUMENT.starts_with(argument) && short => Err(Calls::Wait),
+        _ => Err(Calls::No),
     }
 }
 
@@ -118,7 +145,7 @@ pub(super) fn python_head(text: &str, calls: &CallTable) -> Result<Head, Calls> 
         let may = calls.may_be_tool(tool) || QUALIFIERS.iter().chain(&BEFORE).any(|q| q.starts_with(name));
         return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
     }
-    let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool(tool)) else { return Err(Calls::No) };
+    let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool_in_code(tool)) else { return Err(Calls::No) };
     let argument = inside.trim_start();
     let key = &argument[..argument.len() - argument.trim_start_matches(is_name).len()];
     let equals = argument[key.len()..].trim_start();

@@ -285,6 +285,7 @@ impl AnthropicReader {
             cache_write_1h: within("cache_creation", "ephemeral_1h_input_tokens"),
             output: tokens("output_tokens"),
             thinking: within("output_tokens_details", "thinking_tokens"),
+            ..Usage::default()
         };
         out.push(Delta::Usage(usage.consistent()));
     }

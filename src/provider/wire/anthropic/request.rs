@@ -84,11 +84,14 @@ impl AnthropicCache {
         self.thoughtless.extend(messages[self.thoughtless.len()..].iter().map(thoughtless));
     }
 
-    /// Returns whether the answers since the person's last word hold a call of an answer that was not sealed here: a
-    /// model that is told to think by budget wants each of them to begin with what it thought.
+    /// Returns whether the newest answer calls tools, and one of the calls since the person's word before it is of an
+    /// answer that was not sealed here: a model that is told to think by budget wants each of them to begin with what it
+    /// thought. What the person says behind the results stands in the same turn as these.
     fn in_loop_without_thinking(&self) -> bool {
-        let since = self.written.messages().0.iter().zip(&self.thoughtless).rev();
-        since.take_while(|(piece, _)| piece.message.role != Role::User).any(|(_, thoughtless)| *thoughtless)
+        let all = self.written.messages().0.iter().zip(&self.thoughtless).rev();
+        let from_newest = all.skip_while(|(piece, _)| piece.message.role != Role::Assistant || piece.json.is_empty());
+        let mut since = from_newest.take_while(|(piece, _)| piece.message.role != Role::User).peekable();
+        since.peek().is_some_and(|(piece, _)| piece.message.has_calls()) && since.any(|(_, thoughtless)| *thoughtless)
     }
 
     /// Returns the blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the
@@ -169,10 +172,10 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
         let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
         match (&part.body, seal) {
             (Body::Call(call), seal) => {
-                // A sealed call has its own id in it.
-                let id = if own { call.id.clone() } else { ids.rename() };
+                let id = ids.unused(own.then_some(call.id.as_str()), false);
                 ids.open(&call.id, Some(id.clone()), &call.name);
-                blocks.push((false, seal.map_or_else(|| tool_use(call, &id), |seal| arguments::sealed(seal, call))));
+                let sealed = |seal| arguments::sealed(seal, call, ("id", &id));
+                blocks.push((false, seal.map_or_else(|| tool_use(call, &id), sealed)));
             }
             (body, Some(seal)) => blocks.push((matches!(body, Body::Thinking(_) | Body::Other), seal)),
             (Body::Text(text), None) if !text.trim().is_empty() => {
@@ -371,7 +374,24 @@ mod tests {
         request.effort = Some(Effort::High);
         request.facts = Facts { max_output: Some(64_000), ..models::by_name("claude-sonnet-4-5") };
         assert_eq!(body(&mut AnthropicCache::default(), &request).get("thinking"), None);
+        // What the person says behind the results stands in their turn.
         request.messages.push(Arc::new(Message::user("more")));
+        assert_eq!(body(&mut AnthropicCache::default(), &request).get("thinking"), None);
+        request.messages.extend([Message::assistant("done", vec![]), Message::user("next")].map(Arc::new));
         assert!(body(&mut AnthropicCache::default(), &request).get("thinking").is_some());
+    }
+
+    #[test]
+    fn a_call_with_the_id_of_an_earlier_one_goes_back_under_another() {
+        let step = || [answer(PLACE, "toolu_1"), Message::tool("toolu_1", "a.rs")];
+        let request = request([Message::user("hi")].into_iter().chain(step()).chain(step()).collect());
+        let sent = body(&mut AnthropicCache::default(), &request);
+        let calls = [1, 3].map(|turn| sent["messages"][turn]["content"][3].to_string());
+        assert!(calls[0].contains("\"id\":\"toolu_1\""), "{calls:?}");
+        assert_eq!(calls[1], calls[0].replace("toolu_1", "call_1"));
+        let results = [2, 4].map(|turn| sent["messages"][turn]["content"][0]["tool_use_id"].clone());
+        assert_eq!(results, ["toolu_1", "call_1"]);
+        let text = text(&mut AnthropicCache::default(), &request);
+        assert_eq!(text.matches("\"signature\":\"s\"").count(), 2, "{text}");
     }
 }

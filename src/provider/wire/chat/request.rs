@@ -12,7 +12,7 @@ use tokio_util::bytes::{BufMut, Bytes, BytesMut};
 
 use super::super::arguments;
 use super::super::learnt::is_from;
-use super::super::written::Ids;
+use super::super::written::{Ids, IdsSoFar};
 use super::reasoning::FIELDS;
 use crate::provider::models::Effort;
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
@@ -71,6 +71,7 @@ pub(super) struct ChatCache {
     body: Bytes,
     /// The messages in the body.
     messages: Vec<BodyMessage>,
+    ids: Ids,
 }
 
 /// A message in the body.
@@ -80,7 +81,7 @@ struct BodyMessage {
     end: usize,
     /// Fields of reasoning that were in use up to here, each a bit.
     fields: u8,
-    ids: Ids,
+    ids: IdsSoFar,
     /// It carries a cache mark.
     marked: bool,
 }
@@ -115,16 +116,16 @@ impl ChatCache {
         let same = self.unchanged(&request.messages, &marks);
         self.messages.truncate(same);
         bytes.truncate(self.messages.last().map_or(start, |written| written.end));
+        self.ids.return_to(self.messages.last().map(|written| &written.ids));
         for (at, message) in request.messages.iter().enumerate().skip(same) {
-            let last = self.messages.last();
-            let (mut fields, mut ids) = last.map_or((0, Ids::default()), |w| (w.fields, w.ids.clone()));
+            let mut fields = self.messages.last().map_or(0, |written| written.fields);
             let marked = marks.contains(&at);
             if !message.is_blank() {
                 let reasoning = reasoning(message, request, place, dialect.reasoning, &mut fields);
                 // Ids of other servers may be none that this one takes.
                 let foreign =
                     message.origin.as_deref().is_some_and(|o| !is_from(Some(o), Wire::Chat, place, &request.model));
-                let mut value = value(message, reasoning, (foreign, dialect.short_ids), &mut ids);
+                let mut value = value(message, reasoning, (foreign, dialect.short_ids), &mut self.ids);
                 // A content is a list of parts with a mark and without: nothing else changes where a mark moves on.
                 if dialect.marks && message.role != Role::Assistant {
                     as_parts(&mut value);
@@ -143,7 +144,8 @@ impl ChatCache {
                     push(&mut bytes, &json!({"role": "user", "content": blobs}));
                 }
             }
-            self.messages.push(BodyMessage { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
+            let (message, end, ids) = (Arc::clone(message), bytes.len(), self.ids.so_far());
+            self.messages.push(BodyMessage { message, end, fields, ids, marked });
         }
         bytes.put_u8(b']');
         if let Some(temperature) = limits.temperature {
@@ -321,8 +323,8 @@ fn mark(message: &mut Value, hour: bool) {
     }
 }
 
-/// Returns a message as it is sent. The ids of calls of `foreign` answers are made anew, and with `short` every one that is
-/// not nine letters and digits.
+/// Returns a message as it is sent. The ids of calls of `foreign` answers are made anew, those that an earlier call goes out
+/// under, and with `short` every one that is not nine letters and digits.
 fn value(message: &Message, reasoning: Map<String, Value>, (foreign, short): (bool, bool), ids: &mut Ids) -> Value {
     match message.role {
         Role::User if message.blobs().next().is_none() => json!({"role": "user", "content": message.text()}),
@@ -336,11 +338,8 @@ fn value(message: &Message, reasoning: Map<String, Value>, (foreign, short): (bo
             ids.begin();
             let mut named = |call: &ToolCall| {
                 let is_short = |id: &str| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric());
-                let id = match short {
-                    true if foreign || !is_short(&call.id) => ids.rename_short(),
-                    false if foreign => ids.rename(),
-                    _ => call.id.clone(),
-                };
+                let own = (!foreign && (!short || is_short(&call.id))).then_some(call.id.as_str());
+                let id = ids.unused(own, short);
                 ids.open(&call.id, Some(id.clone()), &call.name);
                 self::call(call, &id)
             };

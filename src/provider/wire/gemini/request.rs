@@ -127,11 +127,19 @@ fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<Strin
         let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
         match (&part.body, seal) {
             (Body::Call(call), Some(seal)) => {
-                let sealed = RawObject::parse(&seal).and_then(|part| RawObject::parse(part.raw("functionCall")?));
+                let part = RawObject::parse(&seal);
+                let sealed = part.as_ref().and_then(|part| RawObject::parse(part.raw("functionCall")?));
                 let of_seal = |field: &str| sealed.as_ref().and_then(|function| function.text(field));
-                // A call goes by the name in its seal, and gets no id that the server did not give.
-                ids.open(&call.id, of_seal("id"), of_seal("name").as_deref().unwrap_or(&call.name));
-                parts.push(seal);
+                // A call goes by the name in its seal, and gets no id where the server gave none.
+                let given = of_seal("id");
+                let sent = given.as_deref().map(|given| ids.unused(Some(given), false));
+                ids.open(&call.id, sent.clone(), of_seal("name").as_deref().unwrap_or(&call.name));
+                parts.push(match (part, &sealed, sent) {
+                    (Some(part), Some(function), Some(id)) if given.as_ref() != Some(&id) => {
+                        part.with_json("functionCall", &function.with("id", &id))
+                    }
+                    _ => seal,
+                });
             }
             (Body::Call(call), None) => {
                 ids.open(&call.id, None, &arguments::name(call));

@@ -81,9 +81,10 @@ fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
         let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
         match (&part.body, seal) {
             (Body::Call(call), seal) => {
-                let id = if own { call.id.clone() } else { ids.rename() };
+                let id = ids.unused(own.then_some(call.id.as_str()), false);
                 ids.open(&call.id, Some(id.clone()), &call.name);
-                items.push(seal.map_or_else(|| function_call(call, &id), |seal| arguments::sealed(seal, call)));
+                let sealed = |seal| arguments::sealed(seal, call, ("call_id", &id));
+                items.push(seal.map_or_else(|| function_call(call, &id), sealed));
             }
             (body, Some(_)) if is_thought(body) && led_to.is_none_or(|led_to| led_to < at) => {}
             (_, Some(seal)) => items.push(seal),

@@ -64,7 +64,37 @@ impl Keeping {
 
     /// Notes the call that is about to be answered.
     pub fn begin_call(&mut self, call: &Notification) {
+        self.begin_archived_anew();
         self.left.begin(*call);
+    }
+
+    /// Begins anew with the paths whose states were archived when someone else's change of them was: what is there now is
+    /// kept before it is changed, and at once where it is open for writing.
+    fn begin_archived_anew(&mut self) {
+        let paths = self.staging.sealed_by_another().unwrap_or_default();
+        if paths.is_empty() {
+            return;
+        }
+        for path in &paths {
+            self.saved.remove(path);
+            self.new_folders.remove(path);
+            self.own.remove(path);
+            self.left.forget(path);
+            self.summary.add_meanwhile(path.clone());
+        }
+        self.archived.extend(paths.iter().cloned());
+        self.copied.clear();
+        let (open, call) = (open_files(), self.left.call.take());
+        let may_wait = std::mem::take(&mut self.copies.may_wait);
+        for path in paths.iter().filter(|path| !path.ends_with('/')).map(|path| self.path_of(path)).collect::<Vec<_>>()
+        {
+            if meta_of(&path).is_some_and(|meta| meta.is_file() && open.contains(&inode(&meta))) {
+                // The call that opened it is over: there is nothing to refuse.
+                let _ = self.write(&path, false);
+                self.question = None;
+            }
+        }
+        (self.copies.may_wait, self.left.call) = (may_wait, call);
     }
 
     /// Notes that no call is answered: what is kept now is only looked at.
@@ -74,6 +104,7 @@ impl Keeping {
 
     /// Looks which paths the command has left. Every call waits meanwhile.
     pub fn look_for_left(&mut self) {
+        self.begin_archived_anew();
         let begun = Instant::now();
         let Some(over) = self.left.take_over() else { return };
         let is_kept = |name: &String| self.saved.contains(name) && !name.ends_with('/');
@@ -116,6 +147,7 @@ impl Keeping {
             // The workspace itself went, and its files with it.
             return;
         }
+        self.begin_archived_anew();
         let open = self.own.keys().filter(|name| !self.is_loose(name));
         let known: BTreeSet<String> = open.chain(self.left.names()).cloned().collect();
         for name in known {

@@ -9,7 +9,7 @@ use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::copies::share_file;
 use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
-use crate::shell::message::{HoldAnswer, HoldReason};
+use crate::shell::message::{CALL_REFUSED, HoldAnswer, HoldReason};
 use crate::workspace::repository_above;
 
 /// The folder of a repository.
@@ -165,11 +165,11 @@ impl Keeping {
             CallConsent::Unasked if reason == HoldReason::TooLarge => {
                 let is_single = question.bytes.is_some_and(|bytes| bytes > self.limits.file);
                 let limit = if is_single { "shell.keepFile" } else { "shell.keepTotal" };
-                self.unarchived(Path::new(&path), &format!("{why}: the call was refused; {limit} raises the limit"))?;
+                self.unarchived(Path::new(&path), &format!("{why}: {CALL_REFUSED}; {limit} raises the limit"))?;
                 Err(number)
             }
             CallConsent::Unasked | CallConsent::Said(_) => {
-                self.unarchived(Path::new(&path), &format!("{why}: the call was refused"))?;
+                self.unarchived(Path::new(&path), &format!("{why}: {CALL_REFUSED}"))?;
                 Err(number)
             }
         }

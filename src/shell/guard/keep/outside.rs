@@ -61,9 +61,9 @@ impl Keeping {
         if self.places.of(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
     }
 
-    /// Returns when the session began, in nanoseconds since 1970; none: there is no sandbox.
+    /// Returns when the session began, in nanoseconds since 1970; none: nothing is refused for its age.
     pub fn since(&self) -> Option<u64> {
-        Some(self.bounds.as_ref()?.since)
+        Some(self.bounds.as_ref().filter(|bounds| !bounds.names_only)?.since)
     }
 
     /// Answers for something outside the workspace that is about to be changed, or made where nothing is.
@@ -73,17 +73,25 @@ impl Keeping {
             return Ok(());
         }
         if path.starts_with(TERMINALS) && there.is_some_and(|meta| is_older(meta, bounds.since)) {
-            return self.refuse(path);
+            return self.beyond(path);
         }
         if TEMPORARY.iter().any(|folder| path.starts_with(folder)) {
             let own = there.is_none_or(|meta| self.made.contains(path) || is_newer(meta, bounds.since));
             if there.is_none() {
                 self.made.insert(path.to_path_buf());
             }
-            return if own { Ok(()) } else { self.refuse(path) };
+            return if own { Ok(()) } else { self.beyond(path) };
         }
         match bounds.write.iter().any(|free| path.starts_with(free)) {
             true => Ok(()),
+            false => self.beyond(path),
+        }
+    }
+
+    /// Answers for something beyond the bounds: it is refused, or named where the person switched the sandbox off.
+    fn beyond(&mut self, path: &Path) -> Verdict {
+        match self.bounds.as_ref().is_some_and(|bounds| bounds.names_only) {
+            true => self.unarchived(path, "outside the workspace, and shell.sandbox is off"),
             false => self.refuse(path),
         }
     }

@@ -23,7 +23,7 @@ impl Keeping {
 
     /// Returns whether a file or link was not there before: it lies in a new folder, or in the place of an old one.
     pub(super) fn is_new(&self, name: &str) -> bool {
-        self.is_in_new(name) || self.was_folder(name)
+        !self.archived.contains(name) && (self.is_in_new(name) || self.was_folder(name))
     }
 
     /// Returns whether a path lies in a folder that was not there before. What other threads moved there between the

@@ -94,14 +94,19 @@ impl Said {
             RestoreStatus::NotUndone(why) => {
                 (look.glyphs.dot, Role::Attention, say::not_undone().into(), Role::Text, None, why.clone())
             }
-            RestoreStatus::Foreign { at, counts, choice, .. } => {
+            RestoreStatus::Foreign { at, counts, choice, is_later, .. } => {
+                let changed = if *is_later { say::changed_later() } else { say::foreign() };
                 let words = match choice {
-                    None => say::foreign(),
+                    None => changed,
                     Some(ForeignChoice::Keep) => say::kept(),
                     Some(ForeignChoice::Merge) => say::will_merge(),
                     Some(ForeignChoice::RestoreVersion) => say::will_restore_version(),
                 };
-                let why = at.map(|at| say::at(&times::exact(&ctx.clock(), at))).unwrap_or_default();
+                let why = match at {
+                    _ if *is_later && choice.is_some() => changed.to_string(),
+                    Some(at) if !is_later => say::at(&times::exact(&ctx.clock(), *at)),
+                    _ => String::new(),
+                };
                 (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
             }
         };
@@ -112,6 +117,16 @@ impl Said {
     fn cells(&self) -> usize {
         let why = cells(&records::localized(&self.why));
         cells(&self.words) + if why > 0 { why + 2 } else { 0 }
+    }
+}
+
+/// Returns the words behind a path that fit beside it. Where none do, the row above has said why.
+fn fitting<'w>(path: &str, words: &'w str, short: &'w str, width: usize) -> &'w str {
+    let name = cells(&path[cut::name_start(path)..]);
+    match () {
+        () if cells(path) + cells(words) <= width => words,
+        () if name + cells(short) <= width => short,
+        () => say::choose_shorter(),
     }
 }
 
@@ -332,7 +347,8 @@ impl RestoreList {
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
         let current_file = self.current_file().map(|i| &self.previews[i]);
-        let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = current_file
+        let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, is_later, .. } }) =
+            current_file
         else {
             let is_empty = self.proposal.files.is_empty();
             let show = Some((Action::Open, if is_empty { say::ends() } else { say::previews() }));
@@ -348,17 +364,13 @@ impl RestoreList {
             return;
         };
         let words = match counts.added {
+            _ if *is_later => say::choose_later().to_string(),
             0 => say::choose_foreign().to_string(),
             1 => say::choose_line().to_string(),
             n => say::choose_lines(&thousands(n)),
         };
-        // Where both do not fit the row above has said why.
-        let name = cells(&path[cut::name_start(path)..]);
-        let words = match () {
-            () if cells(path) + cells(&words) <= width => words.as_str(),
-            () if name + cells(say::choose_short()) <= width => say::choose_short(),
-            () => say::choose_shorter(),
-        };
+        let short = if *is_later { say::choose_later_short() } else { say::choose_short() };
+        let words = fitting(path, &words, short, width);
         let room = width.saturating_sub(cells(words)).max(12);
         let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
         spans.push(span(words, text));

@@ -157,6 +157,7 @@ fn previews() -> Vec<RestorePreview> {
                 choice: None,
                 conflicts: Some(0),
                 rung: None,
+                is_later: false,
             },
         ),
         preview("src/money.rs", RestoreStatus::Equal),
@@ -236,6 +237,7 @@ fn a_restore_of_nothing_is_ended_by_the_key_that_goes_on() {
         choice: Some(ForeignChoice::Keep),
         conflicts: None,
         rung: None,
+        is_later: false,
     };
     let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: kept }];
     archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::clone(&nothing), previews)), NOW);
@@ -259,6 +261,7 @@ fn previews_come_before_the_proposal() {
         choice: Some(ForeignChoice::Merge),
         conflicts: Some(0),
         rung: None,
+        is_later: false,
     };
     archive
         .apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn)), NOW);

@@ -13,6 +13,7 @@ use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait
 use crate::text::time::Clock;
 use crate::tui::action::Context;
 use crate::tui::look::Look;
+use crate::tui::pane::verb_column;
 use crate::tui::text::markdown::{prose, styled};
 use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, show};
@@ -164,7 +165,7 @@ pub(super) fn run_of_calls(
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
     let all: Vec<CallSummary> = calls.iter().map(|(_, d)| d.clone()).collect();
-    let text = words::fitted(&words::steps(&all, look.glyphs.dot), width.saturating_sub(2), look.glyphs.cut);
+    let text = words::steps(&all, look.glyphs.dot).fitted(width.saturating_sub(2), look.glyphs.cut);
     let mut out = vec![fold_line(text, open, width, look)];
     if !open {
         // What went wrong is never folded away.
@@ -188,9 +189,10 @@ pub(super) fn run_of_calls(
     }
     let (theme, glyphs) = (look.theme, look.glyphs);
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let names = all.iter().map(|d| cells(verbs::localized(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
+    let column = verb_column::of(all.iter().map(|did| (did.name.as_str(), &did.verb, did.state)));
     for did in &all {
         let (mark, role) = mark(did, look);
+        let names = verb_column::in_row(&did.verb, column);
         let name = cut::end(verbs::localized(&did.verb.short), names, glyphs.cut);
         let summary = did.result();
         let room = width.saturating_sub(names + cells(summary) + 7);

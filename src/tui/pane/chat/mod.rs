@@ -35,7 +35,7 @@ use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
 use words::sentences;
-pub(super) use words::{count_steps, fitted, summary_of};
+pub(super) use words::{StepWords, count_steps, summary_of};
 
 /// The conversation.
 #[derive(Debug, Default)]
@@ -368,6 +368,12 @@ impl Chat {
         self.current(ChatBlock::folds)
     }
 
+    /// Returns whether Enter closes a fold.
+    pub fn closes_fold(&self) -> bool {
+        let is_open = |n: usize| self.window.units.get(n).is_some_and(|unit| unit.open);
+        self.current_notice().and_then(first_offer).is_none() && self.current_fold().is_some_and(is_open)
+    }
+
     fn toggle(&mut self, unit: Option<usize>) {
         if let Some((number, unit)) = unit.and_then(|n| Some((n, self.window.units.get_mut(n)?))) {
             unit.open = !unit.open;
@@ -479,7 +485,7 @@ impl Chat {
 /// Shows that rows are selected: a bar in the first column, and the tint over all.
 fn select(rows: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let rows = rows.intersection(buf.area);
-    paint::tint(buf, rows, ctx.theme.style(Role::Selection));
+    paint::tint(buf, rows, ctx.theme);
     for y in rows.top()..rows.bottom() {
         paint::text(buf, rows.x, y, 1, ctx.glyphs.selected, ctx.theme.on(Role::Focus, Role::Selection));
     }

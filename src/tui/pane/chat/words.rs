@@ -114,48 +114,97 @@ impl CallSummary {
     }
 }
 
-/// Returns `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not
-/// over yet the present form tells. What the person ran is no step.
-pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
-    let took: Duration = calls.iter().filter_map(|c| c.took).sum();
-    let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
-    let parts = parts(calls).join(", ");
-    if calls.iter().all(|call| call.output.is_some()) {
-        return format!("{parts}{time}");
-    }
-    format!("{}: {parts}{time}", count::steps(count_steps(calls.iter().map(|call| call.step))))
+/// A run of calls in words: `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::tui::pane) struct StepWords {
+    /// `41 steps: `.
+    begin: String,
+    /// The parts of what was done, by verb: they give way where there is no room.
+    done: Vec<String>,
+    /// The counts of calls that ended otherwise, or the result of one, with what separates them from the rest: `, 1 failed`.
+    end: String,
+    /// ` · 12 s`.
+    time: String,
 }
 
-/// Returns what calls did, by verb, and how many ended otherwise.
-fn parts(calls: &[CallSummary]) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
+impl StepWords {
+    /// Returns them in `width` cells. How calls ended stays whole: the parts before it are left out whole, and one that
+    /// stands alone loses its end.
+    pub(in crate::tui::pane) fn fitted(&self, width: usize, cut: &str) -> String {
+        /// Cells of a part that stands alone, at least.
+        const LEAST: usize = 8;
+        let with = |done: &str, time: &str| format!("{}{done}{}{time}", self.begin, self.end);
+        let all = with(&self.done.join(", "), &self.time);
+        if cells(&all) <= width {
+            return all;
+        }
+        for time in [self.time.as_str(), ""] {
+            let room = width.saturating_sub(cells(&with("", time)));
+            if let [one] = self.done.as_slice() {
+                if room >= LEAST {
+                    return with(&cut::end(one, room, cut), time);
+                }
+                continue;
+            }
+            let mut some = (1..self.done.len()).rev().map(|n| format!("{}, {cut}", self.done[..n].join(", ")));
+            if let Some(some) = some.find(|some| cells(some) <= room) {
+                return with(&some, time);
+            }
+        }
+        cut::end(&with(if self.done.is_empty() { "" } else { cut }, ""), width, cut).into_owned()
+    }
+
+    /// Returns them whole.
+    #[cfg(test)]
+    fn whole(&self) -> String {
+        self.fitted(usize::MAX, "…")
+    }
+}
+
+/// Returns a run of calls in words; a single call names its file. Of what is not over yet the present form tells. What
+/// the person ran is no step.
+pub(super) fn steps(calls: &[CallSummary], dot: &str) -> StepWords {
+    let took: Duration = calls.iter().filter_map(|c| c.took).sum();
+    let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
+    let begin = match calls.iter().all(|call| call.output.is_some()) {
+        true => String::new(),
+        false => format!("{}: ", count::steps(count_steps(calls.iter().map(|call| call.step)))),
+    };
+    let done = done_parts(calls);
+    StepWords { begin, end: end_of(calls, !done.is_empty()), done, time }
+}
+
+/// Returns what calls did, by verb.
+fn done_parts(calls: &[CallSummary]) -> Vec<String> {
     if let [one] = calls {
         let again = if one.again { say::again() } else { "" };
-        let mut words = format!("{} {}{again}", verbs::localized(one.form()), one.main).trim_end().to_string();
-        if one.is_unsuccessful || one.output.is_some() && one.state == CallState::Done {
-            words.push_str(&format!(": {}", one.summary));
-        }
-        parts.push(words);
-    } else {
-        for over in [true, false] {
-            let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
-            let mut seen: Vec<(&str, usize)> = Vec::new();
-            for verb in same.map(CallSummary::form) {
-                match seen.iter_mut().find(|(known, _)| *known == verb) {
-                    Some((_, n)) => *n += 1,
-                    None => seen.push((verb, 1)),
-                }
-            }
-            parts.extend(seen.into_iter().map(|(verb, n)| {
-                let what = what_ran(calls.iter().filter(|c| c.counts() && c.form() == verb));
-                [verbs::localized(verb).to_string(), what, thousands(n)]
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            }));
-        }
+        return vec![format!("{} {}{again}", verbs::localized(one.form()), one.main).trim_end().to_string()];
     }
+    let mut parts: Vec<String> = Vec::new();
+    for over in [true, false] {
+        let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
+        let mut seen: Vec<(&str, usize)> = Vec::new();
+        for verb in same.map(CallSummary::form) {
+            match seen.iter_mut().find(|(known, _)| *known == verb) {
+                Some((_, n)) => *n += 1,
+                None => seen.push((verb, 1)),
+            }
+        }
+        parts.extend(seen.into_iter().map(|(verb, n)| {
+            let what = what_ran(calls.iter().filter(|c| c.counts() && c.form() == verb));
+            [verbs::localized(verb).to_string(), what, thousands(n)]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        }));
+    }
+    parts
+}
+
+/// Returns how calls ended otherwise, behind what they did where anything `is_before`.
+fn end_of(calls: &[CallSummary], is_before: bool) -> String {
+    let mut parts: Vec<String> = Vec::new();
     let undone = [
         (calls.iter().filter(|call| call.undone().is_all()).count(), say::undone()),
         (calls.iter().filter(|call| call.undone().is_any() && !call.undone().is_all()).count(), say::undone_in_part()),
@@ -180,7 +229,14 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
             n => parts.push(say::with_state(&n, &word)),
         }
     }
-    parts
+    let result = match calls {
+        [one] if one.is_unsuccessful || one.output.is_some() && one.state == CallState::Done => {
+            format!(": {}", one.summary)
+        }
+        _ => String::new(),
+    };
+    let gap = if is_before && !parts.is_empty() { ", " } else { "" };
+    format!("{result}{gap}{}", parts.join(", "))
 }
 
 /// Returns `cargo test`: the words that the commands of these calls begin with, two at most; empty: the calls ran none, or
@@ -201,9 +257,11 @@ fn what_ran<'a>(calls: impl Iterator<Item = &'a CallSummary>) -> String {
 }
 
 /// Returns `33 earlier steps: read 15, edited 6, 1 failed`.
-pub(in crate::tui::pane) fn summary_of<'a>(calls: impl Iterator<Item = &'a Call>) -> String {
+pub(in crate::tui::pane) fn summary_of<'a>(calls: impl Iterator<Item = &'a Call>) -> StepWords {
     let calls: Vec<CallSummary> = calls.map(|call| CallSummary::new(call, false)).collect();
-    format!("{}: {}", count::earlier_steps(count_steps(calls.iter().map(|call| call.step))), parts(&calls).join(", "))
+    let begin = format!("{}: ", count::earlier_steps(count_steps(calls.iter().map(|call| call.step))));
+    let done = done_parts(&calls);
+    StepWords { begin, end: end_of(&calls, !done.is_empty()), done, time: String::new() }
 }
 
 /// Counts the steps of the model that made calls, by the numbers of their steps: neighbours of one number are one step,
@@ -212,23 +270,6 @@ pub(in crate::tui::pane) fn count_steps(steps: impl Iterator<Item = u32>) -> usi
     let mut before = 0;
     let is_next = |step: &u32| *step == 0 || *step != std::mem::replace(&mut before, *step);
     steps.filter(is_next).count()
-}
-
-/// Returns a run of calls in `width` cells: parts that have no room are left out whole.
-pub(in crate::tui::pane) fn fitted(text: &str, width: usize, cut: &str) -> String {
-    if cells(text) <= width {
-        return text.to_string();
-    }
-    let mut sentence = "";
-    for (at, _) in text.match_indices(", ") {
-        if cells(&text[..at]) + 2 + cells(cut) <= width {
-            sentence = &text[..at + 2];
-        }
-    }
-    match sentence {
-        "" => cut::end(text, width, cut).into_owned(),
-        sentence => format!("{sentence}{cut}"),
-    }
 }
 
 /// Returns `4 s`, `2 min`.
@@ -289,7 +330,7 @@ mod tests {
     #[test]
     fn steps_in_words() {
         use CallState::*;
-        let said = |calls: &[CallSummary]| steps(calls, "·");
+        let said = |calls: &[CallSummary]| steps(calls, "·").whole();
         let three = [
             did("readFile", "src/cart.rs", Done),
             did("readFile", "src/catalog.rs", Done),
@@ -326,11 +367,11 @@ mod tests {
             };
             CallSummary::new(&call, false)
         };
-        assert_eq!(steps(&[ran("make test", 1)], "·"), "1 step: ran make test: exit 1");
-        assert_eq!(steps(&[ran("make test", 0)], "·"), "1 step: ran make test");
-        assert_eq!(steps(&[ran("make a", 1), ran("make b", 0)], "·"), "2 steps: ran make 2, 1 failed");
+        assert_eq!(steps(&[ran("make test", 1)], "·").whole(), "1 step: ran make test: exit 1");
+        assert_eq!(steps(&[ran("make test", 0)], "·").whole(), "1 step: ran make test");
+        assert_eq!(steps(&[ran("make a", 1), ran("make b", 0)], "·").whole(), "2 steps: ran make 2, 1 failed");
         let typed = CallSummary { output: Some((vec!["3".into()], 2)), ..ran("seq 3", 0) };
-        assert_eq!(steps(&[typed], "·"), "ran seq 3: exit 0");
+        assert_eq!(steps(&[typed], "·").whole(), "ran seq 3: exit 0");
     }
 
     #[test]
@@ -339,7 +380,7 @@ mod tests {
             let verb = Verb { short: "run".into(), doing: "running".into(), done: "ran".into(), one: String::new() };
             let ran = |text: &&str| CallSummary { verb: verb.clone(), ..did("runCommand", text, CallState::Done) };
             let calls: Vec<_> = texts.iter().map(ran).collect();
-            steps(&calls, "·").split_once(": ").expect("its words").1.to_string()
+            steps(&calls, "·").whole().split_once(": ").expect("its words").1.to_string()
         };
         assert_eq!(ran(&["cargo test --lib", "cargo test money", "cargo test"]), "ran cargo test 3");
         assert_eq!(ran(&["cargo test", "cargo check"]), "ran cargo 2");
@@ -350,12 +391,28 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_left_out_whole() {
-        let text = "6 calls: read 2 files, searched 2 folders, edited 2 files";
-        assert_eq!(fitted(text, 80, "…"), text);
-        assert_eq!(fitted(text, 50, "…"), "6 calls: read 2 files, searched 2 folders, …");
-        assert_eq!(fitted(text, 24, "…"), "6 calls: read 2 files, …");
-        assert_eq!(fitted(text, 10, "…"), "6 calls: …");
+    fn what_has_no_room_is_left_out_whole_and_how_it_ended_stays() {
+        let words = |done: &[&str], end: &str, time: &str| StepWords {
+            begin: "6 calls: ".into(),
+            done: done.iter().map(|part| part.to_string()).collect(),
+            end: end.into(),
+            time: time.into(),
+        };
+        let three = words(&["read 2 files", "searched 2 folders", "edited 2 files"], "", "");
+        let whole = "6 calls: read 2 files, searched 2 folders, edited 2 files";
+        assert_eq!((three.fitted(80, "…"), three.whole()), (whole.into(), whole.into()));
+        assert_eq!(three.fitted(50, "…"), "6 calls: read 2 files, searched 2 folders, …");
+        assert_eq!(three.fitted(24, "…"), "6 calls: read 2 files, …");
+        assert_eq!(three.fitted(10, "…"), "6 calls: …");
+        let failed = words(&["read 2", "searched 2", "edited 2"], ", 1 failed", " · 12 s");
+        assert_eq!(failed.fitted(47, "…"), "6 calls: read 2, searched 2, …, 1 failed · 12 s");
+        assert_eq!(failed.fitted(36, "…"), "6 calls: read 2, …, 1 failed · 12 s");
+        assert_eq!(failed.fitted(30, "…"), "6 calls: read 2, …, 1 failed");
+        assert_eq!(failed.fitted(22, "…"), "6 calls: …, 1 failed");
+        let one = words(&["ran cargo test --workspace --all-targets"], ": exit 101", " · 4.2 s");
+        assert_eq!(one.fitted(44, "…"), "6 calls: ran cargo test -…: exit 101 · 4.2 s");
+        assert_eq!(one.fitted(30, "…"), "6 calls: ran cargo …: exit 101");
+        assert_eq!(one.fitted(22, "…"), "6 calls: …: exit 101");
     }
 
     #[test]

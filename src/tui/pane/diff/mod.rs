@@ -38,7 +38,7 @@ pub use view::View;
 
 use super::paint::{self, Pen, span};
 use crate::messages::diff as say;
-use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, State};
+use crate::proposal::{Counts, FileChange, HunkCount, MergeRung, Proposal, ProposalId, RestorePreview, State};
 use crate::protocol::{EventBody, Listing, Outcome, ProposalEvent, Query};
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
@@ -128,10 +128,10 @@ impl Diff {
         }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
-            Outcome::Applied { hunks, merged, .. } => match merged.iter().map(|file| file.rung).max() {
-                Some(rung) => Settled::Merged(*hunks, rung),
-                None if hunks.rejected > 0 => Settled::Part(*hunks),
-                None => Settled::Said(say::written()),
+            Outcome::Applied { hunks, merged, changeset } => match merged.iter().map(|file| file.rung).max() {
+                Some(rung) if rung != MergeRung::There || changeset.is_none() => Settled::Merged(*hunks, rung),
+                _ if hunks.rejected > 0 => Settled::Part(*hunks),
+                _ => Settled::Said(say::written()),
             },
             Outcome::Refused => Settled::Part(HunkCount { accepted: 0, rejected: page.choices.total() }),
             Outcome::Conflict { .. } => Settled::Said(say::not_written_changed()),

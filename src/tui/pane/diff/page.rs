@@ -6,8 +6,8 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
-use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal, State};
-use crate::protocol::{Command, ProposalTest, RestoreRequest, UNDO};
+use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal};
+use crate::protocol::{Command, ProposalTest, RestoreRequest, ReviewedFile, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
@@ -85,8 +85,9 @@ impl Settled {
     pub fn words(self) -> String {
         match self {
             Settled::Said(words) => words.to_string(),
-            Settled::Part(HunkCount { accepted: 0, rejected: 1 }) => say::not_written().into(),
+            Settled::Part(HunkCount { accepted: 0, .. }) => say::rejected().into(),
             Settled::Part(n) => say::written_of(&n.accepted, &count::hunks(n.accepted + n.rejected)),
+            Settled::Merged(_, MergeRung::There) => say::already_there().into(),
             Settled::Merged(HunkCount { rejected: 0, .. }, rung) => {
                 say::merged(&say::written(), &records::localized(rung.said()))
             }
@@ -161,12 +162,13 @@ impl DiffPage {
         }
     }
 
-    /// Returns each file of which something is not kept: its path, its state as it is shown, and the one that is wanted.
-    pub fn wanted(&self) -> Vec<(String, State, State)> {
-        let files = self.proposal.files.iter().enumerate();
-        files
-            .filter_map(|(f, file)| Some((file.path.clone(), file.after.clone(), self.choices.wanted(f, file)?)))
-            .collect()
+    /// Returns each file of which something is not kept.
+    pub fn wanted(&self) -> Vec<ReviewedFile> {
+        let wanted = |(f, file): (usize, &FileChange)| {
+            let (path, displayed, is_whole) = (file.path.clone(), file.after.clone(), file.unit.is_some());
+            Some(ReviewedFile { path, is_whole, displayed, then: self.choices.wanted(f, file)? })
+        };
+        self.proposal.files.iter().enumerate().filter_map(wanted).collect()
     }
 
     /// Returns whether there is a decision to undo.

@@ -267,8 +267,11 @@ impl FileView {
                 }
                 (None, to) => hunk.note = Some(say::moves_to(&to.as_deref().unwrap_or(say::another_path()))),
             },
-            HunkKind::Binary => hunk.note = Some(change.unit.clone().unwrap_or_else(|| binary_change(change))),
+            HunkKind::Binary => hunk.note = Some(binary_change(change)),
             HunkKind::Mode => hunk.note = Some(mode_change(change)),
+        }
+        if let Some(words) = &change.unit {
+            hunk.note = Some(records::localized(words).into_owned());
         }
         hunk.parts = align::parts(&self.before, hunk.before.clone(), &self.after, hunk.after.clone(), budget);
     }

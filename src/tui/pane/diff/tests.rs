@@ -220,6 +220,16 @@ fn a_merge_is_named_where_the_outcome_is() {
         let Stage::Settled(settled) = diff.page.as_ref().expect("a page").stage else { panic!("settled") };
         assert_eq!(settled.words(), words);
     }
+    // What was there already was not written.
+    let there: Vec<_> = merged.iter().map(|file| MergedFile { rung: MergeRung::There, ..file.clone() }).collect();
+    for (changeset, words) in [(None, "already there, nothing was written"), (Some("c".to_string()), "written")] {
+        let mut diff = pane(140, 35, shop());
+        let hunks = HunkCount { accepted: 3, rejected: 0 };
+        let outcome = Outcome::Applied { hunks, changeset, merged: there.clone() };
+        diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(7), outcome)), 0);
+        let Stage::Settled(settled) = diff.page.as_ref().expect("a page").stage else { panic!("settled") };
+        assert_eq!(settled.words(), words);
+    }
     // One that was planned, as an undo over someone else's change.
     let mut planned = shop();
     planned.files.iter_mut().flat_map(|file| &mut file.hunks).for_each(|hunk| hunk.found = None);

@@ -12,6 +12,7 @@ use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
+use crate::tui::pane::verb_column;
 use crate::tui::text::highlight::Code;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
@@ -39,7 +40,7 @@ impl Tools {
             let mut rows = RowPainter { pen, y: *at as isize - self.top as isize, ctx };
             rows.y += isize::from(entry.apart);
             let start = rows.y;
-            rows.call(entry, self.verbs, next == Some(i));
+            rows.call(entry, verb_column::in_row(&entry.call.verb, self.verbs), next == Some(i));
             rows.body(self, i, entry);
             if ctx.focus && self.selected == Some(i) {
                 for y in (start..rows.y).filter_map(|y| u16::try_from(y).ok()) {

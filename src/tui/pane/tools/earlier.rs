@@ -3,7 +3,7 @@
 use super::Tools;
 use super::entry::CallEntry;
 use crate::tui::look::Ctx;
-use crate::tui::pane::chat::{fitted, summary_of};
+use crate::tui::pane::chat::summary_of;
 use crate::tui::pane::paint::Pen;
 use crate::tui::theme::Role;
 
@@ -86,7 +86,7 @@ impl Tools {
     pub(super) fn draw_earlier(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         if self.earlier.count > 0 && self.top == 0 {
             let room = usize::from(pen.width().saturating_sub(2));
-            let words = fitted(&self.earlier.words, room.saturating_sub(2), ctx.glyphs.cut);
+            let words = self.earlier.words.fitted(room.saturating_sub(2), ctx.glyphs.cut);
             pen.put(1, 0, &format!("{} {words}", ctx.glyphs.more), room, ctx.theme.style(Role::Dim));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::fields::Field;
 use crate::protocol::{Call, CallState, ItemId, PreviewLine};
+use crate::tui::pane::chat::StepWords;
 use crate::tui::text::{cut, show, wrap};
 
 /// Lines of an unfinished argument that are shown: its last ones.
@@ -14,7 +15,8 @@ pub(super) struct EarlierCalls {
     pub(super) count: usize,
     /// True if the person unfolded the earlier calls.
     pub(super) open: bool,
-    pub(super) words: String,
+    /// The summary of what they did.
+    pub(super) words: StepWords,
 }
 
 /// The calls that are looked for.

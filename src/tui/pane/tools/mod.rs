@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
-use crate::messages::{count, tools as say, verbs};
+use crate::messages::{count, tools as say};
 use crate::protocol::{Call, CallState, Command, EventBody, Item, ItemId, Listing, Query};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
@@ -28,6 +28,7 @@ use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::count_steps;
 use crate::tui::pane::mark::Mark;
+use crate::tui::pane::verb_column;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 pub use jobs::OwnCommand;
@@ -37,10 +38,6 @@ use fields::Field;
 use jobs::Jobs;
 use viewer::Viewer;
 
-/// Cells of the column of verbs at least.
-const VERB: usize = 6;
-/// Cells of a tool's name at most.
-const NAME: usize = 17;
 /// Lines of a preview before `⋯ 9 more lines`.
 const PREVIEW: usize = 4;
 /// Lines of a preview while its command runs.
@@ -151,7 +148,6 @@ impl Tools {
     }
 
     /// Returns whether a result is shown whole: Esc and Enter close it.
-    #[cfg(test)]
     pub fn is_viewing(&self) -> bool {
         self.viewer.is_some()
     }
@@ -390,10 +386,10 @@ impl Tools {
             rows.truncate(REASON);
             entry.reason = rows;
         }
-        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::localized(&e.call.verb.short)));
-        self.verbs = verbs.max().unwrap_or(0).clamp(VERB, NAME);
-        let (width, verbs) = (usize::from(self.size.0), self.verbs);
-        self.calls.iter_mut().for_each(|entry| entry.lay_path(width, verbs));
+        let calls = self.calls.iter().map(|entry| &entry.call);
+        self.verbs = verb_column::of(calls.map(|call| (call.name.as_str(), &call.verb, call.state)));
+        let (width, column) = (usize::from(self.size.0), self.verbs);
+        self.calls.iter_mut().for_each(|entry| entry.lay_path(width, verb_column::in_row(&entry.call.verb, column)));
         self.fold_earlier();
         let folded = self.earlier.count;
         let (mut y, mut tops) = (usize::from(folded > 0), Vec::with_capacity(self.calls.len() + 1));
@@ -485,7 +481,7 @@ impl Tools {
                 }
                 let mut below = pen.part(0, search, area.width, area.height - search);
                 let head = self.head();
-                self.jobs.draw(head - search, self.verbs.max(VERB), &mut below, ctx);
+                self.jobs.draw(head - search, self.verbs.max(verb_column::LEAST), &mut below, ctx);
                 let area = Rect { y: area.y + head, height: area.height - head, ..area };
                 self.draw_calls(&mut Pen::new(buf, area), ctx);
             }

@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::frame::{keys, modal, pair};
 use crate::config::providers;
-use crate::messages::{Text, popups as say};
+use crate::messages::{Text, hints, popups as say};
 use crate::protocol::{ApiKey, ConnectForm, KeyPlaces, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
@@ -462,15 +462,16 @@ impl Connect {
             FormField::Model => say::connect(),
             _ => say::next(),
         };
-        let mut hints = keys(ctx, Context::Form, [(Action::Choose, does)]);
-        hints.extend(pair(ctx, Context::Form, [Action::Up, Action::Down], say::choose()));
+        let mut list = keys(ctx, Context::Form, [(Action::Choose, does)]);
+        list.extend(pair(ctx, Context::Form, [Action::Up, Action::Down], say::choose()));
         let rest = [
             (Action::NextField, say::next_field()),
             (Action::Close, say::back()),
             (Action::PreviousField, say::previous_field()),
+            (Action::Help, hints::help()),
         ];
-        hints.extend(keys(ctx, Context::Form, rest));
-        hints
+        list.extend(keys(ctx, Context::Form, rest));
+        list
     }
 }
 

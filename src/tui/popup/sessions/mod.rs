@@ -1,6 +1,7 @@
 //! The sessions of this project: at start, and for `/sessions` and `/resume`. It takes the whole body.
 
 mod pointer;
+mod preview;
 
 use std::collections::HashMap;
 
@@ -9,8 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{select, thumb};
-use crate::messages::{archive, count, popups as say, times};
-use crate::proposal::Counts;
+use crate::messages::{count, popups as say, times};
 use crate::protocol::{
     Command, ExportFormat, Listing, OnDisk, Query, SessionChange, SessionChoice, SessionPreview, SessionRow,
     SessionState,
@@ -20,7 +20,6 @@ use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::Chat;
-use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
@@ -77,7 +76,14 @@ pub enum SessionsOutcome {
     /// Do this, and go to the main screen.
     Leave(Vec<PaneEffect>),
     /// Ask whether to delete the selected one.
-    Remove(String, String),
+    Remove {
+        /// Its id.
+        id: String,
+        /// Its title.
+        title: String,
+        /// True if another nebula has it open.
+        in_use: bool,
+    },
     /// Ask which format to export the selected one to.
     Export(String),
 }
@@ -198,7 +204,10 @@ impl Sessions {
                 SessionState::Open | SessionState::Ended => open(SessionChoice::Resume(id)),
             },
             Action::Fork => open(SessionChoice::Fork(id)),
-            Action::Remove => SessionsOutcome::Remove(id, row.title.clone()),
+            Action::Remove => {
+                let in_use = row.state == SessionState::InUse;
+                SessionsOutcome::Remove { id, title: row.title.clone(), in_use }
+            }
             Action::Export => SessionsOutcome::Export(id),
             Action::Rename => SessionsOutcome::Stay(vec![PaneEffect::Line {
                 purpose: LineFor::Rename(id),
@@ -235,14 +244,18 @@ impl Sessions {
         }
     }
 
-    /// Deletes a session that the person said to delete.
-    pub fn remove(&mut self, id: &str) -> Vec<PaneEffect> {
+    /// Deletes a session that the person said to delete; it is listed until that is done.
+    pub fn delete(id: &str) -> Effect {
+        Effect::Send(Command::Sessions(SessionChange::Delete(id.to_string())))
+    }
+
+    /// Takes a session that was deleted out of the list. Returns what to ask next.
+    pub fn deleted(&mut self, id: &str) -> Vec<Query> {
+        let before = self.rows.len();
         self.rows.retain(|r| r.id != id);
-        self.all = self.all.map(|all| all.saturating_sub(1));
+        self.all = self.all.map(|all| all.saturating_sub(before - self.rows.len()));
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
-        let mut effects = vec![PaneEffect::send(Command::Sessions(SessionChange::Delete(id.to_string())))];
-        effects.extend(self.look().into_iter().map(PaneEffect::Ask));
-        effects
+        self.look()
     }
 
     /// Returns the id of the selected session.
@@ -368,107 +381,6 @@ impl Sessions {
             _ => String::new(),
         }
     }
-
-    /// Draws the preview below its pane line.
-    pub fn draw_preview(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let Some(p) = self.preview.as_ref().filter(|p| self.current().is_some_and(|r| r.id == p.id)) else { return };
-        let dim = ctx.theme.style(Role::Dim);
-        let files = visible_files(p, area.height);
-        let below = rows_below(files);
-        self.draw_title(p, area, buf, ctx);
-        let chat = Rect { y: area.y + ABOVE, height: area.height.saturating_sub(below + ABOVE), ..area };
-        self.said.draw(chat, buf, ctx);
-        let mut y = area.bottom().saturating_sub(below);
-        let width = usize::from(area.width.saturating_sub(2));
-        if files > 0 {
-            pane_line(Rect { y, height: 1, ..area }, say::on_disk_since(), false, None, buf, ctx);
-            for (path, on_disk) in p.files.iter().take(files) {
-                y += 1;
-                // The name is shown whole first; the words for its state are cut, and the mark says the same.
-                let name = wrap::cells(&path[cut::name_start(path)..]);
-                let at = match on_disk {
-                    OnDisk::Changed { at } => at.map(|at| ctx.clock().minute(at)),
-                    OnDisk::AsLeft => None,
-                };
-                let is_changed = *on_disk != OnDisk::AsLeft;
-                let all = match at {
-                    Some(at) => [say::changed_outside_at(&at), say::outside_at(&at), at],
-                    None if is_changed => [archive::foreign().into(), say::outside().into(), String::new()],
-                    None => [say::as_left().into(), String::new(), String::new()],
-                };
-                let (mark, role) =
-                    if is_changed { (ctx.glyphs.foreign, Role::Attention) } else { (ctx.glyphs.equal, Role::Dim) };
-                let fits = |words: &&String| name + wrap::cells(words) + 4 <= width;
-                let words = all.iter().find(fits).cloned().unwrap_or_default();
-                let style = ctx.theme.style(role).add_modifier(Modifier::BOLD);
-                paint::text(buf, area.x + 1, y, 1, mark, style);
-                let room = width.saturating_sub(wrap::cells(&words) + 4);
-                let name = ctx.theme.style(Role::Path);
-                paint::spans(buf, area.x + 3, y, room, &cut::path_spans(path, room, ctx.glyphs.cut, dim, name));
-                let role = if is_changed { Role::Text } else { Role::Dim };
-                right_text(buf, area, y, &words, ctx.theme.style(role));
-            }
-            y += 1;
-        }
-        self.draw_totals(p, Rect { y: y + 1, height: 2, ..area }, buf, ctx);
-    }
-
-    /// Draws whose preview it is, and when it was begun and went on last.
-    fn draw_title(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let Some(row) = self.current().filter(|_| area.height > 1) else { return };
-        let (clock, y) = (ctx.clock(), area.y + 1);
-        let point = |at: i64| format!("{} {}", times::day_name(&clock, clock.day(at)), clock.minute(at));
-        let times = match begun(&p.id) {
-            Some(begun) if clock.day(begun) == clock.day(row.at) => say::from_to(&point(begun), &clock.minute(row.at)),
-            Some(begun) => say::from_to(&point(begun), &point(row.at)),
-            None => point(row.at),
-        };
-        let room = usize::from(area.width).saturating_sub(wrap::cells(&times) + 4);
-        let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
-        paint::text(buf, area.x + 1, y, room, &cut::end(&row.title, room, ctx.glyphs.cut), bold);
-        right_text(buf, area, y, &times, ctx.theme.style(Role::Dim));
-    }
-
-    /// Returns the beginning of an id that no other session of the list has.
-    fn short_id<'i>(&self, id: &'i str) -> &'i str {
-        let others = |short: &str| self.rows.iter().filter(|row| row.id.starts_with(short)).count() < 2;
-        (4..id.len()).filter_map(|end| id.get(..end)).find(|short| others(short)).unwrap_or(id)
-    }
-
-    fn draw_totals(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
-        let mut spans = Vec::new();
-        if let Some(cost) = p.cost {
-            spans.extend([(say::cost().to_string(), dim), (cost.text(ctx.glyphs.estimated) + "   ", text)]);
-        }
-        if p.counts != Counts::default() {
-            spans.push((say::changes().to_string(), dim));
-            if p.counts.added > 0 {
-                spans.push((format!(" {}{}", ctx.glyphs.added, p.counts.added), ctx.theme.style(Role::Added)));
-            }
-            if p.counts.removed > 0 {
-                spans.push((format!(" {}{}", ctx.glyphs.removed, p.counts.removed), ctx.theme.style(Role::Removed)));
-            }
-        }
-        let gap = if spans.is_empty() { "" } else { "   " };
-        spans.extend([(format!("{gap}id "), dim), (self.short_id(&p.id).to_string(), text)]);
-        let mut x = area.x + 1;
-        for (words, style) in spans {
-            x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
-        }
-        let state = match p.state {
-            SessionState::Open => say::unclean_long(),
-            SessionState::InUse => say::in_use_long(),
-            SessionState::Here | SessionState::Ended => "",
-        };
-        paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);
-    }
-}
-
-fn right_text(buf: &mut Buffer, area: Rect, y: u16, words: &str, style: ratatui::style::Style) {
-    let n = wrap::cells(words);
-    let x = area.right().saturating_sub(1 + n as u16).max(area.x);
-    paint::text(buf, x, y, n, words, style);
 }
 
 fn state_word(state: SessionState, long: bool) -> &'static str {
@@ -479,12 +391,6 @@ fn state_word(state: SessionState, long: bool) -> &'static str {
         SessionState::Here => say::here(),
         SessionState::Ended => "",
     }
-}
-
-/// Returns when a session was begun: its id tells.
-fn begun(id: &str) -> Option<i64> {
-    let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
-    i64::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 12)
 }
 
 /// Files of the preview that are listed in `height` rows.
@@ -528,7 +434,23 @@ mod tests {
         s.act(Action::Down);
         let resume = Command::Open(SessionChoice::Resume("b".into()));
         assert_eq!(s.act(Action::Open), SessionsOutcome::Leave(vec![PaneEffect::send(resume)]));
-        assert_eq!(s.act(Action::Remove), SessionsOutcome::Remove("b".into(), "about b".into()));
+        let (id, title) = ("b".to_string(), "about b".to_string());
+        assert_eq!(s.act(Action::Remove), SessionsOutcome::Remove { id, title, in_use: false });
+    }
+
+    #[test]
+    fn a_session_is_listed_until_it_is_deleted() {
+        let mut s = Sessions::default();
+        let rows = vec![row("a", SessionState::InUse), row("b", SessionState::Ended)];
+        s.answer(&s.ask(), &Listing::Sessions(rows));
+        assert!(matches!(s.act(Action::Remove), SessionsOutcome::Remove { in_use: true, .. }));
+        assert_eq!(Sessions::delete("a"), Effect::Send(Command::Sessions(SessionChange::Delete("a".into()))));
+        assert_eq!(s.count(), 2);
+        assert_eq!(s.deleted("a"), [Query::Preview("b".into())]);
+        assert_eq!((s.count(), s.all, s.selected_id()), (1, Some(1), Some("b")));
+        // What is not listed changes nothing.
+        s.deleted("a");
+        assert_eq!((s.count(), s.all), (1, Some(1)));
     }
 
     #[test]

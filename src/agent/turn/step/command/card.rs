@@ -164,11 +164,11 @@ fn printable(text: &str) -> String {
 
 fn grant_words(judged: &JudgedCommand, call: &CommandCall) -> String {
     let limit = if call.background { say::in_background().into() } else { say::limit(&call.limit.as_secs()) };
-    let bounds = match (judged.has_sandbox, judged.judgement.grant) {
-        (false, _) => say::no_sandbox(),
-        (true, Grant::Read) => words::grant_read(),
-        (true, Grant::Workspace) => say::grant_workspace(),
-        (true, Grant::Online) => say::grant_online(),
+    let bounds = match (judged.no_sandbox(), judged.judgement.grant) {
+        (Some(words), _) => words,
+        (None, Grant::Read) => words::grant_read(),
+        (None, Grant::Workspace) => say::grant_workspace(),
+        (None, Grant::Online) => say::grant_online(),
     };
     format!("{bounds} · {limit}")
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::session::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
+use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
@@ -26,6 +27,8 @@ pub struct JudgedCommand {
     pub keeper: Keeper,
     /// It would run in a sandbox.
     pub has_sandbox: bool,
+    /// The guard alone would refuse what it writes outside the workspace.
+    pub is_held_by_guard: bool,
     /// The reason why no command runs in a view here; none: one may.
     pub no_view: Option<String>,
     /// True if nothing but the keeper keeps it from nebula's own folders, though more should.
@@ -36,6 +39,12 @@ impl JudgedCommand {
     /// Returns whether all that it overwrites is kept by the guard, in a sandbox.
     pub fn is_guarded(&self) -> bool {
         self.keeper == Keeper::Guard && self.has_sandbox
+    }
+
+    /// Returns what it may do as it runs in no sandbox; none: it runs in one.
+    pub fn no_sandbox(&self) -> Option<&'static str> {
+        let words = if self.is_held_by_guard { say::no_sandbox_but_guard() } else { say::no_sandbox() };
+        (!self.has_sandbox).then_some(words)
     }
 
     /// Returns what its calls wait for once `consent` lets it run: the person has seen what its text names.
@@ -135,7 +144,17 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let judgement = judge(&found, &rules, policy, enforced);
         let no_view = shell.no_view();
         let is_own_unprotected = shell.mounts_own(keeper).is_err();
-        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view, is_own_unprotected }
+        JudgedCommand {
+            found,
+            judgement,
+            around,
+            met,
+            keeper,
+            has_sandbox,
+            is_held_by_guard: keeper == Keeper::Guard && !has_sandbox && !off,
+            no_view,
+            is_own_unprotected,
+        }
     });
     judged.await.ok()
 }

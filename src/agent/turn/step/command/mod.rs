@@ -203,6 +203,18 @@ struct Allowed {
     holds: HoldSettings,
 }
 
+/// Judges a command as its text is now, which its entry shows.
+async fn judge_text(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &CommandCall,
+) -> Result<JudgedCommand, CommandResult> {
+    shell::check_text(&call.text).map_err(CommandResult::Failed)?;
+    item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
+    let judged = judge_command(context, call).await;
+    judged.ok_or_else(|| CommandResult::Failed("the command could not be judged: nothing was run".into()))
+}
+
 /// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
 /// call.
 async fn allow(
@@ -213,13 +225,7 @@ async fn allow(
 ) -> Result<Allowed, CommandResult> {
     let mut edited = false;
     loop {
-        if let Err(why) = shell::check_text(&call.text) {
-            return Err(CommandResult::Failed(why));
-        }
-        item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
-        let Some(judged) = judge_command(context, call).await else {
-            return Err(CommandResult::Failed("the command could not be judged: nothing was run".into()));
-        };
+        let judged = judge_text(context, item, call).await?;
         let is_plan = context.settings().mode == Mode::Plan;
         if let Some(why) = judged.refusal().or_else(|| judged.refusal_of_plan(call).filter(|_| is_plan)) {
             return refused(context, call, &judged, why).await;
@@ -241,7 +247,10 @@ async fn allow(
         if judged.is_previewed(context.services.shell.settings.preview, call) {
             return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
-        warn_once(context, &judged).await;
+        let unasked = matches!(judged.judgement.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
+        if unasked {
+            warn_once(context, &judged).await;
+        }
         match judged.judgement.verdict {
             CommandVerdict::Policy => return allowed("policy", context.settings().consent, judged.judgement.grant),
             CommandVerdict::Rule => return allowed("rule", Consent::Rule, judged.judgement.grant),
@@ -266,14 +275,16 @@ async fn allow(
     }
 }
 
-/// Says, the first time, that nothing keeps a command that nobody is asked about from nebula's own folders. A card says it
-/// itself.
+/// Says, the first time, what nothing keeps a command from that nobody is asked about. A card says it itself.
 async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
     let is_unprotected = judged.keeper == Keeper::Scan && judged.is_own_unprotected;
-    let unasked = matches!(judged.judgement.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
+    let lines: Vec<&str> = is_unprotected.then(say::scan_unprotected).into_iter().chain(judged.no_sandbox()).collect();
     let changes = judged.found.class != Class::Read;
-    if is_unprotected && unasked && changes && !context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
-        context.say(Level::Warning, say::scan_unprotected(), "").await;
+    if lines.is_empty() || !changes || context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    for line in lines {
+        context.say(Level::Warning, line, "").await;
     }
 }
 
@@ -298,6 +309,21 @@ fn not_allowed(reason: &str) -> String {
     }
 }
 
+/// Returns the request of a command of the person's own.
+fn request_of_person(text: String) -> CommandRequest {
+    CommandRequest {
+        text,
+        folder: None,
+        grant: Grant::Workspace,
+        consent: Consent::Person,
+        view: None,
+        // Their own words name what it changes.
+        holds: Some(HoldSettings::default()),
+        terminal: None,
+        input: false,
+    }
+}
+
 /// Runs a command of the person's own, without waiting for its end; `told`: the model gets its output with the next
 /// message.
 pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
@@ -313,19 +339,13 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
         let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
         let keeper = keeper(&context).await;
-        let request = CommandRequest {
-            text: call.text.clone(),
-            folder: None,
-            grant: Grant::Workspace,
-            consent: Consent::Person,
-            view: None,
-            // Their own words name what it changes.
-            holds: Some(HoldSettings::default()),
-            terminal: None,
-            input: false,
-        };
+        let request = request_of_person(call.text.clone());
         // It is not judged to be refused: its class is told with it.
-        let class = judge_command(&context, &call).await.map_or("unknown", |judged| judged.found.class.word());
+        let judged = judge_command(&context, &call).await;
+        if let Some(judged) = &judged {
+            warn_once(&context, judged).await;
+        }
+        let class = judged.map_or("unknown", |judged| judged.found.class.word());
         let command = match command::begin(&context, request, keeper, info).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,

@@ -10,6 +10,7 @@ use crate::agent::change::command::{self, Finished, seal_jobs};
 use crate::agent::change::command_event::ended;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestoreParts, execute_proposal};
 use crate::agent::change::holds;
+use crate::agent::change::restore::tell_unwritten;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
@@ -137,6 +138,7 @@ async fn propose(
     let decided =
         execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause(info), stop)
             .await;
+    tell_unwritten(context, &decided).await;
     let is_taken = |file: &&FileChange| decided.written.iter().any(|(path, _)| *path == file.path);
     let changed = proposal.files.iter().filter(is_taken).map(changed_path).collect();
     (result_text(&decided), (decided.changeset.clone(), changed))

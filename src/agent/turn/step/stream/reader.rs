@@ -16,7 +16,7 @@ use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
 use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
-use crate::edit::stream::{EditId, End, Parser, unfenced};
+use crate::edit::stream::{EditId, End, Parser, edits_in_no_format};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
 use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span};
@@ -367,8 +367,9 @@ impl<'a> StepReader<'a> {
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         if whole && self.calls_made == 0 {
-            let files = unfenced(&self.answer.text, Some(self.format), &self.session.files.known());
-            self.pieces(files).await;
+            let (known, calls) = (self.session.files.known(), self.session.tools.calls());
+            let edits = edits_in_no_format(&self.answer.text, Some(self.format), &known, calls);
+            self.pieces(edits).await;
         }
         for (_, edit) in std::mem::take(&mut self.edits) {
             edit.end(None).end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;

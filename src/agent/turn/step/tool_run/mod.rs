@@ -294,6 +294,15 @@ impl ToolRun<'_> {
         self.result(item.id, &call, native, record, &text);
     }
 
+    /// Returns whether the edits that a call is can be read; none: what it is refused for, a definition that was changed
+    /// meanwhile, says nothing of how the model writes edits.
+    fn reads_edits(&self, call: &ToolCall) -> Option<bool> {
+        match arguments(&call.arguments) {
+            Ok(args) => self.session.tools.edits(&call.name, &args).map(|edits| edits.is_ok()),
+            Err(_) => Some(false),
+        }
+    }
+
     /// Proposes neighbouring edits as one proposal; each call gets its result.
     pub async fn flush(&mut self) {
         if self.edits.is_empty() {
@@ -306,7 +315,7 @@ impl ToolRun<'_> {
             match result.call {
                 Some((call, native)) => {
                     let placed = result.record.ok || result.record.edits.iter().all(|e| e.rung.is_some());
-                    self.notes.native_edit_failed |= native && !placed;
+                    self.notes.native_edit_failed |= native && !placed && self.reads_edits(&call).is_some();
                     self.notes.native_edit_placed |= native && result.record.holds_native_edit();
                     self.result(result.item, &call, native, result.record, &result.text);
                 }
@@ -338,8 +347,7 @@ impl ToolRun<'_> {
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::TOOLS);
             // A path that may not be used says nothing of how the model writes edits.
-            let read = arguments(&call.arguments).ok().and_then(|args| self.session.tools.edits(&call.name, &args));
-            self.notes.native_edit_failed |= native && !matches!(read, Some(Ok(_)));
+            self.notes.native_edit_failed |= native && self.reads_edits(call) == Some(false);
         }
         record.display = Some(item.record());
         self.result_with(item.id, call, native, record, why, images);

@@ -3,16 +3,22 @@
 //! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are neither that nor among
 //! the file's versions are someone else's, and are left out of the proposal until something was chosen for them.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+mod goal;
+mod known;
+mod later;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::goal::Goal;
+pub use self::goal::{Choices, is_damaged, state_sha};
+pub use self::known::{LastWritten, LastWrittenLookup, NothingKnown};
+use self::later::{Changed, Joined, changed_since, has_later};
 use super::mode::ModeChanges;
 use super::unit::{repository, whole};
-use super::{Archive, Error, Id, Sha, StoreOps, Version, sha256};
+use super::{Archive, Error, Id, StoreOps, Version, version_before};
 use crate::git::index;
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, Merger, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
-    count_changed, is_in_repository, merge,
+    FileChange, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State, is_in_repository,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -27,7 +33,8 @@ pub enum RestoreTarget {
         /// Normalised paths.
         files: Vec<String>,
     },
-    /// The states before the oldest of these changesets, file by file.
+    /// The effect of these changesets, file by file: the state before the oldest of them or, of a file that another one changed
+    /// later, the present state without theirs.
     Changesets(Vec<Id>),
     /// The states just before this changeset, over all that came after it.
     Since(Id),
@@ -38,99 +45,6 @@ pub enum RestoreTarget {
         /// The version.
         version: Id,
     },
-}
-
-/// The state nebula last wrote to a path.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LastWritten {
-    /// The states that count as nebula's, as [`state_sha`] gives them. Two while a write is under way, or was when its
-    /// process died.
-    pub states: Vec<Option<Sha>>,
-    /// The newest one's bytes, if they were stored: the base of a merge.
-    pub bytes: Option<Arc<[u8]>>,
-    /// Folders above the path that nebula made, innermost first.
-    pub folders: Vec<String>,
-}
-
-/// Knows what nebula last wrote. The archive does not: memory does.
-pub trait LastWrittenLookup {
-    /// Returns what nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
-    fn written(&self, path: &str) -> Option<LastWritten>;
-
-    /// Returns the hash of the state that was archived as a version of a path; `None`: no one remembers.
-    fn archived(&self, path: &str, version: Id) -> Option<Sha> {
-        let _ = (path, version);
-        None
-    }
-
-    /// Returns the changeset with which nebula made a folder; none: it did not, or no one remembers.
-    fn folder_made_by(&self, folder: &str) -> Option<Id> {
-        let _ = folder;
-        None
-    }
-
-    /// Returns whether a version of a path, or its state, is recorded as archived here: another may come with a clone.
-    fn knows_version(&self, _path: &str, _version: Id, _state: &State) -> bool {
-        true
-    }
-
-    /// Returns whether a changeset is recorded as made here; one that is not may have come with a clone, too.
-    fn knows_changeset(&self, _changeset: Id) -> bool {
-        true
-    }
-
-    /// Returns whether writing failed after this changeset was archived, and everything was put back: nothing of it
-    /// needs to be undone.
-    fn failed(&self, changeset: Id) -> bool {
-        let _ = changeset;
-        false
-    }
-}
-
-/// Knowledge of nothing, where no memory is at hand.
-pub struct NothingKnown;
-
-impl LastWrittenLookup for NothingKnown {
-    fn written(&self, _path: &str) -> Option<LastWritten> {
-        None
-    }
-}
-
-/// Returns the SHA-256 of a state: of a file's bytes, or a link's text; `None`: nothing is there.
-pub fn state_sha(state: &State) -> Option<Sha> {
-    match state {
-        State::Absent => None,
-        State::File { bytes, .. } => Some(sha256(bytes)),
-        State::Large(file) => Some(file.sha256),
-        State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
-        State::Folder { mode } => Some(sha256(format!("folder\0{mode:o}").as_bytes())),
-    }
-}
-
-/// Returns whether a version is not what was archived, where it is known what that was.
-pub fn is_damaged(state: &State, archived: Option<Sha>) -> bool {
-    let is_compared = matches!(state, State::File { .. } | State::Large(_) | State::Link { .. });
-    is_compared && archived.is_some_and(|archived| state_sha(state) != Some(archived))
-}
-
-/// The choices for files that someone else changed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Choices {
-    /// The choice for each file, by normalised path.
-    pub each: HashMap<String, ForeignChoice>,
-    /// The choice for all others; `None`: not chosen yet, so they stay.
-    pub others: Option<ForeignChoice>,
-    /// A file without a choice of its own is merged where that meets no conflict. Where one version of one file is
-    /// wanted, nothing is merged: that is a replacement.
-    pub merge_clean: bool,
-}
-
-impl Choices {
-    /// Returns the choice for a file; `is_clean`: its merge meets no conflict and changes it.
-    fn of(&self, path: &str, is_clean: bool) -> Option<ForeignChoice> {
-        let merge = (self.merge_clean && is_clean).then_some(ForeignChoice::Merge);
-        self.each.get(path).copied().or(merge).or(self.others)
-    }
 }
 
 /// A restore as it would be done.
@@ -192,14 +106,6 @@ fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// A file and the version to restore, or why there is none.
-struct Goal {
-    path: String,
-    version: Result<Version, String>,
-    /// A folder that one of the changesets made: nothing stood there, whatever the version holds.
-    is_made: bool,
-}
-
 impl Archive {
     /// Returns what a restore would do. `title` names the proposal: `undo of …`.
     ///
@@ -241,7 +147,7 @@ impl Archive {
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
-                let goals = vec![Goal { path: path.clone(), version: Ok(found), is_made: false }];
+                let goals = vec![Goal::new(path.clone(), Ok(found))];
                 undone = self.changesets_of(&goals, &mut warnings)?;
                 (None, goals)
             }
@@ -314,7 +220,7 @@ impl Archive {
                 None if have == 0 => Err("its version is missing from the archive".into()),
                 None => return Err(RestoreError::TooFar { path, have, count }),
             };
-            Ok(Goal { path, version, is_made: false })
+            Ok(Goal::new(path, version))
         };
         paths.into_iter().map(goal).collect()
     }
@@ -325,7 +231,7 @@ impl Archive {
             let mut versions = self.versions(path)?;
             let have = versions.len();
             match have.checked_sub(count) {
-                Some(at) => Ok(Goal { path: path.clone(), version: Ok(versions.swap_remove(at)), is_made: false }),
+                Some(at) => Ok(Goal::new(path.clone(), Ok(versions.swap_remove(at)))),
                 None if have == 0 => Err(RestoreError::NoVersions { path: path.clone() }),
                 None => Err(RestoreError::TooFar { path: path.clone(), have, count }),
             }
@@ -333,7 +239,8 @@ impl Archive {
         files.iter().filter(|f| seen.insert(*f)).map(goal).collect()
     }
 
-    /// Collects, for each file of these changesets, the state before the oldest of them that names it.
+    /// Collects, for each file of these changesets, the state before the oldest of them that names it, and what is undone
+    /// of it where others changed it meanwhile.
     fn goals_before(
         &self,
         ids: &[Id],
@@ -342,7 +249,8 @@ impl Archive {
     ) -> Result<Vec<Goal>, RestoreError> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
-        let (mut seen, mut goals, mut has_ops) = (BTreeSet::new(), Vec::new(), false);
+        let (mut of_paths, mut has_ops) = (BTreeMap::<String, Vec<Id>>::new(), false);
+        let mut order = Vec::new();
         for id in ids.iter().copied() {
             has_ops |= self.store_ops(id).is_ok_and(|ops| !ops.is_empty());
             let paths = match self.paths(id) {
@@ -353,14 +261,22 @@ impl Archive {
                 }
             };
             for path in paths {
-                if seen.insert(path.clone()) {
-                    let found = self.version_in(&path, id)?;
-                    let version = found.ok_or_else(|| "its version is missing from the archive".into());
-                    let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
-                    let is_made = made.is_some_and(|made| made < id && ids.contains(&made));
-                    goals.push(Goal { path, version, is_made });
+                let own = of_paths.entry(path.clone()).or_default();
+                if own.is_empty() {
+                    order.push(path);
                 }
+                own.push(id);
             }
+        }
+        let mut goals = Vec::with_capacity(order.len());
+        for path in order {
+            let (own, versions) = (&of_paths[&path], self.versions(&path)?);
+            let found = version_before(&versions, own[0]).cloned();
+            let version = found.ok_or_else(|| "its version is missing from the archive".into());
+            let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
+            let is_made = made.is_some_and(|made| made < own[0] && ids.contains(&made));
+            let own = if has_later(&path, own, &versions) { own.clone() } else { Vec::new() };
+            goals.push(Goal { path, version, is_made, own });
         }
         match (goals.is_empty(), warnings.first()) {
             (true, Some(why)) if !has_ops => Err(RestoreError::Unreadable(why.clone())),
@@ -412,14 +328,38 @@ impl Archive {
         let is_known = written.knows_version(path, version.id, &old);
         // Nothing is merged into what no one remembers.
         let last = written.written(path).filter(|_| is_known);
-        if is_known && self.is_ours(path, &now.state, last.as_ref()) {
-            let mut change = FileChange::new(path, now.state, old, "undo", &[]);
-            change.restores = true;
-            change.folders = last.map(|l| l.folders).unwrap_or_default();
-            let fate = RestoreFate::of(&change.before, &change.after);
-            return (RestoreStatus::Restore(fate, change.counts), Some(change));
+        let is_ours = is_known && self.is_ours(path, &now.state, last.as_ref());
+        if is_known && !goal.own.is_empty() {
+            let known = Changed { path, last, at: now.stamp.map(|s| s.modified()), is_later: is_ours };
+            return self.preview_without(goal, known, (now.state, old), (written, modes), choices);
         }
-        foreign(path, last, now.stamp.map(|s| s.modified()), (now.state, old), choices, self.merger())
+        if is_ours {
+            return restored(path, now.state, old, last);
+        }
+        let wrote = last.as_ref().and_then(|l| l.bytes.clone());
+        let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));
+        // It is another mode only where a changeset set it since.
+        let joined = joined.map(|joined| joined.with_mode(old.mode(), &now.state));
+        let known = Changed { path, last, at: now.stamp.map(|s| s.modified()), is_later: false };
+        changed_since(known, joined, (now.state, old), choices)
+    }
+
+    /// Returns the preview of a file that another changeset changed between or later: without what is undone.
+    fn preview_without(
+        &self,
+        goal: &Goal,
+        known: Changed<'_>,
+        (now, old): (State, State),
+        (written, modes): (&dyn LastWrittenLookup, &ModeChanges<'_>),
+        choices: &Choices,
+    ) -> (RestoreStatus, Option<FileChange>) {
+        let is_ours = known.is_later;
+        match self.without(goal, &now, known.last.as_ref().filter(|_| !is_ours), (written, modes)) {
+            Some(joined) if joined.is_there(&now) => (RestoreStatus::Equal, None),
+            // What came later left nothing in the file.
+            Some(joined) if is_ours && !joined.is_merged() => restored(known.path, now, joined.after, known.last),
+            joined => changed_since(known, joined, (now, old), choices),
+        }
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
@@ -449,6 +389,15 @@ impl Archive {
     }
 }
 
+/// Returns the preview of a file that nebula changed alone, and what is written.
+fn restored(path: &str, now: State, old: State, last: Option<LastWritten>) -> (RestoreStatus, Option<FileChange>) {
+    let mut change = FileChange::new(path, now, old, "undo", &[]);
+    change.restores = true;
+    change.folders = last.map(|l| l.folders).unwrap_or_default();
+    let fate = RestoreFate::of(&change.before, &change.after);
+    (RestoreStatus::Restore(fate, change.counts), Some(change))
+}
+
 /// Returns the folders that a restore brings back.
 fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
     let folders = goals.iter().filter(|goal| goal.version.as_ref().is_ok_and(|version| version.folder));
@@ -458,43 +407,4 @@ fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
 /// Returns whether a path lies in one of these folders, each with its closing `/`.
 pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
     path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
-}
-
-/// Returns the preview of a file that someone else changed.
-fn foreign(
-    path: &str,
-    last: Option<LastWritten>,
-    at: Option<i64>,
-    (now, old): (State, State),
-    choices: &Choices,
-    merger: &Merger,
-) -> (RestoreStatus, Option<FileChange>) {
-    let wrote = last.as_ref().and_then(|l| l.bytes.clone());
-    let folders = last.map(|l| l.folders).unwrap_or_default();
-    let counts = match &wrote {
-        Some(bytes) => count_changed(&State::File { bytes: bytes.clone(), mode: None }, &now),
-        None => Counts::default(),
-    };
-    let merged = wrote.and_then(|wrote| merge::three_way(path, &wrote, &old, &now, merger));
-    let conflicts = merged.as_ref().map(|m| m.conflicts.len());
-    let rung = merged.as_ref().map(|m| m.rung);
-    let merged = merged.map(|mut merged| {
-        // It is another mode only where a changeset set it since.
-        if old.mode() != now.mode() {
-            merged.after = merged.after.with_mode(old.mode());
-        }
-        FileChange::merged(path, now.clone(), merged, "undo")
-    });
-    // The repository is kept or taken as a whole.
-    let changes = merged.as_ref().is_some_and(|change| !change.hunks.is_empty()) && !is_in_repository(path);
-    let choice = choices.of(path, conflicts == Some(0) && changes);
-    let change = match (choice, merged) {
-        (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),
-        (Some(ForeignChoice::Merge), merged) => merged,
-        _ => None,
-    };
-    // A merge may result in the present text.
-    let change =
-        change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, foreign: true, ..c });
-    (RestoreStatus::Foreign { at, counts, choice, conflicts, rung }, change)
 }

@@ -1,0 +1,62 @@
+//! The files of a restore: the version that each is to have, and the choices for them.
+
+use std::collections::HashMap;
+
+use crate::archive::{Id, Sha, Version, sha256};
+use crate::proposal::{ForeignChoice, State};
+
+/// Returns the SHA-256 of a state: of a file's bytes, or a link's text; `None`: nothing is there.
+pub fn state_sha(state: &State) -> Option<Sha> {
+    match state {
+        State::Absent => None,
+        State::File { bytes, .. } => Some(sha256(bytes)),
+        State::Large(file) => Some(file.sha256),
+        State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
+        State::Folder { mode } => Some(sha256(format!("folder\0{mode:o}").as_bytes())),
+    }
+}
+
+/// Returns whether a version is not what was archived, where it is known what that was.
+pub fn is_damaged(state: &State, archived: Option<Sha>) -> bool {
+    let is_compared = matches!(state, State::File { .. } | State::Large(_) | State::Link { .. });
+    is_compared && archived.is_some_and(|archived| state_sha(state) != Some(archived))
+}
+
+/// The choices for files that someone else changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Choices {
+    /// The choice for each file, by normalised path.
+    pub each: HashMap<String, ForeignChoice>,
+    /// The choice for all others; `None`: not chosen yet, so they stay.
+    pub others: Option<ForeignChoice>,
+    /// A file without a choice of its own is merged where that meets no conflict. Where one version of one file is
+    /// wanted, nothing is merged: that is a replacement.
+    pub merge_clean: bool,
+}
+
+impl Choices {
+    /// Returns the choice for a file; `is_clean`: its merge meets no conflict and changes it.
+    pub(super) fn of(&self, path: &str, is_clean: bool) -> Option<ForeignChoice> {
+        let merge = (self.merge_clean && is_clean).then_some(ForeignChoice::Merge);
+        self.each.get(path).copied().or(merge).or(self.others)
+    }
+}
+
+/// A file and the version to restore, or why there is none.
+pub struct Goal {
+    /// Its path.
+    pub path: String,
+    /// The version, or why there is none.
+    pub version: Result<Version, String>,
+    /// A folder that one of the changesets made: nothing stood there, whatever the version holds.
+    pub is_made: bool,
+    /// The changesets that are undone, where another one changed the file between or later; empty: none did.
+    pub own: Vec<Id>,
+}
+
+impl Goal {
+    /// Creates the goal of a file that none of the others changed.
+    pub fn new(path: String, version: Result<Version, String>) -> Self {
+        Goal { path, version, is_made: false, own: Vec::new() }
+    }
+}

@@ -1,0 +1,183 @@
+//! States that several commands kept of the same paths while they ran at once. They are archived together, in the order in
+//! which they were kept, whichever of the commands ends first: the work of each on a path ends where the next one kept it.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::staging::{CommandInfo, CommandStaging, Journal, JournalLine, SealKind, SealedStates};
+use super::{Archive, Error, Id, Lock, at};
+
+/// The states of the paths that more than one command kept.
+#[derive(Debug)]
+pub struct KeptAtOnce {
+    /// The staging folders of the other commands.
+    pub others: Vec<CommandStaging>,
+    /// The staging folder of the last owner.
+    own: Id,
+    /// The states of each path, in the order in which they were kept.
+    by_path: HashMap<String, Vec<KeptState>>,
+}
+
+/// A state among those of a path.
+#[derive(Debug)]
+pub struct KeptState {
+    /// The line of the journal.
+    pub line: JournalLine,
+    /// The staging folder.
+    pub folder: PathBuf,
+    key: StateKey,
+}
+
+/// The order of the states of a path: when it was kept, the staging folder, whose that is, and its place in the journal. A
+/// clock that goes backwards changes nothing among those of one owner.
+type StateKey = (i64, Id, usize, usize);
+
+fn is_of(key: &StateKey, owner: usize, place: usize) -> bool {
+    (key.2, key.3) == (owner, place)
+}
+
+impl Default for KeptAtOnce {
+    fn default() -> Self {
+        KeptAtOnce { others: Vec::new(), own: Id::MIN, by_path: HashMap::new() }
+    }
+}
+
+impl KeptAtOnce {
+    /// Returns the staging folders of the owners, the last one's at the end.
+    pub fn owners(&self) -> Vec<Id> {
+        self.others.iter().map(CommandStaging::id).chain([self.own]).collect()
+    }
+
+    /// Returns whether an owner is the last one, whose sealing it is.
+    pub fn is_last(&self, owner: usize) -> bool {
+        owner == self.others.len()
+    }
+
+    /// Returns whether states of a path are among them.
+    pub fn holds(&self, path: &str) -> bool {
+        self.by_path.contains_key(path)
+    }
+
+    /// Returns the state that another one kept of a path next after this one; none: the next one is this owner's own, or
+    /// there is none.
+    pub fn next(&self, owner: usize, place: usize, path: &str) -> Option<&KeptState> {
+        let states = self.by_path.get(path)?;
+        let at = states.iter().position(|state| is_of(&state.key, owner, place))?;
+        states.get(at + 1).filter(|next| next.key.2 != owner)
+    }
+
+    /// Returns whether the last owner kept a path after this state of another one.
+    pub fn is_before_last(&self, owner: usize, place: usize, path: &str) -> bool {
+        let states = self.by_path.get(path).map(Vec::as_slice).unwrap_or_default();
+        let from = states.iter().skip_while(|state| !is_of(&state.key, owner, place));
+        from.into_iter().any(|state| self.is_last(state.key.2))
+    }
+
+    fn add(&mut self, owner: usize, (id, folder): (Id, &Path), states: Vec<(usize, JournalLine)>) {
+        for (place, line) in states {
+            let states = self.by_path.entry(line.path.clone()).or_default();
+            let last = states.last().filter(|last| last.key.2 == owner).map_or(i64::MIN, |last| last.key.0);
+            states.push(KeptState { folder: folder.to_path_buf(), key: (line.kept.max(last), id, owner, place), line });
+        }
+    }
+}
+
+/// The ids of the versions of a changeset, and its own, which is greater.
+#[derive(Debug)]
+pub struct SealIds {
+    pub(super) versions: Vec<Id>,
+    pub(super) changeset: Id,
+}
+
+impl SealIds {
+    /// Returns the changeset's own.
+    pub fn changeset(&self) -> Id {
+        self.changeset
+    }
+}
+
+impl CommandStaging {
+    /// Returns what a further staging folder of the same command is described by.
+    ///
+    /// # Errors
+    /// When its own description cannot be read.
+    pub fn info_of_next(&self) -> io::Result<CommandInfo> {
+        Ok(CommandInfo { first: self.first()?, ..self.info()? })
+    }
+
+    /// Returns the name of the command's first staging folder.
+    fn first(&self) -> io::Result<String> {
+        let first = self.info()?.first;
+        Ok(if first.is_empty() { self.id().to_string() } else { first })
+    }
+}
+
+impl Archive {
+    /// Draws the ids of a changeset of so many states, greater than all before.
+    ///
+    /// # Errors
+    /// When they cannot be noted.
+    pub fn draw_ids(&self, lock: &mut Lock, count: usize) -> Result<SealIds, Error> {
+        let ids = SealIds { versions: (0..count).map(|_| lock.next()).collect(), changeset: lock.next() };
+        lock.save().map_err(at(&self.folder))?;
+        Ok(ids)
+    }
+
+    /// Returns the states that other commands kept of these paths, or of those of `own`, and that no changeset was made of
+    /// yet, with those of `own`. What cannot be read is left to its own sealing.
+    ///
+    /// # Errors
+    /// When the journal of `own` cannot be read.
+    pub fn kept_at_once(&self, own: Option<&CommandStaging>, paths: &HashSet<&str>) -> Result<KeptAtOnce, Error> {
+        let mine = own.map(|own| self.unsealed(own)).transpose()?.unwrap_or_default();
+        let wanted: HashSet<&str> =
+            mine.iter().map(|(_, line)| line.path.as_str()).chain(paths.iter().copied()).collect();
+        let mut shared = KeptAtOnce { own: own.map_or(Id::MIN, CommandStaging::id), ..KeptAtOnce::default() };
+        // What it kept in other staging folders is sealed with its own, in their order.
+        let first = own.and_then(|own| own.first().ok());
+        let folders = if wanted.is_empty() { Vec::new() } else { self.staging_folders().unwrap_or_default() };
+        for folder in folders {
+            let Ok(staging) = CommandStaging::open(&folder) else { continue };
+            if own.is_some_and(|own| own.id() == staging.id()) || first.is_some() && staging.first().ok() == first {
+                continue;
+            }
+            let mut states = self.unsealed(&staging).unwrap_or_default();
+            states.retain(|(_, line)| wanted.contains(line.path.as_str()));
+            if !states.is_empty() {
+                shared.add(shared.others.len(), (staging.id(), &folder), states);
+                shared.others.push(staging);
+            }
+        }
+        if let Some(own) = own {
+            let owner = shared.others.len();
+            let mine = mine.iter().filter(|(_, line)| shared.holds(&line.path)).cloned().collect();
+            shared.add(owner, (own.id(), own.folder()), mine);
+        }
+        shared.by_path.values_mut().for_each(|states| states.sort_by_key(|state| state.key));
+        Ok(shared)
+    }
+
+    /// Returns the states that no changeset was made of yet, each with its place in the journal.
+    fn unsealed(&self, staging: &CommandStaging) -> Result<Vec<(usize, JournalLine)>, Error> {
+        let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
+        let sealed = self.sealed(&seals);
+        Ok(states.into_iter().enumerate().filter(|(place, _)| !sealed.contains(place)).collect())
+    }
+
+    /// Returns the places of the states that changesets were made of.
+    pub(super) fn sealed(&self, seals: &[SealedStates]) -> HashSet<usize> {
+        let is_made = |sealed: &&SealedStates| sealed.kind != SealKind::Earlier && self.paths(sealed.changeset).is_ok();
+        seals.iter().filter(is_made).flat_map(|sealed| &sealed.states).copied().collect()
+    }
+
+    /// Returns the changesets that were made of these states by another one's sealing, oldest first.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn sealed_elsewhere(&self, staging: &CommandStaging) -> Result<Vec<Id>, Error> {
+        let Journal { seals, .. } = staging.journal().map_err(at(staging.folder()))?;
+        let ids = seals.into_iter().filter(|sealed| sealed.kind == SealKind::Own).map(|sealed| sealed.changeset);
+        Ok(ids.filter(|id| !staging.made().contains(id) && self.paths(*id).is_ok()).collect())
+    }
+}

@@ -1,0 +1,167 @@
+//! Blocks of code under no format of their own: one that is the text of a file in play, or a part of it, is an edit.
+
+use std::collections::HashSet;
+
+use super::whole::{BlockPath, closed_at_end, emit};
+use crate::edit::format::Format;
+use crate::edit::path::may_name;
+use crate::edit::place::elided_definitions;
+use crate::edit::stream::block::{UnreadBlock, changes_definition};
+use crate::edit::stream::context::ReaderContext;
+use crate::edit::stream::paths;
+use crate::edit::stream::pieces::KnownFile;
+use crate::edit::stream::starts::{self, Fence};
+
+/// The text around a block of code.
+#[derive(Debug, Default)]
+pub(in crate::edit) struct Surroundings {
+    pub path: Option<String>,
+    /// The path is right above it or in its opening line.
+    pub titled: bool,
+    /// The lines that are named with the path.
+    pub range: Option<(usize, usize)>,
+    /// The last line of prose above it.
+    pub said: String,
+}
+
+/// A file of this many lines and no more may have none in common with its next text.
+const FEW: usize = 3;
+
+/// Adds an edit for a block of code that is the text of a file in play, or of a part of it; any other is kept as unread.
+/// `closed`: a line closed it; else the answer ended.
+pub(in crate::edit) fn from_code(
+    content: &str,
+    fence: &Fence,
+    near: &Surroundings,
+    closed: bool,
+    ctx: &mut ReaderContext,
+) {
+    let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
+    let content = lines.collect::<String>();
+    let at_end = closed_at_end(&content, fence).filter(|_| !closed);
+    let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
+    let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
+    let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
+    let path = near.path.as_deref().map(|path| paths::without_side(path, &ctx.known));
+    let (title, content) = titled_inside(content, path, &ctx.known);
+    let (path, titled) = (title.as_deref().or(path), near.titled || title.is_some());
+    // Where the file has such fences itself, it is not certain that the block holds all of it.
+    let is_known = path.is_some_and(|p| ctx.known.iter().any(|k| paths::same_path(p, &k.path)));
+    let names = if is_known { paths::same_path } else { may_name };
+    let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
+    // A model that has tools for its changes may only quote the file, or a part of it.
+    let is_expected = ctx.expected != Some(Format::TOOLS);
+    if let Some((path, inner)) = inner {
+        emit(&BlockPath { path: &path, range: None }, inner, fence, closed, ctx);
+    } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
+        let path = file.path.clone();
+        let complete = closed && (is_expected || (nearly_all && titled));
+        emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
+    } else if titled
+        && closed
+        && ctx.expected.is_some()
+        && path.is_some()
+        && let Some(file) = ctx.known.iter().enumerate().find(|(at, file)| named(file) && changes(*at, content, ctx))
+    {
+        // Where a part goes, a person decides.
+        let path = file.1.path.clone();
+        emit(&BlockPath { path: &path, range: near.range }, content, fence, is_expected, ctx);
+    } else {
+        let (path, said) = (path.map(str::to_string), near.said.clone());
+        let (info, content) = (fence.info.clone(), content.to_string());
+        ctx.unread.push(UnreadBlock { path, titled, said, info, content });
+    }
+}
+
+/// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several between
+/// lines that leave something out, or where the file is so short that none of its lines need stay.
+fn changes(at: usize, content: &str, ctx: &ReaderContext) -> bool {
+    let text = &*ctx.known[at].text;
+    if changes_definition(text, content) || elided_definitions(text, content).is_some_and(|(new, _)| new != text) {
+        return true;
+    }
+    let solid = ctx.lines(at).map_or(0, |lines| lines.solid);
+    let own = content.lines().filter(|line| !line.trim().is_empty()).count();
+    let is_short = solid <= FEW && own > 0 && (solid == 0 || own <= FEW);
+    is_short && !content.lines().eq(text.lines())
+}
+
+/// Returns a line without its number in front, as the file has it: `12: x = 1`, `12 | x = 1`.
+fn unnumbered(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = rest.trim_start_matches([' ', '\t']);
+    let is_number = rest.len() < text.len();
+    (is_number && (mark.starts_with([':', '|']) || rest.starts_with('\t')))
+        .then(|| mark.trim_start_matches([':', '|']).trim())
+}
+
+/// Returns the path of a file in play that a block begins with, alone on its first line, and the text below it.
+fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) -> (Option<String>, &'t str) {
+    let Some((first, rest)) = content.split_once('\n') else { return (None, content) };
+    let title = paths::path_line(first, known).filter(|title| {
+        let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
+        let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
+        let own = known.iter().find(is_file).is_some_and(|k| !k.text.lines().any(|line| line.trim() == first.trim()));
+        bare && own && path.is_none_or(|path| paths::same_path(path, title))
+    });
+    if title.is_some() { (title, rest) } else { (None, content) }
+}
+
+/// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
+/// of its own opens, and nothing follows its end. A diff is no text of a file.
+fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
+    let mut above: Option<String> = None;
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        at += line.len();
+        let fence = Fence::open(line.trim_end()).filter(|f| !f.info.is_empty());
+        match (above.take(), fence) {
+            (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
+                return inner_text(&content[at..], &fence).map(|text| (path, text));
+            }
+            _ => above = paths::path_line(line, known).filter(|p| known.iter().any(|k| paths::same_path(p, &k.path))),
+        }
+    }
+    None
+}
+
+/// Returns the text inside a fence, where nothing follows it.
+fn inner_text<'t>(text: &'t str, fence: &Fence) -> Option<&'t str> {
+    if matches!(fence.language().as_str(), "diff" | "patch") {
+        return None;
+    }
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if fence.closed_by(line.trim_end()) {
+            return text[at + line.len()..].trim().is_empty().then_some(&text[..at]);
+        }
+        at += line.len();
+    }
+    Some(text)
+}
+
+/// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
+/// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
+/// certain that the block holds all of it.
+fn resembled<'c>(
+    content: &str,
+    fence: &Fence,
+    ctx: &'c ReaderContext,
+    named: impl Fn(&KnownFile) -> bool,
+) -> Option<(&'c KnownFile, bool)> {
+    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
+    let bare: HashSet<&str> = content.lines().filter_map(unnumbered).collect();
+    let alike = |(at, file): (usize, &'c KnownFile)| {
+        let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
+        let count = |lines: &HashSet<&str>| lines.iter().filter_map(|l| known.counts.get(*l)).sum::<usize>();
+        let known_lines = count(&lines).max(count(&bare));
+        (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((file, known_lines * 10 >= known.solid * 9))
+    };
+    let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
+    let (file, nearly_all) = fits.next()?;
+    let without_number = |line| unnumbered(line).unwrap_or(str::trim(line));
+    let same = content.lines().eq(file.text.lines())
+        || !bare.is_empty() && content.lines().map(without_number).eq(file.text.lines().map(str::trim));
+    (fits.next().is_none() && !same).then_some((file, nearly_all))
+}

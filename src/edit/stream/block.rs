@@ -1,0 +1,131 @@
+//! Blocks of code in an answer that no format reads.
+
+use super::paths::{is_path, same_path};
+use super::pieces::KnownFile;
+use crate::edit::format::Format;
+use crate::edit::op::{Edit, Op};
+use crate::edit::path::may_name;
+use crate::edit::place::same_definition;
+
+/// A block of code that is no edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) struct UnreadBlock {
+    /// The path near it.
+    pub path: Option<String>,
+    /// The path is right above it or in its opening line.
+    pub titled: bool,
+    /// The last line of prose above it.
+    pub said: String,
+    /// The words behind its opening fence.
+    pub info: String,
+    pub content: String,
+}
+
+impl UnreadBlock {
+    /// Returns whether it shows commands or what they print.
+    pub fn shows_output(&self) -> bool {
+        shows_output(&self.info)
+    }
+
+    /// Returns the one path in code or bold type, of a file that is not in play, in the line above that ends in a colon.
+    pub fn said_file(&self, known: &[KnownFile]) -> Option<String> {
+        let said = self.said.trim_end().strip_suffix([':', '：'])?;
+        let marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
+        let mut paths: Vec<&str> = marked.filter(|word| is_path(word, known)).collect();
+        paths.dedup();
+        let [path] = paths.as_slice() else { return None };
+        let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
+        (!known.iter().any(is_known)).then(|| path.to_string())
+    }
+}
+
+/// Returns whether a text is a definition of a file and says something else than it.
+pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
+    same_definition(file, content).is_some_and(|(new, _)| new != file)
+}
+
+/// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
+/// of a file in play, or that a sentence names a new file for. None where a file comes twice.
+pub(super) fn loose(blocks: &[UnreadBlock], known: &[KnownFile]) -> Vec<Edit> {
+    let edits: Vec<Edit> = blocks.iter().filter_map(|block| edit(block, known)).collect();
+    let paths: Vec<_> = edits.iter().map(|edit| &edit.path).collect();
+    let is_twice = paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path));
+    if is_twice { Vec::new() } else { edits }
+}
+
+/// Returns the edit that a block is, which nothing says for certain.
+fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<Edit> {
+    if block.titled || block.shows_output() || block.content.trim().is_empty() {
+        return None;
+    }
+    let is_named = |file: &&KnownFile| block.path.as_ref().is_none_or(|path| *path == file.path);
+    let mut changed = known.iter().filter(is_named).filter(|file| changes_definition(&file.text, &block.content));
+    let path = match (changed.next(), changed.next(), &block.path) {
+        (Some(file), None, _) => file.path.clone(),
+        (None, _, None) => block.said_file(known)?,
+        _ => return None,
+    };
+    let mut content = block.content.clone();
+    if !content.ends_with('\n') {
+        content.push('\n');
+    }
+    let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
+    Some(Edit { whole: false, ..edit })
+}
+
+/// Languages of blocks that show commands or output, not files.
+const NO_FILES: [&str; 11] =
+    ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
+
+/// Returns whether a block shows commands or output, by the first word behind its fence.
+pub(super) fn shows_output(info: &str) -> bool {
+    let language = info.split_whitespace().next().unwrap_or_default().to_lowercase();
+    NO_FILES.contains(&language.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::stream::pieces::edits_of_files;
+    use crate::edit::stream::{EditId, Piece};
+
+    #[test]
+    fn a_block_without_a_path_is_offered_where_it_can_mean_one_file() {
+        let file = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n";
+        let known = [KnownFile { path: "a.py".into(), text: file.into() }];
+        let paths = |text: &str, format: Format| {
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let pieces = crate::edit::stream::edits_in_no_format(text, Some(format), &known, calls);
+            let path = |piece| match piece {
+                Piece::EditDone { edit: Edit { path: Some(path), whole: false, .. }, .. } => Some(path),
+                _ => None,
+            };
+            pieces.into_iter().filter_map(path).collect::<Vec<_>>()
+        };
+        let part = "Change it so:\n```python\ndef one():\n    return 11\n```\n";
+        let new = "Create `t/new.py` with the following content:\n\n```python\nx = 1\n```\n";
+        for format in Format::ALL {
+            let is_text = format != Format::TOOLS;
+            assert_eq!(paths(part, format), Vec::from_iter(is_text.then_some("a.py")), "{}", format.name());
+            assert_eq!(paths(new, format), Vec::from_iter(is_text.then_some("t/new.py")), "{}", format.name());
+        }
+        for text in [
+            "It is\n```python\ndef one():\n    return 1\n```\n",
+            "Use it:\n```python\nprint(one())\n```\n",
+            "Create `new.py`:\n```bash\ntouch new.py\n```\n",
+            "See `new.py` for that.\n```python\nx = 1\n```\n",
+            "`b.py` and `c.py`:\n```python\nx = 1\n```\n",
+            "Either:\n```python\ndef one():\n    return 11\n```\nor:\n```python\ndef one():\n    return 12\n```\n",
+        ] {
+            assert_eq!(paths(text, Format::WHOLE), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ids_of_such_edits_are_their_own() {
+        let edits = [1, 2].map(|n| Edit::new(format!("{n}.py"), Op::Delete, Format::WHOLE, "whole")).to_vec();
+        let id = |piece: &Piece| if let Piece::EditDone { id, .. } = piece { Some(*id) } else { None };
+        let ids: Vec<EditId> = edits_of_files(edits).iter().filter_map(id).collect();
+        assert!(ids.len() == 2 && ids[0] != ids[1]);
+    }
+}

@@ -1,0 +1,247 @@
+//! Parts of an answer that look like edits and were not read as such, and the reasons.
+
+use std::collections::HashSet;
+
+use super::block::{UnreadBlock, changes_definition, shows_output};
+use super::paths::same_path;
+use super::pieces::{KnownFile, Piece};
+use crate::edit::path::may_name;
+use crate::edit::{Edit, Format, Op};
+
+/// Something in an answer that looks like an edit and was not read as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadText {
+    /// The reason.
+    pub why: Unread,
+    /// The answer holds an edit that was read, too.
+    pub beside_edit: bool,
+}
+
+/// The reason why a part of an answer was not read as an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// A block that names no file.
+    NoFile,
+    /// A block for a file that is not in play, or several, by their paths.
+    OtherFile(String),
+    /// A block for this file which is neither all of it nor a part with a certain place.
+    NoPlace(String),
+    /// A block for this file whose text the file has.
+    AsItIs(String),
+    /// The text of a file in a form that is not read.
+    NoForm,
+}
+
+/// Blocks without a path of fewer lines than this are taken for quotations.
+const LEAST: usize = 3;
+
+/// Returns whether a text may hold something that looks like an edit.
+pub(super) fn may_hold(text: &str, format: Format, known: &[KnownFile]) -> bool {
+    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known)
+}
+
+fn may_quote(text: &str, format: Format, known: &[KnownFile]) -> bool {
+    format != Format::TOOLS && quotes_file(text, known)
+}
+
+/// Returns what in an answer looks like an edit and was not read as one, if anything, by its pieces and the blocks among
+/// them that are no edits.
+pub(super) fn unread_text(
+    pieces: Vec<Piece>,
+    blocks: &[UnreadBlock],
+    format: Format,
+    known: &[KnownFile],
+) -> Option<UnreadText> {
+    let beside_edit = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. }));
+    let is_read = beside_edit || pieces.iter().any(|piece| matches!(piece, Piece::Call { .. }));
+    let prose = prose(pieces);
+    let whys: Vec<Unread> = blocks.iter().filter_map(|block| why(block, format, known)).collect();
+    let names = || format != Format::TOOLS && names_beside_code(&prose, known);
+    let quotes = || !is_read && (may_quote(&prose, format, known) || names());
+    let first = |is: fn(&Unread) -> bool| whys.iter().find(|why| is(why)).cloned();
+    let why = other_files(&whys)
+        .or_else(|| first(|why| matches!(why, Unread::NoPlace(_))))
+        .or_else(|| (!is_read && holds_file(&prose, known)).then_some(Unread::NoForm))
+        .or_else(|| first(|why| *why == Unread::NoFile))
+        .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))
+        .or_else(|| quotes().then_some(Unread::NoForm))?;
+    Some(UnreadText { why, beside_edit })
+}
+
+/// Returns the prose of an answer, without what turned out to be a file at its end.
+fn prose(pieces: Vec<Piece>) -> String {
+    let file = |piece: &Piece| match piece {
+        Piece::EditDone { edit: Edit { op: Op::Overwrite { content } | Op::Write { content }, .. }, .. } => {
+            Some(content.trim_end().to_string())
+        }
+        _ => None,
+    };
+    let files: Vec<String> = pieces.iter().filter_map(file).collect();
+    let said = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
+    let prose: String = pieces.into_iter().filter_map(said).collect();
+    files.iter().fold(prose, |prose, text| prose.replacen(text.as_str(), "", 1))
+}
+
+/// Returns the reason of the blocks for files that are not in play, with the paths of all.
+fn other_files(whys: &[Unread]) -> Option<Unread> {
+    let mut paths: Vec<&str> = Vec::new();
+    for why in whys {
+        if let Unread::OtherFile(path) = why
+            && !paths.contains(&path.as_str())
+        {
+            paths.push(path);
+        }
+    }
+    (!paths.is_empty()).then(|| Unread::OtherFile(paths.join(", ")))
+}
+
+/// Returns the reason why a block was not read, if it looks like an edit.
+fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unread> {
+    if block.content.trim().is_empty() || !block.titled && block.shows_output() {
+        return None;
+    }
+    let is_long = block.content.lines().count() >= LEAST;
+    let Some(path) = &block.path else {
+        let is_code = || is_long || known.iter().any(|file| changes_definition(&file.text, &block.content));
+        return block.said_file(known).map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
+    };
+    let same = known.iter().find(|file| same_path(path, &file.path));
+    let Some(file) = same.or_else(|| known.iter().find(|file| may_name(path, &file.path))) else {
+        return Some(Unread::OtherFile(path.clone()));
+    };
+    let may_quote = format == Format::TOOLS;
+    if block.content.trim_end() == file.text.trim_end() || is_within(&block.content, &file.text) {
+        let is_all = block.content.trim_end() == file.text.trim_end();
+        return (block.titled && (is_all || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
+    }
+    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(file.path.clone()))
+}
+
+/// Returns whether a text has the lines of a part, one after another.
+fn is_within(part: &str, text: &str) -> bool {
+    let solid = |text: &str| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    format!("\n{}", solid(text)).contains(&format!("\n{}", solid(part)))
+}
+
+/// Returns whether a text has two lines of a known file, in whatever dress.
+fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
+    let tells = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    let said: HashSet<&str> =
+        text.lines().map(|line| line.trim_start_matches(['>', '+', '-', ' ', '\t']).trim_end()).collect();
+    known.iter().any(|file| {
+        let own: HashSet<&str> = file.text.lines().map(str::trim).filter(tells).collect();
+        own.iter().filter(|line| said.contains(*line)).count() >= 2
+    })
+}
+
+/// Returns whether a text names a known file and holds a block of code that is none of commands.
+fn names_beside_code(text: &str, known: &[KnownFile]) -> bool {
+    let mut languages = text.lines().filter_map(|line| line.trim().strip_prefix("```")).step_by(2);
+    known.iter().any(|file| text.contains(&file.path)) && languages.any(|info| !shows_output(info))
+}
+
+/// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, a tag that is
+/// named as a known file, or a block in a quotation.
+fn holds_file(text: &str, known: &[KnownFile]) -> bool {
+    let is_object = |line: &str| {
+        let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\"")));
+        line.starts_with('{') && has(&["path", "file", "filename", "file_path"]) && has(&["content", "text", "code"])
+    };
+    let is_tag = |line: &str| {
+        let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);
+        name.is_some_and(|name| known.iter().any(|file| file.path == name))
+    };
+    let is_quoted =
+        |line: &str| line.starts_with('>') && line.trim_start_matches(['>', ' ']).starts_with("<<<<<<< SEARCH");
+    text.lines().map(str::trim_start).any(|line| is_object(line) || is_tag(line) || is_quoted(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n";
+
+    fn why(text: &str, format: Format) -> Option<Unread> {
+        let known = [("calc.py", FILE), ("app.toml", "name = 1\nlast = 2\nmore = 3\nkey = 4\n")];
+        let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+        let calls = crate::tools::ToolSet::builtin().calls();
+        crate::edit::stream::unread(text, format, known.to_vec(), calls).map(|unread| unread.why)
+    }
+
+    #[test]
+    fn the_reason_names_the_file_that_the_answer_names() {
+        let calc = || "calc.py".to_string();
+        let other = |path: &str| Some(Unread::OtherFile(path.into()));
+        for (text, wanted) in [
+            ("So:\n```python\na\nb\nc\n```\n".to_string(), Some(Unread::NoFile)),
+            ("So:\n```python\ndef one():\n    return 11\n```\n".into(), Some(Unread::NoFile)),
+            (format!("calc.py\n```python\n{FILE}```\n"), Some(Unread::AsItIs(calc()))),
+            ("calc.py\n```python\nprint(1)\n```\n".into(), Some(Unread::NoPlace(calc()))),
+            ("tests/t.py\n```python\nx = 1\n```\n".into(), other("tests/t.py")),
+            ("**`t.py`**\n```python\nx = 1\n```\nand\n\nu.py\n```\ny\n```\n".into(), other("t.py, u.py")),
+            ("```python title=\"t.py\"\nx = 1\n```\n".into(), other("t.py")),
+            ("Create `t/a.py` with this content:\n\n```python\nx = 1\n```\n".into(), other("t/a.py")),
+            ("Dockerfile\n```dockerfile\nFROM x\n```\n".into(), other("Dockerfile")),
+            ("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```".into(), None),
+            ("calc.py\n```python\ndef two():\n    return 2\n```\n".into(), None),
+            ("In app.toml write\n```\nkey = 7\n```\n".into(), None),
+            ("It is fine.".into(), None),
+        ] {
+            assert_eq!(why(&text, Format::TOOLS), wanted, "{text}");
+        }
+        for above in ["app.toml", "**app.toml**", "### `app.toml`:", "app.toml\n"] {
+            let text = format!("Done.\n\n{above}\n```\nkey = 7\n```");
+            assert_eq!(why(&text, Format::TOOLS), Some(Unread::NoPlace("app.toml".into())), "{above}");
+        }
+        let quoted = "> calc.py\n> <<<<<<< SEARCH\n> return 1\n> =======\n> return 3\n> >>>>>>> REPLACE\n";
+        assert_eq!(why(&format!("{quoted}`x`"), Format::BLOCKS), Some(Unread::NoForm));
+    }
+
+    #[test]
+    fn what_is_read_is_not_unread() {
+        let changed = FILE.replace("return 1", "return 11");
+        for format in Format::ALL {
+            assert_eq!(why(&format!("calc.py\n```python\n{changed}```\n"), format), None, "{}", format.name());
+            assert_eq!(why("calc.py\n```python\ndef one():\n    return 3\n```\n", format), None, "{}", format.name());
+            let new = why("t/new.py\n```python\nx = 1\n```\n", format);
+            assert_eq!(new.is_some(), format == Format::TOOLS, "{}", format.name());
+        }
+    }
+
+    #[test]
+    fn a_file_in_an_unknown_form_is_found() {
+        let known = [KnownFile { path: "src/a.py".into(), text: "".into() }];
+        for text in ["So:\n  {\"path\": \"a.py\", \"content\": \"x = 1\"}", "<src/a.py>\nx = 1\n</src/a.py>"] {
+            assert!(holds_file(text, &known), "{text}");
+        }
+        for text in ["{\"path\": \"a.py\"}", "if a <src/b.py> c", "<src/b.py>", "the `{` and \"path\", \"content\""] {
+            assert!(!holds_file(text, &known), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_file_in_any_dress_are_found() {
+        let known = [KnownFile { path: "a.py".into(), text: "def one():\n    return 1\n\n)\n".into() }];
+        for text in [
+            "    def one():\n        return 1\n",
+            "> def one():\n>     return 1\n",
+            "- def one():\n+ def two():\n-   return 1",
+        ] {
+            assert!(quotes_file(text, &known), "{text}");
+        }
+        assert!(!quotes_file("It is `def one():`.\n)\n", &known));
+        assert!(names_beside_code("In a.py replace\n```python\nreturn 1\n```\nwith it", &known));
+        for text in [
+            "Run a.py:\n```bash\npython a.py\n```",
+            "Run a.py:\n```bash title=\"run\"\npython a.py\n```",
+            "So:\n```python\nreturn 1\n```",
+            "See a.py.",
+        ] {
+            assert!(!names_beside_code(text, &known), "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The stores that a change goes to: workspace, archive and memory.
+
+use std::path::Path;
+
+use crate::archive::restore::is_damaged;
+use crate::archive::{self, Archive, Version};
+use crate::memory::Memory;
+use crate::proposal::State;
+use crate::text::name::text_of;
+use crate::workspace::{Access, PathError, Workspace};
+
+/// The stores that a change goes to.
+#[derive(Clone, Copy)]
+pub struct Stores<'a> {
+    /// The files.
+    pub workspace: &'a Workspace,
+    /// The archive of those files.
+    pub archive: &'a Archive,
+    /// The record of who changed them, and why.
+    pub memory: &'a Memory,
+}
+
+impl Stores<'_> {
+    /// Returns the workspace's root, as memory names projects.
+    pub fn project(&self) -> String {
+        self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Returns the normalised path of a file as it is really written; or of the link itself, where only that has been
+    /// archived. One outside the workspace counts where it has versions.
+    ///
+    /// # Errors
+    /// When it is no path that nebula may change.
+    pub fn archived_path(&self, base: &Path, file: &str) -> Result<String, PathError> {
+        let has_versions = |path: &str| self.archive.versions(path).is_ok_and(|versions| !versions.is_empty());
+        match self.workspace.resolve_from(base, file, Access::Entry) {
+            Ok(path) if has_versions(&path) => Ok(path),
+            Err(PathError::Outside { real, .. }) if has_versions(&text_of(real.as_os_str())) => {
+                Ok(text_of(real.as_os_str()).into_owned())
+            }
+            _ => self.workspace.resolve_from(base, file, Access::File),
+        }
+    }
+
+    /// Returns the folder of a Strand store, from the workspace's root on; `.` is the root itself, and one that lies
+    /// elsewhere is named by its absolute path.
+    #[cfg(feature = "strand")]
+    pub(super) fn named(&self, opening: &crate::strand::cli::Opening) -> String {
+        let real = opening.root().canonicalize();
+        let real = real.as_deref().unwrap_or(opening.root());
+        match real.strip_prefix(self.workspace.root()).unwrap_or(real).to_string_lossy() {
+            root if root.is_empty() => ".".into(),
+            below => below.into_owned(),
+        }
+    }
+
+    /// Returns the state that a version of a path holds.
+    ///
+    /// # Errors
+    /// When it is gone, cannot be read, or is not what memory says was archived.
+    pub fn show(&self, path: &str, version: &Version) -> Result<State, archive::Error> {
+        let state = self.archive.show(version)?;
+        let archived = self.memory.version_hash(&self.project(), path, &version.id.to_string());
+        match is_damaged(&state, self.memory.or_report(archived)) {
+            true => Err(archive::Error::DamagedVersion { path: path.into(), id: version.id }),
+            false => Ok(state),
+        }
+    }
+}
