@@ -129,7 +129,7 @@ async fn ids_that_a_server_uses_again_are_sent_once() {
                 live = started(&world, &server);
                 live.open(SessionChoice::Resume(id));
             }
-            server.plan(Plan { text: format!("so {step}"), ..plan(2) });
+            server.plan(Plan { text: format!("so {step}"), ..plan(1) });
             live.submit(&format!("go on {step}"));
             ended(&mut live).await;
         }
