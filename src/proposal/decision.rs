@@ -199,9 +199,10 @@ impl Decided {
         let out: BTreeSet<&str> = self.files.iter().filter(|file| leaves_out(file)).map(DecidedFile::path).collect();
         let has_repository = out.iter().any(|path| is_in_repository(path));
         let stays = |file: &&DecidedFile| {
-            !out.contains(file.path())
-                && !file.moved().is_some_and(|other| out.contains(other))
-                && !(has_repository && is_in_repository(file.path()))
+            let is_out = out.contains(file.path())
+                || file.moved().is_some_and(|other| out.contains(other))
+                || has_repository && is_in_repository(file.path());
+            !is_out
         };
         Decided { files: self.files.iter().filter(stays).cloned().collect(), ..self.clone() }
     }

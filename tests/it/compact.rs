@@ -591,13 +591,12 @@ async fn a_summary_that_the_server_refuses_is_made_of_the_facts() {
     compacted(&mut live, "use it").await;
     live.submit("the second");
     assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
     let seen = model.0.lock().expect("not poisoned");
     let tools: Vec<bool> = seen.iter().map(|request| request.tools.is_empty()).collect();
     assert_eq!(tools, [false, false, true, false]);
     let sent = texts(&seen[3]);
     assert!(sent[0].contains("> the first") && sent[1] == "the second", "{sent:?}");
-    drop(seen);
-    live.close().await;
 }
 
 /// A model whose server refuses requests for summaries.

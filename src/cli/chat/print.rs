@@ -10,7 +10,8 @@ use crate::cli::out::{self, Out};
 use crate::messages::times::{age, duration};
 use crate::messages::{chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
-    Counts, Decision, FileChange, Hunk, HunkKind, Proposal, RestorePreview, Rung, unit_of, whole_folders,
+    Counts, Decision, FileChange, Hunk, HunkKind, MergeRung, MergedFile, Proposal, RestorePreview, Rung, unit_of,
+    whole_folders,
 };
 use crate::protocol::{
     Attached, Call, CallState, Changeset, EventBody, Item, ItemId, Listing, Mode, Notice, Outcome, Question,
@@ -386,7 +387,11 @@ impl Printer {
 
     /// Prints what became of a proposal, of which these lines were accepted.
     pub fn settled(&mut self, outcome: &Outcome, accepted: Counts) -> io::Result<()> {
+        let is_there = |merged: &[MergedFile]| merged.iter().all(|file| file.rung == MergeRung::There);
         let words = match outcome {
+            Outcome::Applied { changeset: None, merged, .. } if !merged.is_empty() && is_there(merged) => {
+                records::localized(MergeRung::There.said()).into_owned()
+            }
             Outcome::Applied { hunks, changeset, merged } => {
                 let all = hunks.accepted + hunks.rejected;
                 let named = changeset.as_deref().map(|id| say::changeset(&short_changeset(id))).unwrap_or_default();

@@ -50,7 +50,8 @@ impl Composer {
     pub fn to_keep(&mut self, all: bool) -> Option<Unsent> {
         let queued = self.queue.entries() != self.kept.queue;
         let gone = self.input.is_empty() && !self.kept.draft.is_empty();
-        if !queued && !gone && !(all && self.input.expanded() != self.kept.draft) {
+        let other = all && self.input.expanded() != self.kept.draft;
+        if !(queued || gone || other) {
             return None;
         }
         self.kept = Unsent { queue: self.queue.entries().to_vec(), draft: self.input.expanded() };

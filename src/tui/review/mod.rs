@@ -15,7 +15,7 @@ use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{DiffPage, Stage, look_around};
 
 /// The queue as it is shown.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Review {
     turns: Vec<ReviewTurn>,
     loaded: bool,
@@ -58,24 +58,6 @@ pub enum ReviewOutcome {
     Stay(Vec<PaneEffect>),
     /// The screen closes.
     Leave(Vec<PaneEffect>),
-}
-
-impl Default for Review {
-    fn default() -> Self {
-        Review {
-            turns: Vec::new(),
-            loaded: false,
-            failed: None,
-            at: 0,
-            top: 0,
-            is_other_scope: false,
-            last_query: None,
-            opened: None,
-            in_diff: false,
-            whole: false,
-            size: (0, 0),
-        }
-    }
 }
 
 impl Review {

@@ -162,8 +162,8 @@ pub fn gemini(body: &Value, model: &str) -> Rule {
             calls = parts.iter().map(|part| &part["functionCall"]).filter(|call| !call.is_null()).collect();
             ensure(calls.iter().all(|call| call["args"].is_object()), || format!("no args: {content}"))?;
             calls.iter().try_for_each(|call| named(&call["name"]))?;
-            let given = calls.iter().filter_map(|call| call["id"].as_str());
-            given.map(|id| ensure(ids.insert(id), || format!("the id {id} twice"))).collect::<Rule>()?;
+            let mut given = calls.iter().filter_map(|call| call["id"].as_str());
+            given.try_for_each(|id| ensure(ids.insert(id), || format!("the id {id} twice")))?;
             let first = parts.iter().find(|part| part.get("functionCall").is_some());
             if model.starts_with("gemini-3") {
                 let signed = |part: &Value| part["thoughtSignature"].as_str().is_some_and(|s| !s.is_empty());
