@@ -100,7 +100,7 @@ impl SealParts {
             let _ = part::archive_earlier(lock, staging, &sealed.changes, sealing, of, stores);
             return unrecorded;
         }
-        let not_undone = [NotUndone::new("derived folders", "it still ran: what it changed there is not known")];
+        let not_undone = [NotUndone::new("derived folders", "what it changed there is not known")];
         let sealing = SealOrder { approved: info.approved.as_deref(), not_undone: &not_undone, ..sealing };
         let done = part::archive(lock, (staging, &info), &sealed.changes, sealing, stores);
         done.map(|(_, unrecorded)| unrecorded).unwrap_or_default()

@@ -50,7 +50,7 @@ messages! {
     edits_title: "edits by model and format", "モデルと形式ごとの編集";
     review_nothing: "nothing waits to be reviewed", "レビュー待ちの変更はありません";
     review_cannot_merge(path): "{path} was changed meanwhile and cannot be merged: open the review again", "{path}はその間に変更され、マージできません。レビューを開き直してください";
-    review_waits(n): "{n} change waits on: not all of it was restored" | "{n} changes wait on: not all of them was restored", "{n}件は一部を復元していないため、引き続き待機します";
+    review_waits(n): "{n} change still waits: not all of it was restored" | "{n} changes still wait: not all of each was restored", "{n}件は一部を復元していないため、引き続き待機します";
     review_is_back: "The files are already as they were before: nothing had to be written.", "ファイルはすでに以前の状態です。書き込みは不要でした";
     review_kept(n): "{n} change kept" | "{n} changes kept", "{n}件の変更を残しました";
     usage_title: "usage", "使用量";

@@ -88,6 +88,7 @@ pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result
         let not_undone = services.record_error(services.archive.not_undone(*id)).unwrap_or_default();
         aside.extend(not_undone.into_iter().map(|NotUndone { what, why }| (what, why)));
     }
+    aside.sort();
     aside.dedup();
     // The net change is one to the present state.
     let later = if is_single { changed_later(services, &changed.files) } else { Vec::new() };
@@ -100,7 +101,7 @@ fn changed_later(services: &Services, files: &[FileChange]) -> Vec<(String, usiz
     let mut later = Vec::new();
     for file in files.iter().filter(|file| file.unit.is_none() && !file.path.ends_with('/')) {
         let now = services.workspace.read_to_restore(&file.path).ok().map(|read| read.state);
-        if now.as_ref() == Some(&file.after) {
+        if now.as_ref().is_some_and(|now| *now == file.after || *now == file.before) {
             continue;
         }
         let merged = now.and_then(|now| three_way(services, &file.path, (&file.after, &file.before), &now));
@@ -158,7 +159,7 @@ pub fn restoring(
 fn restoring_file(services: &Services, file: ReviewedFile) -> Result<Option<FileChange>, String> {
     let ReviewedFile { path, displayed, then, .. } = file;
     let now = services.workspace.read_to_restore(&path).map_err(|error| error.to_string())?.state;
-    let mut change = if now == displayed {
+    let mut change = if now == displayed || now == then {
         FileChange::new(path, now, then, UNDO, &[])
     } else {
         let merged = three_way(services, &path, (&displayed, &then), &now);
@@ -214,8 +215,8 @@ fn left(preview: &RestorePreview) -> Option<String> {
     let path = &preview.path;
     match &preview.status {
         RestoreStatus::Refused(why) | RestoreStatus::NotArchived(why) => Some(format!("{path}: {why}")),
-        RestoreStatus::Foreign { choice: None | Some(ForeignChoice::Keep), .. } => {
-            Some(format!("{path} changed outside nebula"))
+        RestoreStatus::Foreign { choice: None | Some(ForeignChoice::Keep), is_later, .. } => {
+            Some(format!("{path} {}", if *is_later { "changed again later" } else { "changed outside nebula" }))
         }
         _ => None,
     }

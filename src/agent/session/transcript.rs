@@ -200,7 +200,7 @@ impl Transcript {
         }
         if !notices.is_empty() {
             items.extend(notices.into_iter().map(Item::Notice));
-            self.turn = TurnSoFar::default();
+            self.turn.add_notice();
         }
     }
 }

@@ -35,8 +35,8 @@ impl CommandStaging {
         if length == self.length {
             return Ok(Vec::new());
         }
-        self.length = length;
         let Journal { states, seals } = self.journal()?;
+        self.length = length;
         let seals = seals.into_iter().filter(|sealed| sealed.kind != SealKind::Earlier);
         let sealed: HashSet<usize> = seals.flat_map(|sealed| sealed.states).collect();
         // Of a path that was kept again since, the last state counts.

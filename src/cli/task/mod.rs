@@ -151,9 +151,6 @@ struct EventPrinter {
     refused: bool,
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
-    /// Files and texts of calls that failed, and whether one failed twice in the same words.
-    failed: BTreeSet<(String, String)>,
-    failed_again: bool,
     /// The part of the answer that was not read as an edit, in words.
     note: Option<String>,
     /// The newest notice, and what it was by kind.
@@ -188,8 +185,6 @@ impl EventPrinter {
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
-            failed: BTreeSet::new(),
-            failed_again: false,
             note: None,
             newest: Default::default(),
             last: None,
@@ -376,9 +371,6 @@ impl EventPrinter {
             self.refused |= call.is_partial() || call.state == CallState::Refused && call.counts.is_some();
             let said = call.result.as_deref().filter(|text| !text.is_empty());
             let text = said.or(call.reason.as_deref()).unwrap_or("");
-            if call.state == CallState::Failed {
-                self.failed_again |= !self.failed.insert((call.main.clone(), text.to_string()));
-            }
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;
@@ -448,7 +440,9 @@ impl EventPrinter {
             }
             TurnEnd::Interrupted => self.done("interrupted", "", TaskExit::Interrupted),
             // What was changed stands; something else was refused.
-            TurnEnd::Asking(why) if self.failed_again && !self.changed.is_empty() => {
+            TurnEnd::Asking(why)
+                if !self.changed.is_empty() && why.starts_with(&messages::agent::refused_twice(&"")) =>
+            {
                 self.done("refused", &why, TaskExit::Refused)
             }
             TurnEnd::Asking(why) => {

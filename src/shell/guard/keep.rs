@@ -837,6 +837,7 @@ mod tests {
         for (path, asked) in [
             ("x.git/config", true),
             ("x.git/HOOKS/update", true),
+            ("x.git/AGENTS.md", true),
             ("x.git/refs/heads/AGENTS.md", false),
             ("x.git/refs/heads/config", false),
             ("no.git/hooks/update", false),

@@ -59,16 +59,19 @@ impl Composer {
     }
 
     /// Takes what was typed in the session before it was closed: the queue is held, and a text that is being written
-    /// stays.
+    /// stays: the one that was kept waits in the queue then.
     pub fn restore(&mut self, unsent: Unsent) {
-        self.queue.restore(unsent.queue.clone());
+        let mut queue = unsent.queue.clone();
         if self.input.is_empty() {
             self.input.set(&unsent.draft);
+        } else if !unsent.draft.trim().is_empty() {
+            queue.push(unsent.draft.clone());
         }
+        self.queue.restore(queue);
         self.kept = unsent;
     }
 
-    /// Leaves the queue behind with its session, which memory has it of.
+    /// Leaves the queue to its session: memory has it.
     pub fn leave_session(&mut self) {
         (self.queue, self.kept) = (Queue::default(), Unsent::default());
     }

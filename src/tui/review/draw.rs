@@ -47,11 +47,11 @@ impl Review {
         let width = usize::from(pen.width().saturating_sub(2));
         if self.turns.is_empty() {
             let words = match &self.failed {
-                Some(why) => why.as_str(),
-                None if self.loaded => say::nothing(),
-                None => say::reading(),
+                Some(why) => records::localized(why),
+                None if self.loaded => say::nothing().into(),
+                None => say::reading().into(),
             };
-            pen.put(1, 0, &cut::words(words, width, look.glyphs.cut), width, dim);
+            pen.put(1, 0, &cut::words(&show::plain(&words), width, look.glyphs.cut), width, dim);
             return;
         }
         let lines = self.lines();
@@ -142,11 +142,13 @@ impl Review {
             0 => say::later(&show::plain(path)),
             n => say::later_conflicts(&show::plain(path), n),
         });
-        let aside = opened.aside.iter().map(|(path, why)| say::aside(&show::plain(path), &records::localized(why)));
-        let mut lines: Vec<String> = later.chain(aside).collect();
-        if lines.len() > usize::from(notes) {
-            let more = lines.split_off(usize::from(notes.saturating_sub(1))).len();
-            lines.push(count::more_rows(more));
+        let reason = |why: &str| show::plain(&records::localized(why)).into_owned();
+        let aside = opened.aside.iter().map(|(path, why)| say::aside(&show::plain(path), &reason(why)));
+        let (all, notes) = (opened.later.len() + opened.aside.len(), usize::from(notes));
+        let fit = if all > notes { notes.saturating_sub(1) } else { notes };
+        let mut lines: Vec<String> = later.chain(aside).take(fit).collect();
+        if all > lines.len() {
+            lines.push(count::more_rows(all - lines.len()));
         }
         for (at, words) in lines.into_iter().enumerate() {
             let y = rows + at as u16;

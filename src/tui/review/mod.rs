@@ -100,6 +100,7 @@ impl Review {
             return Vec::new();
         }
         self.last_query = Some(wanted.clone());
+        self.failed = None;
         vec![PaneEffect::Ask(Query::ReviewChange(wanted.0, wanted.1))]
     }
 
@@ -107,11 +108,14 @@ impl Review {
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<PaneEffect> {
         match (query, listing) {
             (Query::Review, Listing::Review(turns)) => {
-                (self.loaded, self.failed) = (true, None);
-                let (first, before) = (self.turns.is_empty(), self.ids());
+                self.loaded = true;
+                let failed = self.failed.take().is_some();
+                // A turn with one entry has the ids of that.
+                let is_entry = |rows: &[QueueLine], at: usize| matches!(rows.get(at), Some(QueueLine::Entry(..)));
+                let (first, before, was_entry) = (self.turns.is_empty(), self.ids(), is_entry(&self.rows(), self.at));
                 self.turns.clone_from(turns);
                 let rows = self.rows();
-                let same = (0..rows.len()).find(|at| self.ids_at(*at) == before);
+                let same = (0..rows.len()).find(|at| is_entry(&rows, *at) == was_entry && self.ids_at(*at) == before);
                 // The newest turn comes first to mind.
                 let newest = rows.iter().rposition(|row| matches!(row, QueueLine::Turn(_))).unwrap_or(0);
                 self.at = match same {
@@ -120,7 +124,7 @@ impl Review {
                     None => self.at.min(rows.len().saturating_sub(1)),
                 };
                 // What is being decided stays, as long as it waits.
-                if same.is_none() {
+                if same.is_none() || failed {
                     (self.last_query, self.opened, self.in_diff) = (None, None, false);
                 }
                 self.want()

@@ -331,7 +331,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "7: merged together with the call before",
             "7 changed on disk after it was read",
             "7 changed on disk after it was read, by the same edit: nothing else in it differs",
-            "7: 7; nothing was written",
+            "7: 7; nothing was written7",
             "All of your edit is in it already",
             "Your edit was merged into it (by 7)",
             "Read it again before you rely on its text",

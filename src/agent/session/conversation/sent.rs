@@ -23,7 +23,8 @@ pub struct SentRequests {
     pub size: Option<(u64, u64)>,
     /// Tokens of the last request and its answer by part, as memory has them.
     pub parts: Option<Vec<u64>>,
-    /// Tokens of the last request and its answer by the server's count, as memory has them.
+    /// Tokens of the last request and its answer, as memory has them: by the server's count, or by nebula's where it gave
+    /// none.
     pub counted: Option<u64>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,

@@ -281,6 +281,11 @@ impl TurnSoFar {
         self.ended = is_answer && !asks() && !is_plan();
     }
 
+    /// Notes that something was said behind its last message: nothing is to be added there.
+    pub fn add_notice(&mut self) {
+        self.ended = false;
+    }
+
     /// Returns whether it has ended, was to change files, and changed none.
     pub fn has_failed(&self) -> bool {
         self.ended && self.changes_requested && !self.changed

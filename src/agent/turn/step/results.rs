@@ -160,7 +160,7 @@ fn decided(
         let is_there = is_there(&file.path);
         there += if is_there { taken } else { 0 };
         if is_there && taken > 0 {
-            lines.push(format!("{}: {THERE}; nothing was written", file.path));
+            lines.push(format!("{}: {THERE}; nothing was written{}", file.path, rejected_beside(choices, &own)));
         } else if choices.edited.is_some() && !said.insert(file.path.clone()) {
             lines.push(format!("{}: decided together with the call before", file.path));
         } else {
@@ -225,6 +225,13 @@ pub fn own_hunks(file: &FileChange, results: &[EditResult]) -> Vec<usize> {
     let mine = |hunk: &crate::proposal::Hunk| results.iter().any(|r| hunk.edits.contains(&r.index));
     let own: Vec<usize> = (0..file.hunks.len()).filter(|i| mine(&file.hunks[*i])).collect();
     if own.is_empty() { (0..file.hunks.len()).collect() } else { own }
+}
+
+/// Returns the hunks that were rejected beside those that are there already, in words.
+fn rejected_beside(said: &FileDecision, own: &[usize]) -> String {
+    let is_rejected = |i: &&usize| said.edited.is_none() && said.hunks[**i] == Choice::Reject;
+    let rejected: Vec<String> = own.iter().filter(is_rejected).map(|i| format!("hunk {}", i + 1)).collect();
+    if rejected.is_empty() { String::new() } else { format!("; rejected: {}", rejected.join(", ")) }
 }
 
 /// Returns what was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.

@@ -377,7 +377,8 @@ fn is_seen(one: &Meaning, from: &SourceFile) -> bool {
     let is_root = ["lib", "main", "mod"].contains(&stem.rsplit('/').next().unwrap_or_default());
     let below = joined(if is_root { folder(stem) } else { stem }, "");
     let is_within = from.path == file.path || from.path.starts_with(&below);
-    is_within || is_variant(file, *at) || file.text[node.own.start..node.name_at.start].starts_with("pub")
+    let is_public = node.kind == NodeKind::Macro || file.text[node.own.start..node.name_at.start].starts_with("pub");
+    is_within || is_variant(file, *at) || is_public
 }
 
 /// Returns what a name means in a module or an enumeration, if it is defined or imported by name there.

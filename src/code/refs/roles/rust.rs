@@ -166,7 +166,10 @@ fn is_read_as_code(leaf: Node<'_>, text: &str) -> bool {
     let mut tokens = around.take_while(|node| ["token_tree", "token_repetition"].contains(&node.kind()));
     tokens.all(|tokens| {
         let mark = tokens.prev_sibling().filter(|mark| mark.kind() == "!");
-        let Some(called) = mark.and_then(|mark| mark.prev_sibling()) else { return true };
+        // Behind anything but a name `!` denies.
+        let called = mark.and_then(|mark| mark.prev_sibling());
+        let called = called.filter(|called| ["identifier", "scoped_identifier"].contains(&called.kind()));
+        let Some(called) = called else { return true };
         let name = text[called.byte_range()].rsplit("::").next().unwrap_or_default();
         PLAIN.contains(&name) || takes_format(name)
     })

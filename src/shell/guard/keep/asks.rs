@@ -64,7 +64,10 @@ impl Keeping {
         let in_bare = || {
             // Looking into each folder above costs more than all else of a call.
             let inside = path.strip_prefix(base).ok().filter(|inside| acts_later(&name) || could_act_later(inside))?;
-            Some(repository_above(base, inside)?.1)
+            let (_, inside) = repository_above(base, inside)?;
+            // Anyone can make what looks like a repository: only what git names by branches is excused there.
+            let is_branch = inside.starts_with("refs") || inside.starts_with("logs");
+            (is_branch || changes_what_acts_later(&format!("{GIT}/{}", inside.display()))).then_some(inside)
         };
         let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);
         let in_git = inside.map(|inside| format!("{GIT}/{}", inside.display()));
