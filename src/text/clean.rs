@@ -76,7 +76,7 @@ fn escape(c: char) -> String {
 
 /// Returns whether a text begins with what stands for a byte in a name that is no UTF-8.
 pub fn stands_for_byte(text: &str) -> bool {
-    text.as_bytes().get(1..3).and_then(name::byte_of).is_some()
+    text.starts_with('\0') && text.as_bytes().get(1..3).and_then(name::byte_of).is_some()
 }
 
 /// Returns whether a character selects how the one before it is drawn.

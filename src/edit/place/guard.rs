@@ -97,7 +97,10 @@ fn named(line: &str) -> Option<&str> {
     let is_import = IMPORTS.iter().any(|word| line.starts_with(word));
     let head = match line.split_once('=') {
         Some((head, _)) if !is_import => head.split(':').next()?,
-        _ if is_import => line,
+        // The module behind `from` is no name that is bound.
+        _ if is_import => {
+            line.split_once(" from ").filter(|_| line.starts_with("import ")).map_or(line, |(head, _)| head)
+        }
         _ => return None,
     };
     last(head).map(|(start, end)| &head[start..end]).filter(|name| *name != "import")

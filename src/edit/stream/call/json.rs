@@ -292,7 +292,7 @@ impl Reader for Call {
     }
 
     fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
-        if cut && (self.has_begun() || ctx.calls.was_meant(&self.text)) {
+        if cut && (self.tool.is_some() || self.has_begun() || ctx.calls.was_meant(&self.text)) {
             self.broken(CUT, ctx);
         } else {
             self.finish(ctx);
