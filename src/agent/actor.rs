@@ -336,10 +336,10 @@ impl Actor {
                 let message = say::turn_failed().to_string();
                 let hint = say::in_memory().to_string();
                 let notice = Notice::new(Level::Error, &message, &hint);
-                if let Some(session) = &self.session {
-                    session.keep_notice(None, &notice);
+                match &self.session {
+                    Some(session) => session.say(&self.context.events, notice).await,
+                    None => drop(self.context.events.add(Item::Notice(notice)).await),
                 }
-                self.context.events.add(Item::Notice(notice)).await;
                 let end = TurnEnd::Failed { message, hint, resumable: false, cause: Cause::default() };
                 EventBody::TurnEnded(self.context.events.last_turn(), end)
             }

@@ -1,11 +1,11 @@
 //! The definitions that each hunk of a change touches: for the head of the hunk, and to fold or decide a definition as a
-//! whole.
+//! whole. What lies in two definitions is two hunks, however near they are.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::code::{NodeKind, SourceFile, broken_line, is_renamed};
-use crate::proposal::{FileChange, HunkDefinition, HunkKind, State};
+use crate::proposal::{ChangedLines, FileChange, HunkDefinition, HunkKind, State};
 use crate::text::definition::DefinitionChange;
 
 /// The bytes of all texts that are parsed for one proposal at most: it waits for that.
@@ -36,6 +36,7 @@ fn label_file(change: &mut FileChange) -> bool {
     let (Some(before), Some(after)) = (read(from), read(&change.after)) else { return false };
     change.broken = broken_line(&before.file, &after.file);
     let versions = Versions::new(before, after);
+    change.cut_further(|last, next| versions.are_apart(last, next));
     for hunk in change.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Lines) {
         hunk.definitions = versions.touched(&hunk.before, &hunk.after);
     }
@@ -119,6 +120,14 @@ impl Versions {
                 self.renamed.insert(a, b);
             }
         }
+    }
+
+    /// Returns whether two runs of changed lines touch definitions of which none is the other's, so that each can be
+    /// decided alone.
+    fn are_apart(&self, last: &ChangedLines, next: &ChangedLines) -> bool {
+        let [last, next] = [last, next].map(|(before, after)| self.touched(before, after));
+        let is_other = |one: &HunkDefinition| next.iter().all(|other| other.name != one.name);
+        !last.is_empty() && !next.is_empty() && last.iter().all(is_other)
     }
 
     /// Returns the definitions that a hunk with these lines before and after touches.
@@ -236,8 +245,8 @@ mod b {
         let (before, after) = ("fn a() {\n    a(aa)\n}\n", "fn b() {\n    b(aa)\n}\n");
         assert_eq!(labels("a.rs", before, after), ["fn b Renamed"]);
         check(&[("mod b {\n", "mod c {\n    fn new() {\n        0\n    }\n}\n\nmod b {\n")], &["mod c New"]);
-        // One hunk over two definitions, with an unchanged line between.
-        check(&[("    1\n", "    7\n"), ("    2\n", "    8\n")], &["fn total Changed, fn keep Changed"]);
+        // Two definitions near each other are two hunks.
+        check(&[("    1\n", "    7\n"), ("    2\n", "    8\n")], &["fn total Changed", "fn keep Changed"]);
         // The definition goes from one place to another: two hunks, one label.
         let gone = "fn gone() {\n    let far = 3;\n    far\n}\n\n";
         check(

@@ -170,6 +170,9 @@ pub struct Placed {
     pub edit: Option<usize>,
 }
 
+/// A run of changed lines: which lines become which.
+pub type ChangedLines = (std::ops::Range<usize>, std::ops::Range<usize>);
+
 /// The kind of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HunkKind {
@@ -234,6 +237,8 @@ pub struct FileChange {
     pub by: String,
     /// The parts that are decided one by one; never empty unless before equals after.
     pub hunks: Vec<Hunk>,
+    /// The places of the edits that made it in the text after.
+    pub placed: Vec<Placed>,
     /// Lines added and removed.
     pub counts: Counts,
     /// The way it was joined with what someone else had changed; `None`: nobody had.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices};
 
-use super::change::{Counts, Hunk, HunkKind, PlaceMatch, Placed, State};
+use super::change::{ChangedLines, Counts, FileChange, Hunk, HunkKind, PlaceMatch, Placed, State};
 use super::hidden::hidden;
 
 /// Unchanged lines between two changes that still are one hunk.
@@ -164,13 +164,20 @@ fn count_lines(state: &State) -> usize {
 }
 
 fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Counts) {
+    let changed = changes(old, new);
+    let removed = changed.iter().map(|(before, _)| before.len()).sum();
+    let added = changed.iter().map(|(_, after)| after.len()).sum();
+    let mut hunks = joined(changed.into_iter(), |last, next| next.0.start - last.before.end <= JOIN);
+    name_edits(&mut hunks, new, placed);
+    (hunks, Counts { added, removed })
+}
+
+/// Returns the hunks of some runs of changed lines; a run that `is_of` the hunk before it is a part of that.
+fn joined(changed: impl Iterator<Item = ChangedLines>, is_of: impl Fn(&Hunk, &ChangedLines) -> bool) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
-    let mut counts = Counts::default();
-    for (before, after) in changes(old, new) {
-        counts.removed += before.len();
-        counts.added += after.len();
+    for (before, after) in changed {
         match hunks.last_mut() {
-            Some(last) if before.start - last.before.end <= JOIN => {
+            Some(last) if is_of(last, &(before.clone(), after.clone())) => {
                 last.before.end = before.end;
                 last.after.end = after.end;
             }
@@ -185,17 +192,53 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
             }),
         }
     }
-    if !placed.is_empty() {
-        let mut ends = vec![0];
-        ends.extend(new.iter().scan(0, |at, line| {
-            *at += line.len();
-            Some(*at)
-        }));
-        for hunk in &mut hunks {
-            (hunk.found, hunk.edits) = made_by(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
+    hunks
+}
+
+/// Names the edits that have a part in each hunk, and the way they were found.
+fn name_edits(hunks: &mut [Hunk], new: &[&[u8]], placed: &[Placed]) {
+    if placed.is_empty() {
+        return;
+    }
+    let mut ends = vec![0];
+    ends.extend(new.iter().scan(0, |at, line| {
+        *at += line.len();
+        Some(*at)
+    }));
+    for hunk in hunks {
+        (hunk.found, hunk.edits) = made_by(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
+    }
+}
+
+/// Cuts the hunks of a change further, where `are_apart` says so of the lines so far and those of the next run of changed
+/// lines. Lines that are unchanged lie between.
+pub(super) fn cut_further(change: &mut FileChange, are_apart: impl Fn(&ChangedLines, &ChangedLines) -> bool) {
+    let (Some(old), Some(new)) = (change.before.bytes(), change.after.bytes()) else { return };
+    let (Some(old_lines), Some(new_lines)) = (lines(old), lines(new)) else { return };
+    let is_of = |last: &Hunk, next: &ChangedLines| {
+        next.0.start == last.before.end || !are_apart(&(last.before.clone(), last.after.clone()), next)
+    };
+    let mut hunks = Vec::new();
+    for hunk in std::mem::take(&mut change.hunks) {
+        if hunk.kind != HunkKind::Lines {
+            hunks.push(hunk);
+            continue;
+        }
+        let runs = changes(&old_lines[hunk.before.clone()], &new_lines[hunk.after.clone()]);
+        let by = |range: Range<usize>, start: usize| range.start + start..range.end + start;
+        let runs = runs.into_iter().map(|(b, a)| (by(b, hunk.before.start), by(a, hunk.after.start)));
+        let mut parts = joined(runs, is_of);
+        match parts.len() {
+            0 | 1 => hunks.push(hunk),
+            _ => {
+                name_edits(&mut parts, &new_lines, &change.placed);
+                hunks.append(&mut parts);
+            }
         }
     }
-    (hunks, counts)
+    change.hunks = hunks;
+    let (before, after) = (change.before.clone(), change.after.clone());
+    count_hidden(&mut change.hunks, &before, &after);
 }
 
 /// Returns the runs of changed lines, in order: which lines become which.
@@ -285,7 +328,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::decision::keep;
-    use super::super::{Choice, Consent, Decision, FileChange, FileDecision, Proposal, ProposalId, Rung};
+    use super::super::{Choice, Consent, Decision, FileDecision, Proposal, ProposalId, Rung};
     use super::*;
 
     fn change(before: &str, after: &str) -> FileChange {

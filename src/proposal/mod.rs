@@ -11,6 +11,7 @@ mod consent;
 mod decision;
 mod hidden;
 mod hunks;
+mod large_folder;
 mod later;
 mod marked;
 pub mod merge;
@@ -21,13 +22,14 @@ mod undone;
 use std::fmt;
 
 pub use change::{
-    Counts, FileChange, Hunk, HunkDefinition, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch, Placed, Rung,
-    State,
+    ChangedLines, Counts, FileChange, Hunk, HunkDefinition, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch,
+    Placed, Rung, State,
 };
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkComment, HunkCount};
 pub use hidden::{hidden, looks_latin};
 pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines};
+pub use large_folder::{FEW, large_folders, large_made};
 pub use later::acts_later;
 pub use marked::marked;
 pub use merger::{MergeProgram, Merger};
@@ -66,6 +68,7 @@ impl FileChange {
             folders: Vec::new(),
             by: by.into(),
             hunks,
+            placed: placed.to_vec(),
             counts,
             merged: None,
             restores: false,
@@ -74,6 +77,11 @@ impl FileChange {
             other_names: 0,
             unit: None,
         }
+    }
+
+    /// Cuts its hunks of lines further, between two runs of changed lines that `are_apart`.
+    pub fn cut_further(&mut self, are_apart: impl Fn(&ChangedLines, &ChangedLines) -> bool) {
+        hunks::cut_further(self, are_apart);
     }
 
     /// Creates a change of all of the repository, to be shown: these words say what changes.

@@ -1,8 +1,9 @@
 //! A session that is resumed shows what it showed, and gives back what was not sent.
 
-use nebula::proposal::Choice;
+use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{
-    Command, EventBody, Item, Level, Listing, Notice, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd, Unsent,
+    Command, EventBody, Item, Level, Listing, Notice, NoticeAction, Query, QueryId, RestoreRequest, SessionChoice,
+    TurnEnd, Unsent,
 };
 use nebula::provider::{Delta, EndReason};
 use serde_json::json;
@@ -14,9 +15,11 @@ fn said(events: &[EventBody]) -> Vec<Item> {
     let items = events.iter().filter_map(|event| match event {
         // Without its time, which memory takes itself.
         EventBody::Added(_, Item::User { text, .. }) => Some(Item::Commentary { text: text.clone() }),
-        // What programs are told of a failure is not kept.
+        // What programs are told of a failure is not kept, nor what is offered about a file as it was then.
         EventBody::Added(_, Item::Notice(notice)) => {
-            Some(Item::Notice(Notice { cause: Default::default(), ..notice.clone() }))
+            let mut notice = Notice { cause: Default::default(), ..notice.clone() };
+            notice.actions.retain(|action| !matches!(action, NoticeAction::ShowChange(_) | NoticeAction::OpenFile(_)));
+            Some(Item::Notice(notice))
         }
         _ => None,
     });
@@ -59,6 +62,26 @@ async fn the_ends_of_turns_that_failed_are_there_after_a_resume() {
         .collect();
     assert_eq!(levels.len(), 4, "{shown:?}");
     assert_eq!(levels[..2], [Level::Warning, Level::Broken], "{shown:?}");
+    live.close().await;
+
+    let live = resumed(&world, session).await;
+    assert_eq!(said(&live.events), shown);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_turn_said_on_its_way_is_there_after_a_resume() {
+    let change = json!({"path": "a.txt", "search": "one", "replace": "two"});
+    let world = World::new().file("a.txt", "one\n").model([call("replaceInFile", change), say("Well.")]);
+    let mut live = world.start();
+    live.submit("count");
+    let proposal = live.proposal().await;
+    world.write("a.txt", "ONE\n");
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let (shown, session) = (said(&live.events), session_of(&live.events));
+    let refused = |item: &Item| matches!(item, Item::Notice(notice) if notice.title.contains("a.txt"));
+    assert!(shown.iter().any(refused), "{shown:?}");
     live.close().await;
 
     let live = resumed(&world, session).await;

@@ -13,6 +13,7 @@ use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
 use crate::agent::session::damage::SessionDamage;
+use crate::agent::session::unanswered::EarlierCommands;
 use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::Id;
 use crate::archive::restore::state_sha;
@@ -229,7 +230,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
             }
         }
     }
-    let mut items = transcript::items(&rows, &restores, &services.tools(), None);
+    let mut items = transcript::items(&rows, (&restores, &EarlierCommands::default()), &services.tools(), None);
     let is_arriving = rows.last().is_some_and(|row| row.message.meta.state == MessageState::Streaming);
     if is_arriving && matches!(session.state, SessionUse::InUse { .. }) {
         // Another nebula writes this answer right now: it did not break off.

@@ -6,10 +6,10 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{
-    AnswerRecord, CallDisplayRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_parts,
-    read_results, spans,
+    AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_parts, read_results, spans,
 };
 use crate::agent::session::transcript;
+use crate::agent::session::unanswered::{self, EarlierCommands};
 use crate::context::prefix::RequestPrefix;
 use crate::memory::{self, ChangesetRecord, Memory, MemoryHandle};
 use crate::protocol::Item;
@@ -47,8 +47,13 @@ impl StoredConversation {
 
 impl Conversation {
     /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
-    /// because the process died, get one that says so, which is stored in `memory`.
-    pub fn load(stored: StoredConversation, tools: &Arc<ToolSet>, memory: &MemoryHandle) -> (Self, Vec<Item>) {
+    /// because the process died, get one that says so, which is stored in `memory`; `commands` are those that were run.
+    pub fn load(
+        stored: StoredConversation,
+        tools: &Arc<ToolSet>,
+        memory: &MemoryHandle,
+        commands: &EarlierCommands,
+    ) -> (Self, Vec<Item>) {
         let StoredConversation { record, rows, summary, restores, .. } = stored;
         let mut session = Conversation::new(record.id.clone(), Arc::clone(tools), memory.clone());
         session.title = record.title.clone();
@@ -59,7 +64,7 @@ impl Conversation {
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
             let items = scope.spawn(|| {
-                let mut items = transcript::items(&rows, &restores, tools, summary.as_ref());
+                let mut items = transcript::items(&rows, (&restores, commands), tools, summary.as_ref());
                 items.extend(SessionDamage::of(&rows, damaged_prompt).notice().map(Item::Notice));
                 items
             });
@@ -87,7 +92,7 @@ impl Conversation {
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        session.answer_open_calls();
+        session.answer_open_calls(commands);
         if let Some(prefix) = &mut session.sent.prefix {
             prefix.messages = session.messages.clone();
         }
@@ -159,12 +164,11 @@ impl Conversation {
         }
     }
 
-    fn answer_open_calls(&mut self) {
+    fn answer_open_calls(&mut self, commands: &EarlierCommands) {
         for call in self.open_calls() {
-            let display = Some(CallDisplayRecord::interrupted());
-            let result = ResultRecord { display, ..ResultRecord::failed(&call.id, &call.name) };
-            let text = "nebula stopped before this call was run; nothing was changed by it";
-            let (stored, message) = self.result(result, text, Vec::new());
+            let of_command = commands.result(&call.id, &call.name);
+            let (result, text) = of_command.unwrap_or_else(|| unanswered::unknown(&call, &self.tools));
+            let (stored, message) = self.result(result, &text, Vec::new());
             let row = self.append(stored);
             self.push(message, row);
         }
@@ -179,6 +183,7 @@ mod tests {
     use crate::memory::NewMessage;
     use crate::protocol::Level;
     use crate::provider::Blob;
+    use crate::shell::output::record::CommandRecord;
 
     fn nowhere() -> MemoryHandle {
         MemoryHandle::open(memory::Options::nowhere(), Box::new(|_| {})).0
@@ -186,7 +191,7 @@ mod tests {
 
     fn load(memory: &Memory, record: memory::Session) -> (Conversation, Vec<Item>) {
         let stored = StoredConversation::read(memory, record).expect("read");
-        Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere())
+        Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere(), &EarlierCommands::default())
     }
 
     /// Returns a memory with one empty session, and the folder that holds it.
@@ -196,6 +201,39 @@ mod tests {
         let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
         let id = memory.create(&new).expect("made");
         (dir, memory, id)
+    }
+
+    #[test]
+    fn a_call_that_nebula_was_killed_in_has_what_its_command_printed() {
+        let (dir, memory, id) = stored();
+        let mut message = NewMessage::text(memory::StoredRole::Assistant, "");
+        message.tool_calls = Some(
+            r#"[{"id":"a","name":"runCommand","arguments":"{}"},{"id":"b","name":"writeFile","arguments":"{}"}]"#
+                .into(),
+        );
+        memory.append(&id, &message).expect("kept");
+        let logs = dir.path().join("logs");
+        std::fs::create_dir(&logs).expect("made");
+        let log = logs.join("c1.log");
+        std::fs::write(&log, "halfway\n").expect("written");
+        let record = CommandRecord { id: "c1".into(), call: Some("a".into()), ..CommandRecord::default() };
+        record.write(&log).expect("written");
+
+        let stored = StoredConversation::read(&memory, memory.get(&id).expect("read")).expect("read");
+        let commands = EarlierCommands::of_session(&logs);
+        let (session, items) = Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere(), &commands);
+        let texts: Vec<String> = session.messages[1..].iter().map(|message| message.text().into_owned()).collect();
+        assert!(texts[0].starts_with("ended with nebula · c1: nebula stopped while it ran."), "{texts:?}");
+        assert!(texts[0].ends_with("\nhalfway\n"), "{texts:?}");
+        assert!(texts[1].contains("its change may stand or not"), "{texts:?}");
+        let calls: Vec<(&Option<String>, bool)> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Call(call) => Some((&call.reason, call.result.is_some())),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(calls, [(&Some("nebula stopped while it ran".into()), true), (&None, false)]);
     }
 
     #[test]

@@ -14,5 +14,6 @@ pub mod records;
 pub mod settings;
 pub mod summary_facts;
 pub mod transcript;
+pub mod unanswered;
 pub mod usage;
 pub mod window;

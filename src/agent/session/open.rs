@@ -8,6 +8,7 @@ use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::load::StoredConversation;
 use crate::agent::session::records::{read_unsent, write_unsent};
+use crate::agent::session::unanswered::EarlierCommands;
 use crate::config::ValueSource;
 use crate::memory::{self, Memory, NewSession};
 use crate::messages::agent as say;
@@ -60,7 +61,8 @@ pub fn open(
     });
     let record = stored.record.clone();
     let (id, notes, unsent) = (record.id.clone(), stored.notes(), read_unsent(stored.unsent.as_deref()));
-    let (session, items) = Conversation::load(stored, &services.tools(), &services.memory);
+    let commands = services.shell.logs().map(|logs| EarlierCommands::of_session(&logs.join(&id))).unwrap_or_default();
+    let (session, items) = Conversation::load(stored, &services.tools(), &services.memory, &commands);
     let mut settings = settings;
     settings.take_up(&record);
     settings.model = model_of(services, &record);
@@ -135,7 +137,7 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     let (services, id) = (&context.services, context.id().unwrap_or_default());
     let read = move |memory: &Memory| StoredConversation::read(memory, memory.get(&id)?);
     let stored = services.memory.ask_blocking(read)?;
-    Ok(Conversation::load(stored, &services.tools(), &services.memory).0)
+    Ok(Conversation::load(stored, &services.tools(), &services.memory, &EarlierCommands::default()).0)
 }
 
 /// Returns the model that a stored session was left with, unless another was chosen for this run, a recording answers,

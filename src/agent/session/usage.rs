@@ -8,7 +8,7 @@ use crate::agent::session::context::StatusData;
 use crate::agent::session::conversation::Conversation;
 use crate::memory::Totals;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, Notice, NoticeAction, StepUsage, TurnEnd};
+use crate::protocol::{Cause, EventBody, Level, Notice, NoticeAction, StepUsage, TurnEnd};
 use crate::provider::{Message, Usage};
 use crate::text::number;
 
@@ -128,7 +128,6 @@ pub async fn over_budget(config: &ConfigFiles, events: &Events, session: &Conver
     let actions = vec![NoticeAction::Continue];
     let cause = Cause::of("budget");
     let notice = Notice { actions, cause, ..Notice::new(Level::Warning, &title, say::grants_again()) };
-    session.keep_notice(None, &notice);
-    events.add(Item::Notice(notice)).await;
+    session.say(events, notice).await;
     Some(TurnEnd::Asking(title))
 }

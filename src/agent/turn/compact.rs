@@ -20,13 +20,14 @@ use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::attached_files;
 use crate::agent::session::{summary_facts, usage, window};
+use crate::agent::turn::end::{failed, failure};
 use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Prompt, Question, Reply, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, Notice, NoticeAction, Prompt, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
 use crate::provider::{EndReason, Error, ErrorKind, Message, Request, Role};
 use crate::text::number;
@@ -59,7 +60,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     context.say(Level::Info, say::summarising_now(), "").await;
     let summary = made(context, session, None, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
+        session.say(&context.events, Notice::new(Level::Broken, say::interrupted(), say::nothing_changed())).await;
         return TurnEnd::Interrupted;
     }
     match summary {
@@ -71,8 +72,8 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             last_request::keep(&context.services.config, &error).await;
             let Error { kind, message, hint, status, request_id, .. } = error;
             let cause = Cause { kind: kind.word(), status, request_id };
-            context.events.failed(Level::Error, (&message, &hint), Vec::new(), cause.clone()).await;
-            TurnEnd::Failed { message, hint, resumable: false, cause }
+            let notice = failure(Level::Error, (&message, &hint), Vec::new(), cause);
+            failed(&context.events, session, None, notice, false).await
         }
     }
 }
@@ -99,37 +100,37 @@ pub async fn by_itself(
     let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
     if room > 0 && tokens > room {
         let [tokens, room, window] = [tokens, room, u64::from(target.window())].map(number::large);
-        return does_not_fit(events, say::message_too_large(&tokens, &room, &window), "").await;
+        return does_not_fit(events, session, say::message_too_large(&tokens, &room, &window), "").await;
     }
     let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     // Where nothing stands before what must stay, no summary makes it shorter.
     if again || unanswered.is_some_and(|from| from <= before) {
         let window = number::large(u64::from(target.window()));
         let message = say::task_does_not_fit(&target.model, &window);
-        return does_not_fit(events, message, &largest(&context.status_data, session)).await;
+        return does_not_fit(events, session, message, &largest(&context.status_data, session)).await;
     }
     if mode == "off" {
         let message = say::does_not_fit().to_string();
-        return does_not_fit(events, message, say::compact_is_off()).await;
+        return does_not_fit(events, session, message, say::compact_is_off()).await;
     }
-    events.notice(Level::Info, say::summarising(), "").await;
+    session.say(events, Notice::new(Level::Info, say::summarising(), "")).await;
     let summary = made(context, session, unanswered, stop).await;
     if stop.is_cancelled() {
-        return stopped(events).await;
+        return stopped(events, session).await;
     }
     let summary = match summary {
         Ok(summary) => summary,
         Err(Error { message, hint, .. }) => {
-            return does_not_fit(events, say::not_summarised(&message), &hint).await;
+            return does_not_fit(events, session, say::not_summarised(&message), &hint).await;
         }
     };
     let grace = (mode != "ask").then_some(GRACE);
     let counts = offer(context, session, summary, (grace, true), stop).await;
     if stop.is_cancelled() {
-        return stopped(events).await;
+        return stopped(events, session).await;
     }
     if !counts {
-        return Fitting::Not(dropped(events).await);
+        return Fitting::Not(dropped(events, session).await);
     }
     if unanswered.is_none() {
         session.add_hidden("Go on with the task from where the summary leaves it.");
@@ -149,24 +150,23 @@ fn unanswered(session: &Conversation, room: u64) -> Option<usize> {
 }
 
 /// Ends a turn that was stopped while its conversation was summarised.
-async fn stopped(events: &Events) -> Fitting {
-    events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
+async fn stopped(events: &Events, session: &Conversation) -> Fitting {
+    session.say(events, Notice::new(Level::Broken, say::interrupted(), say::nothing_changed())).await;
     Fitting::Not(TurnEnd::Interrupted)
 }
 
 /// Ends a turn whose conversation does not fit and whose summary the person dropped.
-async fn dropped(events: &Events) -> TurnEnd {
+async fn dropped(events: &Events, session: &Conversation) -> TurnEnd {
     let title = say::summary_dropped().to_string();
     let detail = say::compact_or_new();
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
-    events.failed(Level::Warning, (&title, detail), actions, Cause::of("context")).await;
+    session.say(events, failure(Level::Warning, (&title, detail), actions, Cause::of("context"))).await;
     TurnEnd::Asking(title)
 }
 
-async fn does_not_fit(events: &Events, message: String, hint: &str) -> Fitting {
-    let cause = Cause::of("context");
-    events.failed(Level::Error, (&message, hint), Vec::new(), cause.clone()).await;
-    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause })
+async fn does_not_fit(events: &Events, session: &Conversation, message: String, hint: &str) -> Fitting {
+    let notice = failure(Level::Error, (&message, hint), Vec::new(), Cause::of("context"));
+    Fitting::Not(failed(events, session, None, notice, false).await)
 }
 
 /// Returns the three largest things that would be sent, for the person.
@@ -222,11 +222,11 @@ async fn with_facts(
         if let Some(why) = summary.silence {
             return Err(Error::new(ErrorKind::BadAnswer, why, say::nothing_changed()));
         }
-        context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
+        session.say(&context.events, Notice::new(Level::Warning, say::no_facts(), say::no_facts_long())).await;
         return Ok(NewSummary { text: format!("{prose}{cut}"), ..summary });
     };
     if let Some(why) = &summary.silence {
-        context.events.notice(Level::Warning, say::not_summarised(why), say::facts_alone()).await;
+        session.say(&context.events, Notice::new(Level::Warning, say::not_summarised(why), say::facts_alone())).await;
     }
     let (before, behind) = rows.split_at(before);
     let text = format!("{}\n{prose}{cut}", summary_facts::facts(before, room));

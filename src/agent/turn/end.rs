@@ -1,28 +1,17 @@
-//! The notices of turns that are kept: those with which they end, and what was learnt of the model.
+//! The notices with which turns end.
 
 use crate::agent::services::events::Events;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::turn::effect::{RefusalKind, RefusedCall};
 use crate::messages::{agent as say, count, records};
-use crate::protocol::{Cause, Item, Level, Notice, NoticeAction, TurnEnd};
+use crate::protocol::{Cause, Level, Notice, NoticeAction, TurnEnd};
 use crate::text::sentence::first_sentence;
-
-/// Adds a notice, and stores it with the newest message, so that a resumed session shows it too.
-pub async fn say_end(events: &Events, session: &Conversation, notice: Notice) {
-    say_behind(events, session, None, notice).await;
-}
-
-/// Adds a notice, and stores it with the message of this row; `None`: the newest one.
-async fn say_behind(events: &Events, session: &Conversation, row: Option<i64>, notice: Notice) {
-    session.keep_notice(row, &notice);
-    events.add(Item::Notice(notice)).await;
-}
 
 /// Ends a turn that has made as many steps as the configuration lets it.
 pub async fn limit_reached(events: &Events, session: &Conversation, limit: u32) -> TurnEnd {
     let title = say::steps_done(&count::steps(limit as usize));
     let actions = vec![NoticeAction::Continue];
-    say_end(events, session, Notice { actions, ..Notice::new(Level::Warning, &title, say::done_kept()) }).await;
+    session.say(events, Notice { actions, ..Notice::new(Level::Warning, &title, say::done_kept()) }).await;
     TurnEnd::Asking(title)
 }
 
@@ -37,7 +26,7 @@ pub async fn refused_again(events: &Events, session: &Conversation, refusal: &Re
         RefusalKind::Other => say::say_more(),
     };
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
-    say_end(events, session, Notice { actions, ..Notice::new(Level::Warning, &title, detail) }).await;
+    session.say(events, Notice { actions, ..Notice::new(Level::Warning, &title, detail) }).await;
     TurnEnd::Asking(title)
 }
 
@@ -45,7 +34,7 @@ pub async fn refused_again(events: &Events, session: &Conversation, refusal: &Re
 /// was arriving.
 pub async fn interrupted(events: &Events, session: &Conversation, row: Option<i64>, arrived: bool) -> TurnEnd {
     let detail = if arrived { say::arrived_kept() } else { "" };
-    say_behind(events, session, row, Notice::new(Level::Broken, say::interrupted(), detail)).await;
+    session.say_behind(events, row, Notice::new(Level::Broken, say::interrupted(), detail)).await;
     TurnEnd::Interrupted
 }
 
@@ -56,7 +45,7 @@ pub async fn said_nothing(events: &Events, session: &Conversation, at_once: bool
     match at_once {
         true => failed(events, session, None, notice, true).await,
         false => {
-            say_end(events, session, notice).await;
+            session.say(events, notice).await;
             TurnEnd::Done
         }
     }
@@ -76,6 +65,6 @@ pub async fn failed(
     resumable: bool,
 ) -> TurnEnd {
     let (message, hint, cause) = (notice.title.clone(), notice.detail.clone(), notice.cause.clone());
-    say_behind(events, session, row, notice).await;
+    session.say_behind(events, row, notice).await;
     TurnEnd::Failed { message, hint, resumable, cause }
 }

@@ -25,7 +25,7 @@ use crate::agent::session::usage::{self, BudgetLeft};
 use crate::agent::session::window;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
-use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing, say_end};
+use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
@@ -111,7 +111,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
 /// Says what a turn that is done leaves to be known of its changes.
 async fn say_effect(context: &SessionContext, session: &Conversation, effect: &Effect, end: &TurnEnd) {
     if let Some(notice) = effect.notice(&context.settings()).filter(|_| *end == TurnEnd::Done) {
-        say_end(&context.events, session, notice).await;
+        session.say(&context.events, notice).await;
     }
 }
 
@@ -165,7 +165,7 @@ async fn is_learnt(
         ErrorKind::NoTools if has_tools => {
             let learnt = request::learn_no_tools(config, session, target).await;
             if let Some(Some((title, detail))) = &learnt {
-                say_end(&context.events, session, Notice::new(Level::Info, title, detail)).await;
+                session.say(&context.events, Notice::new(Level::Info, title, detail)).await;
             }
             learnt.is_some()
         }
@@ -253,13 +253,13 @@ impl AskedAgain {
     async fn end(self, events: &Events, session: &Conversation) -> TurnEnd {
         match self {
             AskedAgain::Done => {
-                say_end(events, session, Notice::new(Level::Info, say::same_done(), say::ask_for_rest())).await;
+                session.say(events, Notice::new(Level::Info, say::same_done(), say::ask_for_rest())).await;
                 TurnEnd::Done
             }
             AskedAgain::Asking(title) => {
                 let actions = vec![NoticeAction::Continue];
                 let notice = Notice { actions, ..Notice::new(Level::Warning, &title, say::nothing_lost()) };
-                say_end(events, session, notice).await;
+                session.say(events, notice).await;
                 TurnEnd::Asking(title)
             }
         }
@@ -283,7 +283,7 @@ async fn learn_format(
     };
     let learnt = request::learn_format(&context.settings(), &context.services.config, session, target, how).await;
     if let Some((title, detail)) = learnt {
-        say_end(&context.events, session, Notice::new(Level::Info, title, detail)).await;
+        session.say(&context.events, Notice::new(Level::Info, title, detail)).await;
     }
 }
 

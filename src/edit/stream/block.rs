@@ -44,9 +44,16 @@ pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
     same_definition(file, content).is_some_and(|(new, _)| new != file)
 }
 
+/// Blocks of one answer that are compared with the files. One with more of them is no handful of edits.
+pub(super) const MOST_COMPARED: usize = 64;
+
 /// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
-/// of a file in play, or that a sentence names a new file for. None where a file comes twice.
+/// of a file in play, or that a sentence names a new file for. None where a file comes twice, or where there are more than
+/// [`MOST_COMPARED`].
 pub(super) fn loose(blocks: &[UnreadBlock], known: &[KnownFile]) -> Vec<Edit> {
+    if blocks.len() > MOST_COMPARED {
+        return Vec::new();
+    }
     let edits: Vec<Edit> = blocks.iter().filter_map(|block| edit(block, known)).collect();
     let paths: Vec<_> = edits.iter().map(|edit| &edit.path).collect();
     let is_twice = paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path));
@@ -109,6 +116,8 @@ mod tests {
             assert_eq!(paths(part, format), Vec::from_iter(is_text.then_some("a.py")), "{}", format.name());
             assert_eq!(paths(new, format), Vec::from_iter(is_text.then_some("t/new.py")), "{}", format.name());
         }
+        let many = format!("{}{part}", "So:\n```python\nprint(1)\n```\n".repeat(MOST_COMPARED));
+        assert_eq!(paths(&many, Format::WHOLE), Vec::<String>::new());
         for text in [
             "It is\n```python\ndef one():\n    return 1\n```\n",
             "Use it:\n```python\nprint(one())\n```\n",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{UnreadBlock, changes_definition, shows_output};
+use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
 use super::paths::same_path;
 use super::pieces::{KnownFile, Piece};
 use crate::edit::path::may_name;
@@ -55,7 +55,7 @@ pub(super) fn unread_text(
     let beside_edit = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. }));
     let is_read = beside_edit || pieces.iter().any(|piece| matches!(piece, Piece::Call { .. }));
     let prose = prose(pieces);
-    let whys: Vec<Unread> = blocks.iter().filter_map(|block| why(block, format, known)).collect();
+    let whys: Vec<Unread> = blocks.iter().take(MOST_COMPARED).filter_map(|block| why(block, format, known)).collect();
     let names = || format != Format::TOOLS && names_beside_code(&prose, known);
     let quotes = || !is_read && (may_quote(&prose, format, known) || names());
     let first = |is: fn(&Unread) -> bool| whys.iter().find(|why| is(why)).cloned();

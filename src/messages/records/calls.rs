@@ -92,6 +92,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "nebula stopped before this call was run; nothing was changed by it",
         "この呼び出しの前にnebulaが停止しました。何も変更していません",
     ),
+    ("nebula stopped while it ran", "実行中にnebulaが停止しました"),
+    ("nebula stopped before it had a result", "結果の前にnebulaが停止しました"),
     ("{path} acts later", "{path}はあとで作用します"),
     (
         "the name of {path} holds a hidden or look-alike character",

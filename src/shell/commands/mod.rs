@@ -231,6 +231,7 @@ impl Commands {
             session: self.session.clone(),
             id: id.into(),
             project: self.shell.workspace.root().to_path_buf(),
+            call: info.call.clone(),
             command: info.command.clone(),
             cwd: info.cwd.clone(),
             keeper: info.keeper.clone(),

@@ -23,6 +23,9 @@ pub struct CommandRecord {
     pub id: String,
     /// The workspace's root.
     pub project: PathBuf,
+    /// The call that ran it; none: a person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// Its text.
     pub command: String,
     /// The folder it ran in.

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 pub use self::files::SessionFiles;
 pub use self::sent::SentRequests;
+use crate::agent::services::events::Events;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, blob_record, results_json, write_notice};
 use crate::context::request::Window;
 use crate::memory::{self, Memory, MemoryHandle, MessageMeta, NewMessage};
-use crate::protocol::{Notice, WindowResult};
+use crate::protocol::{Item, Notice, WindowResult};
 use crate::provider::{Blob, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{OfferedTools, ToolSet};
 
@@ -88,11 +89,18 @@ impl Conversation {
         self.memory.append(&self.id, message)
     }
 
-    /// Stores a notice behind the message of this row, so that a resumed session shows it too; `None`: the newest message.
-    pub fn keep_notice(&self, row: Option<i64>, notice: &Notice) {
-        let Some(row) = row.or_else(|| self.rows.last().copied()) else { return };
-        let stored = write_notice(notice);
-        self.post(move |memory, id| memory.add_notice(id, row, &stored));
+    /// Adds a notice to the chat, and stores it behind the newest message, so that a resumed session shows it too.
+    pub async fn say(&self, events: &Events, notice: Notice) {
+        self.say_behind(events, None, notice).await;
+    }
+
+    /// Adds a notice to the chat, and stores it behind the message of this row; `None`: the newest message.
+    pub async fn say_behind(&self, events: &Events, row: Option<i64>, notice: Notice) {
+        if let Some(row) = row.or_else(|| self.rows.last().copied()) {
+            let stored = write_notice(&notice);
+            self.post(move |memory, id| memory.add_notice(id, row, &stored));
+        }
+        events.add(Item::Notice(notice)).await;
     }
 
     /// Returns the messages of this session as memory has them, and how many of them stand before this row; `None`: all.

@@ -140,9 +140,10 @@ impl CallDisplayRecord {
         }
     }
 
-    /// Returns what is kept of a call that nebula stopped before, as it is shown without a result.
-    pub fn interrupted() -> Self {
-        CallDisplayRecord { state: Some("interrupted".into()), ..CallDisplayRecord::default() }
+    /// Returns what is kept of a call that nebula stopped before or while it ran.
+    pub fn interrupted(reason: Option<&str>) -> Self {
+        let (state, reason) = (Some("interrupted".into()), reason.map(str::to_string));
+        CallDisplayRecord { state, reason, ..CallDisplayRecord::default() }
     }
 
     /// Returns whether it did not succeed: a command that ran and failed, too.

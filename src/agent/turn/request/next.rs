@@ -14,7 +14,7 @@ use crate::agent::session::usage;
 use crate::context::prefix::{PrefixBasis, RequestPrefix};
 use crate::context::request::{LeftOut, MessageSizes};
 use crate::context::small_model;
-use crate::protocol::{Level, TurnEnd};
+use crate::protocol::{Level, Notice, TurnEnd};
 use crate::provider::{Request, ToolSpec};
 
 /// The next request, with what it was made of.
@@ -108,7 +108,9 @@ async fn keep_left_out(events: &Events, session: &mut Conversation, left_out: &[
         1 => "the context window is full: 1 old result is left out".to_string(),
         n => format!("the context window is full: {n} old results are left out"),
     };
-    events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
+    session
+        .say(events, Notice::new(Level::Info, title, "They are sent as one line each; memory keeps them whole."))
+        .await;
 }
 
 /// Returns what a request holds, in tokens of each of the [`request_parts`].

@@ -21,7 +21,7 @@ use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, MergedFile, Proposal, Rung, State};
-use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
+use crate::protocol::{CallState, ItemId, Level, Notice, NoticeAction, Outcome};
 use crate::provider::ToolCall;
 use crate::text::time;
 use crate::tools::FileVersion;
@@ -123,7 +123,7 @@ pub async fn edits(
         let outcome_of_proposal = ProposalResult { merged_before: merged, ..outcome_of_proposal };
         context.approvals.withdraw(id);
         note_decided(&mut pending, exchanges, &outcome_of_proposal, asks);
-        after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
+        after(context, session, &proposal, &outcome_of_proposal).await;
         Some((proposal, outcome_of_proposal))
     };
     let mut results_of_calls = Vec::new();
@@ -315,10 +315,11 @@ async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResul
 /// Records what the session and the chat learn from the result of a proposal.
 async fn after(
     context: &SessionContext,
-    files: &mut SessionFiles,
+    session: &mut Conversation,
     proposal: &Proposal,
     outcome_of_proposal: &ProposalResult,
 ) {
+    let files = &mut session.files;
     match &outcome_of_proposal.outcome {
         Outcome::Applied { .. } => {
             for (path, bytes) in &outcome_of_proposal.written {
@@ -339,15 +340,15 @@ async fn after(
             files.versions.remove(path);
             let (title, detail) = conflict_words(path, found);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-            context.events.notice_with(Level::Warning, title, detail, actions).await;
+            session.say(&context.events, Notice { actions, ..Notice::new(Level::Warning, title, detail) }).await;
         }
         Outcome::Failed(why) => {
-            context.events.notice(Level::Error, why.clone(), say::refused_gone()).await;
+            session.say(&context.events, Notice::new(Level::Error, why.clone(), say::refused_gone())).await;
         }
         Outcome::Refused | Outcome::Withdrawn => {}
     }
     for file in &proposal.files {
-        files.touch(&file.path);
+        session.files.touch(&file.path);
     }
 }
 

@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::agent::change::restore::{self, RestoreResult, Restoring};
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::SessionFiles;
+use crate::agent::session::conversation::{Conversation, SessionFiles};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::edits::CallOutcome;
 use crate::agent::turn::step::results::{REJECTED, remarks, written};
 use crate::messages::agent as say;
-use crate::protocol::{CallState, Level, NoticeAction, Outcome, RestoreRequest};
+use crate::protocol::{CallState, Level, Notice, NoticeAction, Outcome, RestoreRequest};
 use crate::provider::ToolCall;
 use crate::text::time;
 use crate::workspace::holds_secrets;
@@ -21,7 +21,7 @@ use crate::workspace::holds_secrets;
 /// Runs a call: plans what it restores, and asks the person.
 pub async fn run(
     context: &Arc<SessionContext>,
-    files: &mut SessionFiles,
+    session: &mut Conversation,
     mut item: CallItem,
     call: &ToolCall,
     count: usize,
@@ -59,11 +59,12 @@ pub async fn run(
     if let Some(Outcome::Conflict { path, .. }) = restored.as_ref().map(|restored| &restored.proposal.outcome) {
         let title = say::undo_refused(&path);
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-        context.events.notice_with(Level::Warning, title, say::nothing_restored_told(), actions).await;
+        let notice = Notice::new(Level::Warning, title, say::nothing_restored_told());
+        session.say(&context.events, Notice { actions, ..notice }).await;
     }
     if let Some(restored) = &restored {
         record.ok = state == CallState::Done;
-        know_restored(files, restored, &mut record);
+        know_restored(&mut session.files, restored, &mut record);
     }
     let reason = reason(restored.as_ref(), &text);
     item.call.change = record.change();

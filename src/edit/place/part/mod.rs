@@ -22,9 +22,10 @@ pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String,
 /// Returns whether a text is nothing but a definition of a file that has anything more above that definition, or below it
 /// and no other one: it is a part of such a file, however much of the file that definition is.
 pub(in crate::edit) fn is_lone_part(file: &str, new: &str) -> bool {
-    let (hay, part) = (Lines::new(file), Lines::new(new));
+    let part = Lines::new(new);
+    let Some(one) = lone(&part, &definitions(&part)).filter(|one| file.contains(one.name)) else { return false };
+    let hay = Lines::new(file);
     let in_file = definitions(&hay);
-    let Some(one) = lone(&part, &definitions(&part)) else { return false };
     let Some(there) = in_file.iter().find(|own| own.name == one.name && own.kind == one.kind) else { return false };
     let own: HashSet<&str> = new.lines().map(str::trim).collect();
     let is_more = |line: &str| !line.is_empty() && !own.contains(line);
@@ -39,7 +40,11 @@ fn without_head<'n>(file: &str, new: &'n str) -> &'n str {
     let part = Lines::new(new);
     let Some(one) = lone(&part, &definitions(&part)) else { return new };
     let start = one.line - decorated(&part, one.line);
-    let is_of_file = |at: usize| file.lines().any(|own| own.trim() == part.content(at).trim());
+    if start == 0 {
+        return new;
+    }
+    let own: HashSet<&str> = file.lines().map(str::trim).collect();
+    let is_of_file = |at: usize| own.contains(part.content(at).trim());
     let is_known = (0..start).all(|at| part.content(at).trim().is_empty() || is_of_file(at));
     if is_known { &new[part.spans[start].start..] } else { new }
 }
@@ -48,9 +53,11 @@ fn without_head<'n>(file: &str, new: &'n str) -> &'n str {
 fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(String, String)> {
     let new = bytes::fit_whole(new, file);
     let new = without_head(file, new.trim_matches(['\r', '\n']));
-    let (hay, part) = (Lines::new(file), Lines::new(new));
-    let (in_file, in_part) = (definitions(&hay), definitions(&part));
-    let one = lone(&part, &in_part)?;
+    let part = Lines::new(new);
+    let in_part = definitions(&part);
+    let one = lone(&part, &in_part).filter(|one| file.contains(one.name))?;
+    let hay = Lines::new(file);
+    let in_file = definitions(&hay);
     let is_same = |own: &&Definition, other: &Definition| own.name == other.name && own.kind == other.kind;
     let classes = || in_file.iter().filter(|own| class.is_some_and(|class| is_same(own, class)));
     let is_inside = |own: &Definition| classes().any(|around| extent(&hay, around).contains(&own.line));

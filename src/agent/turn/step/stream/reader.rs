@@ -18,7 +18,7 @@ use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, End, Parser, edits_in_no_format};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
+use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode, Notice};
 use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span};
 
 /// An answer on its way in.
@@ -130,6 +130,11 @@ impl<'a> StepReader<'a> {
         }
     }
 
+    /// Adds what the server lets know to the chat.
+    async fn say(&self, title: String) {
+        self.session.say_behind(self.step.events, self.row, Notice::new(Level::Info, title, "")).await;
+    }
+
     pub(super) async fn take(&mut self, delta: Delta) {
         let delta = self.with_own_name(delta);
         self.answer.push(&delta);
@@ -168,7 +173,7 @@ impl<'a> StepReader<'a> {
             }
             // A call that a limit or a filter cut is no call, even where its JSON can be completed.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
-            Delta::Notice(title) => self.step.events.notice(Level::Info, title, "").await,
+            Delta::Notice(title) => self.say(title).await,
             Delta::Withdraw { text, calls, .. } => {
                 // The times are those of the thoughts that are left.
                 let left = self.answer.spans.iter().filter(|span| span.kind == PartKind::Thinking).count();

@@ -27,7 +27,7 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
-use crate::protocol::{CallChange, CallState, ItemId, Level, Mode};
+use crate::protocol::{CallChange, CallState, ItemId, Level, Mode, Notice};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
 
@@ -95,7 +95,7 @@ impl ToolRun<'_> {
     /// Tells the person and the model that the answer was not read on.
     pub async fn too_many(&mut self) {
         let title = format!("the answer makes more than {MAX_CALLS} calls: the first {MAX_CALLS} were taken");
-        self.context.events.notice(Level::Warning, &title, say::told_others()).await;
+        self.session.say(&self.context.events, Notice::new(Level::Warning, &title, say::told_others())).await;
         self.texts.push(format!(
             "Your answer made more than {MAX_CALLS} calls. The first {MAX_CALLS} were taken; the rest was not read. Make fewer calls at a time."
         ));
@@ -212,7 +212,7 @@ impl ToolRun<'_> {
         match result {
             RunResult::Output(output) => self.answered(item, &call, native, output).await,
             RunResult::Undo { count, path } => {
-                let done = undo::run(self.context, &mut self.session.files, item, &call, count, path, self.stop).await;
+                let done = undo::run(self.context, self.session, item, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,

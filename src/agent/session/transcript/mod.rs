@@ -1,32 +1,35 @@
 //! A stored session as the entries a live one would have sent.
 
+mod restored;
+
 use std::collections::HashMap;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::restored::PersonRestore;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
     AnswerRecord, EditRecord, ResultRecord, TurnSoFar, arguments, read_attached, read_calls, read_notices,
     read_results, spans,
 };
+use crate::agent::session::unanswered::EarlierCommands;
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::memory::{self, ChangesetRecord, ConversationSummary, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
-use crate::proposal::{REPOSITORY, Rung, is_in_repository};
+use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
-use crate::text::clean::clean_line;
-use crate::text::number::plural;
 use crate::tools::ToolSet;
 
-/// Returns the entries of these messages, oldest first, with what the person restored between them; `tools` are those of
-/// the session, and `summary` is what stands for the first of the messages.
+/// Returns the entries of these messages, oldest first, with what the person restored between them, and what `commands`
+/// printed whose calls have no result; `tools` are those of the session, and `summary` is what stands for the first of the
+/// messages.
 pub fn items(
     rows: &[memory::StoredMessage],
-    restores: &[ChangesetRecord],
+    (restores, commands): (&[ChangesetRecord], &EarlierCommands),
     tools: &ToolSet,
     summary: Option<&ConversationSummary>,
 ) -> Vec<Item> {
@@ -50,6 +53,7 @@ pub fn items(
         }
     }
     transcript.end_turn();
+    transcript.end_commands(commands);
     transcript.items
 }
 
@@ -86,56 +90,6 @@ pub fn untold<'a>(
     restores.iter().filter(move |restore| last.is_some_and(|last| restore.at >= last)).map(PersonRestore::of)
 }
 
-/// An undo, redo or restore by the person.
-pub struct PersonRestore {
-    title: String,
-    paths: String,
-}
-
-impl PersonRestore {
-    /// Creates it from its title, `undo of …`, and the files that were written. Of many the first are named: the model
-    /// reads this, too.
-    pub fn new(title: &str, mut paths: Vec<String>) -> Self {
-        const NAMED: usize = 20;
-        // What memory knows of ops of a store alone names no files.
-        if paths.is_empty() {
-            paths.push("definitions of a Strand store".into());
-        }
-        // The repository is restored as one, and not what a reader looks for.
-        let has_repository = paths.extract_if(.., |path| is_in_repository(path)).count() > 0;
-        paths.sort();
-        paths.extend(has_repository.then(|| REPOSITORY.into()));
-        let more = match paths.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {}", plural(more, "more file")),
-        };
-        paths.truncate(NAMED);
-        let names: Vec<_> = paths.iter().map(|path| clean_line(path)).collect();
-        PersonRestore { title: title.into(), paths: names.join(", ") + &more }
-    }
-
-    /// Creates it from what memory knows of it.
-    pub fn of(record: &ChangesetRecord) -> Self {
-        Self::new(&record.cause.title, record.files.iter().map(|file| file.path.clone()).collect())
-    }
-
-    /// Returns its entry in the chat.
-    pub fn notice(&self) -> Notice {
-        Notice::new(Level::Info, format!("restored {}", self.paths), self.title.clone())
-    }
-
-    /// Returns it in one sentence.
-    pub fn words(&self) -> String {
-        format!("restored {} ({})", self.paths, self.title)
-    }
-
-    /// Returns what the model is told of it.
-    pub fn note(&self) -> String {
-        let PersonRestore { title, paths } = self;
-        format!("Meanwhile the person restored: {paths} ({title}). Read these files again before you edit them.")
-    }
-}
-
 /// The entries so far.
 #[derive(Default)]
 struct Transcript {
@@ -153,6 +107,16 @@ impl Transcript {
             let nothing = Notice::new(Level::Warning, say::no_file_changed(), say::no_edit_applied());
             self.items.push(Item::Notice(nothing));
             self.turn = TurnSoFar::default();
+        }
+    }
+
+    /// Shows what the commands of calls without a result printed.
+    fn end_commands(&mut self, commands: &EarlierCommands) {
+        for (id, at) in &self.open {
+            let Some(Item::Call(call)) = self.items.get_mut(*at) else { continue };
+            if let Some((result, text)) = commands.result(id, &call.name) {
+                ended(call, &result, &text);
+            }
         }
     }
 
@@ -538,21 +502,9 @@ mod tests {
     fn a_call_that_nebula_stopped_before_stays_interrupted() {
         let mut call = call_preview::of_tool(&ToolSet::builtin(), "readFile", CallState::Interrupted);
         let before = call.clone();
-        let display = Some(CallDisplayRecord::interrupted());
+        let display = Some(CallDisplayRecord::interrupted(None));
         let record = ResultRecord { display, ..ResultRecord::failed("1", "readFile") };
         ended(&mut call, &record, "nebula stopped before this call was run");
         assert_eq!((call.state, &call.reason), (before.state, &before.reason));
-    }
-
-    #[test]
-    fn of_many_restored_files_the_first_are_named() {
-        let words = |count: usize| PersonRestore::new("undo of x", (10..10 + count).map(|n| n.to_string()).collect());
-        let first = (10..30).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
-        assert_eq!(words(20).words(), format!("restored {first} (undo of x)"));
-        assert_eq!(words(21).notice().title, format!("restored {first} and 1 more file"));
-        let odd = PersonRestore::new("undo of x", vec!["bad\0ff".into(), "d/in\nside".into()]);
-        assert_eq!(odd.notice().title, "restored bad\\xff, d/in^Jside");
-        let note = words(20_020).note();
-        assert!(note.contains(" and 20,000 more files (undo of x)") && note.len() < 250, "{note}");
     }
 }
