@@ -13,9 +13,9 @@
 //! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
 //! | `lsp` | a client of language servers: asks one for the edits of a rename; runs only where a person asked for it in a trusted folder |
 //! | [`provider`] | requests to a model and their streamed answers, or a model run in this process; recordings |
+//! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
 //! | [`restore_plan`] | the plans of undo, redo and restore |
 //! | [`past`] | the workspace at any moment, and the cause of each line of a file |
-//! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
 //! | [`execute`] | the last step of every change, of files and of a Strand store: intent → archive → disk → record; the only writer of workspace files beside commands |
 //! | [`shell`] | commands: their processes, output, environment, and the keepers of the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use nebula::agent::{self, AgentParts};
+use nebula::agent::{self, AgentEnd, AgentParts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::config::screen_files::ScreenFiles;
 use nebula::protocol::SessionChoice;
@@ -49,11 +49,13 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
         (None, true) => Start::New,
     };
     let prompt = Some(prompt).filter(|p| !p.is_empty());
-    let left = run(context, context.parts()?, Options { start, prompt, ..Options::default() })?;
-    if let Some(id) = left.session {
+    let (left, end) = run(context, context.parts()?, Options { start, prompt, ..Options::default() })?;
+    cli::complain_of_unsaved(&end);
+    let is_stored = left.session.as_deref().is_some_and(|id| end.has_stored(id));
+    if let Some(id) = left.session.filter(|_| is_stored) {
         cli::say_resume(context, &id);
     }
-    if let Some(kept) = left.unsent {
+    if let Some(kept) = left.unsent.filter(|_| is_stored) {
         let _ = cli::out::say(format_args!("{kept}"));
     }
     if let Some(open) = left.unreviewed {
@@ -72,10 +74,10 @@ fn tour(context: &Context) -> Result<i32> {
     let draft = Some(cli::TOUR_PROMPT.to_string());
     let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };
     let key = tui::key_words(&screen_files(context));
-    run(context, tour.parts(key)?, options).map(|left| code(left.exit))
+    run(context, tour.parts(key)?, options).map(|(left, _)| code(left.exit))
 }
 
-fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
+fn run(context: &Context, parts: AgentParts, options: Options) -> Result<(Left, AgentEnd)> {
     let config = &context.config;
     let options = Options {
         theme: config.theme.clone(),
@@ -93,8 +95,8 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
         let left = tui::run((handle.commands.clone(), handle.events), options).await;
         // The channel is closed with its last sender; the agent lets a write finish, saves and ends.
         drop(handle.commands);
-        agent::ended(handle.done).await;
-        Ok(left?)
+        let end = agent::ended(handle.held_up, handle.done, cli::out::complain).await;
+        Ok((left?, end))
     })?
 }
 

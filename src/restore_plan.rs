@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::archive::restore::state_sha;
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, Sha};
-use crate::execute::Stores;
 use crate::execute::store::{StoreRevert, plan_revert};
+use crate::execute::{Restorer, Stores};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
 use crate::proposal::{FileChange, ProposalId, State};
 use crate::text::number::plural;
@@ -177,16 +177,17 @@ impl RestorePlan {
         stores.archive.restore(stores.workspace, &self.request, &written, choices, id, &self.title)
     }
 
-    /// Returns what of a restore is taken back in a Strand store, and adds the previews of its definitions.
+    /// Returns what of a restore is taken back in a Strand store, in whose name, and adds the previews of its definitions.
     ///
     /// # Errors
     /// When the store refuses it; in its words.
     pub fn revert(
         &self,
         restoration: &mut Restoration,
+        by: Restorer,
         stores: Stores<'_>,
     ) -> Result<Option<StoreRevert>, RestoreError> {
-        let revert = plan_revert(&restoration.ops, stores).map_err(RestoreError::Store)?;
+        let revert = plan_revert(&restoration.ops, by, stores).map_err(RestoreError::Store)?;
         restoration.previews.extend(revert.iter().flat_map(StoreRevert::previews));
         Ok(revert)
     }

@@ -7,9 +7,9 @@ mod change;
 
 use std::collections::{HashMap, HashSet};
 
-pub use change::{ReviewChanges, changes, whole_folders};
+pub use change::{ReviewChanges, changes, left_by_undo, meet, undo, whole_folders};
 
-use crate::archive::{self, Id, ModeChanges, RestoreTarget};
+use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, is_in_repository};
@@ -49,6 +49,9 @@ pub enum ReviewError {
     /// Memory cannot be read.
     #[error(transparent)]
     Memory(#[from] memory::Error),
+    /// Nothing can be restored.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
 }
 
 /// The changes that wait.
@@ -236,3 +239,6 @@ pub fn named<'a>(open: &'a [ReviewEntry], names: &[String]) -> Result<Vec<&'a Re
     found.dedup_by_key(|entry| entry.id);
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests;

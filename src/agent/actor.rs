@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::begin::{Begin, TurnOutcome, begin};
 use crate::agent::change::command;
 use crate::agent::change::restore::{Restores, keep_reviewed, tell_elsewhere};
-use crate::agent::query::{commit, export, graph, listings, undone};
-use crate::agent::services::connect;
+use crate::agent::query::{commit, export, graph, undone};
+use crate::agent::services::{changesets, connect};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
@@ -406,7 +406,7 @@ impl Actor {
         let known = session.files.shas();
         let found = tokio::task::spawn_blocking(move || {
             // What nebula itself wrote since, as an undo, was not changed by someone else.
-            let is_own = |path: &str| listings::is_own(&services, path);
+            let is_own = |path: &str| changesets::is_own(&services, path);
             let changed = |path: &String, known: &ContentHash| match services.workspace.read_known(path) {
                 Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known) && !is_own(path),
                 Err(_) => !is_own(path),

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::{changeset_news, maintenance, watch};
+use crate::agent::query::unsaved::UnsavedSession;
 use crate::agent::services::connect;
 use crate::agent::services::events::Events;
 use crate::agent::services::{ServiceReport, Services, command_rules, lock};
 use crate::agent::session::context::Settings;
-use crate::agent::supervisor::Supervisor;
+use crate::agent::supervisor::{HeldUp, Supervisor};
 use crate::archive::{self, Archive};
 use crate::config::Config;
 use crate::memory;
@@ -51,29 +52,69 @@ pub struct AgentHandle {
     pub commands: mpsc::UnboundedSender<Addressed>,
     /// Events of all sessions.
     pub events: mpsc::Receiver<Event>,
-    /// Ends when the agent has closed everything.
-    pub done: tokio::task::JoinHandle<()>,
+    /// The wait that holds up the end of the agent, where one does.
+    pub held_up: oneshot::Receiver<HeldUp>,
+    /// Ends when the agent has closed everything, with the sessions that could not be stored.
+    pub done: tokio::task::JoinHandle<Vec<UnsavedSession>>,
+}
+
+/// The end of an agent.
+#[derive(Debug, Default)]
+pub struct AgentEnd {
+    /// It ended in time; else it is not known what was stored.
+    pub in_time: bool,
+    /// The sessions that could not be stored.
+    pub unsaved: Vec<UnsavedSession>,
+}
+
+impl AgentEnd {
+    /// Returns whether a later run can resume this session.
+    pub fn has_stored(&self, id: &str) -> bool {
+        self.in_time && self.unsaved.iter().all(|unsaved| unsaved.id != id)
+    }
 }
 
 /// The longest time the agent may take to end. It waits for nothing that takes time, but a disk may not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Waits until an agent that is shutting down has closed everything, or it takes too long: whatever it was doing, each
-/// file is old or new, and what was overwritten is archived.
-pub async fn ended(done: tokio::task::JoinHandle<()>) {
-    let _ = tokio::time::timeout(PATIENCE, done).await;
+/// file is old or new, and what was overwritten is archived. What holds it up is passed to `tell`; an interrupt from
+/// the keyboard ends that wait.
+pub async fn ended(
+    held_up: oneshot::Receiver<HeldUp>,
+    done: tokio::task::JoinHandle<Vec<UnsavedSession>>,
+    tell: impl FnOnce(String),
+) -> AgentEnd {
+    let watched = async {
+        if let Ok(held_up) = held_up.await {
+            tell(held_up.words());
+            if tokio::signal::ctrl_c().await.is_ok() {
+                held_up.end();
+            }
+        }
+        std::future::pending::<Vec<UnsavedSession>>().await
+    };
+    let ended = async {
+        tokio::select! {
+            ended = done => ended.ok(),
+            unsaved = watched => Some(unsaved),
+        }
+    };
+    let unsaved = tokio::time::timeout(PATIENCE, ended).await.ok().flatten();
+    unsaved.map(|unsaved| AgentEnd { in_time: true, unsaved }).unwrap_or_default()
 }
 
 /// Starts the agent on the current runtime.
 pub fn spawn(parts: AgentParts) -> AgentHandle {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (outbox, events) = mpsc::channel(EVENTS);
+    let (holds_up, held_up) = oneshot::channel();
     let done = tokio::spawn(async move {
         let (reports, reported) = mpsc::unbounded_channel();
         let supervisor = boot(parts, Events::new(outbox), reports).await;
-        supervisor.run(inbox, reported).await;
+        supervisor.run(inbox, reported, holds_up).await
     });
-    AgentHandle { commands, events, done }
+    AgentHandle { commands, events, held_up, done }
 }
 
 /// Opens the services and begins what goes on in the background. What there is to say waits as reports.

@@ -4,17 +4,44 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::actor::ActorHandle;
 use crate::agent::background::archive_size::ArchiveSize;
-use crate::agent::query::listings;
+use crate::agent::query::unsaved::UnsavedSession;
+use crate::agent::query::{listings, unsaved};
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::{open, prompt_parts};
+use crate::memory::MemoryHandle;
 use crate::messages::agent as say;
+use crate::messages::records::localized;
 use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Query, SessionChange, SessionChoice, SessionId};
+
+/// The wait that holds up the end of the agent: memory is being saved.
+pub struct HeldUp {
+    memory: MemoryHandle,
+}
+
+impl HeldUp {
+    /// Returns the reason, in words.
+    pub fn words(&self) -> String {
+        match self.memory.banner() {
+            Some(trouble) => say::saving_still(&localized(trouble.word())),
+            None => say::saving_now().into(),
+        }
+    }
+
+    /// Ends the wait.
+    pub fn end(&self) {
+        self.memory.end_waits();
+    }
+}
+
+/// The time that saving may take at the end without a word of it.
+const UNNOTICED: Duration = Duration::from_millis(300);
 
 /// All open sessions.
 pub struct Supervisor {
@@ -37,12 +64,14 @@ impl Supervisor {
         Supervisor { services, idle, sessions: HashMap::new(), current: None, standing: Vec::new(), archive_size }
     }
 
-    /// Runs until the front end closes its channel or asks to shut down.
+    /// Runs until the front end closes its channel or asks to shut down. What holds up its end is passed to `holds_up`.
+    /// Returns the sessions that could not be stored.
     pub async fn run(
         mut self,
         mut commands: mpsc::UnboundedReceiver<Addressed>,
         mut reports: mpsc::UnboundedReceiver<ServiceReport>,
-    ) {
+        holds_up: oneshot::Sender<HeldUp>,
+    ) -> Vec<UnsavedSession> {
         loop {
             tokio::select! {
                 biased;
@@ -53,7 +82,7 @@ impl Supervisor {
                 },
             }
         }
-        self.shut_down().await;
+        self.shut_down(holds_up).await
     }
 
     async fn command(&mut self, Addressed { session, command }: Addressed) {
@@ -132,7 +161,9 @@ impl Supervisor {
             Ok(opened) => opened,
             Err(why) => return old.context.events.notice(Level::Error, why, say::nothing_changed()).await,
         };
-        open::tell_if_missing(&opened.context);
+        if !opened.items.is_empty() {
+            open::tell_if_missing(&opened.context);
+        }
         // What the person did while no session was open is for the first one that opens.
         let notes = std::mem::take(&mut *lock(&self.idle.context.notes));
         lock(&opened.context.notes).extend(notes);
@@ -203,12 +234,22 @@ impl Supervisor {
         }
     }
 
-    /// Lets writes under way finish, saves, and closes all sessions.
-    async fn shut_down(mut self) {
+    /// Lets writes under way finish, saves, and closes all sessions. Returns those that could not be stored.
+    async fn shut_down(mut self, holds_up: oneshot::Sender<HeldUp>) -> Vec<UnsavedSession> {
         self.services.closing.store(true, Ordering::Relaxed);
+        self.services.memory.end_soon();
         let actors = self.sessions.drain().map(|(_, actor)| actor).chain([self.idle]);
         futures_util::future::join_all(actors.map(|actor| actor.close(false))).await;
         let memory = self.services.memory.clone();
-        let _ = tokio::task::spawn_blocking(move || memory.close()).await;
+        let mut saved = tokio::task::spawn_blocking(move || {
+            memory.close();
+            unsaved::keep(&memory)
+        });
+        if let Ok(saved) = tokio::time::timeout(UNNOTICED, &mut saved).await {
+            return saved.unwrap_or_default();
+        }
+        // Nobody may be there to be told.
+        let _ = holds_up.send(HeldUp { memory: self.services.memory.clone() });
+        saved.await.unwrap_or_default()
     }
 }

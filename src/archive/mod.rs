@@ -41,8 +41,7 @@ pub use prune::{Damage, Keep, Prune};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
 pub use seal::{ChangeKind, CommandChange, CommandChanges, SealOrder};
-pub use shared::{KeptAtOnce, SealIds};
-pub use unit::listed::large_folders;
+pub use shared::{KeptAtOnce, SealIds, StateKey};
 pub use unit::repository::{parts_words, words as repository_words};
 pub use version::{Version, version_before};
 

@@ -16,9 +16,9 @@ use super::changeset::{self, Changeset};
 use super::restore::state_sha;
 use super::shared::{KeptAtOnce, SealIds};
 use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
-use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, large_folders, version};
+use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
-use crate::proposal::{Counts, State, count_changed, is_in_repository, outermost_folder};
+use crate::proposal::{Counts, State, count_changed, is_in_repository, large_folders, outermost_folder};
 use crate::workspace::{PathReader, Workspace, state_of};
 
 /// The number of files above which no bytes are stored for merges.
@@ -322,7 +322,7 @@ fn made_folders(changes: &[CommandChange]) -> BTreeSet<&str> {
     // Those elsewhere have names of several forms.
     let folders: BTreeSet<&str> = folders.filter(|path| !path.starts_with('/') && !is_in_repository(path)).collect();
     let large = large_folders(&folders, changes.iter().map(|change| change.entry.path.as_str()));
-    let mut large: BTreeSet<&str> = large.into_iter().collect();
+    let mut large: BTreeSet<&str> = large.into_keys().collect();
     for change in changes.iter().filter(|change| change.entry.kind != StagedKind::Absent) {
         if let Some(folder) = outermost_folder(&change.entry.path, &large) {
             large.remove(folder);

@@ -29,12 +29,27 @@ pub struct KeptState {
     key: StateKey,
 }
 
-/// The order of the states of a path: when it was kept, the staging folder, whose that is, and its place in the journal. A
-/// clock that goes backwards changes nothing among those of one owner.
-type StateKey = (i64, Id, usize, usize);
+/// The order of the states of a path: when it was kept, the staging folder, whose that is, and its place in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateKey {
+    kept: i64,
+    folder: Id,
+    owner: usize,
+    place: usize,
+}
 
-fn is_of(key: &StateKey, owner: usize, place: usize) -> bool {
-    (key.2, key.3) == (owner, place)
+impl StateKey {
+    /// Creates the key of a state of a path whose `last` one is known: a clock that goes backwards changes nothing among
+    /// those of one owner.
+    pub fn behind(last: Option<&StateKey>, kept: i64, folder: Id, (owner, place): (usize, usize)) -> Self {
+        let least = last.filter(|last| last.owner == owner).map_or(i64::MIN, |last| last.kept);
+        StateKey { kept: kept.max(least), folder, owner, place }
+    }
+
+    /// Returns whether it is that of an owner's state at this place in its journal.
+    pub fn is_of(&self, owner: usize, place: usize) -> bool {
+        (self.owner, self.place) == (owner, place)
+    }
 }
 
 impl Default for KeptAtOnce {
@@ -63,22 +78,22 @@ impl KeptAtOnce {
     /// there is none.
     pub fn next(&self, owner: usize, place: usize, path: &str) -> Option<&KeptState> {
         let states = self.by_path.get(path)?;
-        let at = states.iter().position(|state| is_of(&state.key, owner, place))?;
-        states.get(at + 1).filter(|next| next.key.2 != owner)
+        let at = states.iter().position(|state| state.key.is_of(owner, place))?;
+        states.get(at + 1).filter(|next| next.key.owner != owner)
     }
 
     /// Returns whether the last owner kept a path after this state of another one.
     pub fn is_before_last(&self, owner: usize, place: usize, path: &str) -> bool {
         let states = self.by_path.get(path).map(Vec::as_slice).unwrap_or_default();
-        let from = states.iter().skip_while(|state| !is_of(&state.key, owner, place));
-        from.into_iter().any(|state| self.is_last(state.key.2))
+        let from = states.iter().skip_while(|state| !state.key.is_of(owner, place));
+        from.into_iter().any(|state| self.is_last(state.key.owner))
     }
 
     fn add(&mut self, owner: usize, (id, folder): (Id, &Path), states: Vec<(usize, JournalLine)>) {
         for (place, line) in states {
             let states = self.by_path.entry(line.path.clone()).or_default();
-            let last = states.last().filter(|last| last.key.2 == owner).map_or(i64::MIN, |last| last.key.0);
-            states.push(KeptState { folder: folder.to_path_buf(), key: (line.kept.max(last), id, owner, place), line });
+            let key = StateKey::behind(states.last().map(|last| &last.key), line.kept, id, (owner, place));
+            states.push(KeptState { folder: folder.to_path_buf(), key, line });
         }
     }
 }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::fault::CodeFault;
 use super::file::SourceFile;
-use super::lang::{CodeNode, NodeKind, code_between};
+use super::lang::{CodeNode, NodeKind, SourceLanguage, code_between};
 use super::shift::{indented, with_endings};
 
 /// A file with one definition replaced.
@@ -54,12 +54,16 @@ pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, 
     if node.kind != old.kind {
         return Err(not_one(&format!("a {}", node.kind.word())));
     }
-    if code_between(new.syntax(), &(range.start..node.range.start))
-        || code_between(new.syntax(), &(node.range.end..range.end))
-    {
+    let beside = [range.start..node.range.start, node.range.end..range.end];
+    if beside.iter().any(|part| code_between(new.syntax(), part) || documents_holder(&new, part)) {
         return Err(not_one("more than a definition"));
     }
     same(file, at, &new, &range)?;
+    // Another one of a new name would have another number.
+    let has_name = |other: &CodeNode| node.dotted != old.dotted && other.dotted == node.dotted;
+    if let Some(other) = file.nodes.iter().position(has_name) {
+        return Err(CodeFault::Others { id: file.id(at), other: file.id(other) });
+    }
     Ok(SplicedFile { file: new, at: found, range })
 }
 
@@ -130,6 +134,20 @@ fn alone(file: &SourceFile, at: usize) -> Result<(), CodeFault> {
     let own = &file.nodes[at];
     let beside = (0..file.nodes.len()).find(|other| *other != at && file.nodes[*other].range == own.range);
     beside.map_or(Ok(()), |other| Err(CodeFault::Others { id: file.id(at), other: file.id(other) }))
+}
+
+/// Returns whether documentation of what holds it begins in a range: between definitions Rust has none.
+fn documents_holder(file: &SourceFile, range: &Range<usize>) -> bool {
+    if file.language != SourceLanguage::Rust {
+        return false;
+    }
+    let text = &file.text[range.clone()];
+    let begins_comment = |at: usize| {
+        let leaf = file.syntax().root.descendant_for_byte_range(at, at + 1);
+        let mut around = std::iter::successors(leaf, Node::parent).take_while(|node| node.start_byte() == at);
+        around.any(|node| node.kind().ends_with("comment"))
+    };
+    ["//!", "/*!"].iter().any(|mark| text.match_indices(mark).any(|(at, _)| begins_comment(range.start + at)))
 }
 
 /// Reads the file again with other text in a range.

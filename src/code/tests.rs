@@ -416,6 +416,39 @@ fn a_replacement_that_is_more_or_less_than_one_definition_is_refused() {
 }
 
 #[test]
+fn a_replacement_that_has_the_name_of_another_definition_is_refused() {
+    for (path, text, selector, by, other) in [
+        ("a.py", "X = 1\nY = 2\n", "::X", "Y = 1", "a.py::Y"),
+        ("a.py", "Y = 2\nX = 1\n", "::X", "Y = 1", "a.py::Y"),
+        ("a.py", "class C:\n    a = 1\n    b = 2\n", "::C.a", "b: int", "a.py::C.b"),
+        ("a.rs", "fn f() {}\nfn g() {}\n", "::f", "fn g() {}", "a.rs::g"),
+        ("a.ts", "let q = 1\nlet r = 2\n", "::q", "let r = 1", "a.ts::r"),
+        ("a.go", "package p\n\nfunc f() {}\nfunc g() {}\n", "::f", "func g() {}", "a.go::g"),
+        // One of two of a name.
+        ("a.py", "X = 1\nY = 2\nY = 3\n", "::X", "Y = 1", "a.py::Y#1"),
+    ] {
+        let fault = replaced(path, text, selector, by).expect_err(by).to_string();
+        assert!(fault.ends_with(&format!("{other} would no longer be what it is")), "{by}: {fault}");
+    }
+    // A name of its own or of another place is free, and the name of each of several stays.
+    assert!(replaced("a.py", "X = 1\nY = 2\n", "::X", "Z = 1").is_ok());
+    assert!(replaced("a.py", "X = 1\n\nclass C:\n    Y = 2\n", "::X", "Y = 1").is_ok());
+    assert_eq!(replaced("a.py", "X = 1\nX = 2\n", "::X#2", "X = 3").as_deref(), Ok("X = 1\nX = 3\n"));
+}
+
+#[test]
+fn documentation_of_what_holds_a_definition_is_no_part_of_a_replacement() {
+    let text = "fn a() {}\nfn b() {}\n";
+    for by in ["fn a() {}\n//! Inner.", "//! Inner.\nfn a() {}", "fn a() {} /*! Inner. */", "fn a() {} //! Inner."] {
+        let fault = replaced("a.rs", text, "::a", by).expect_err(by).to_string();
+        assert!(fault.ends_with("but it is more than a definition"), "{by}: {fault}");
+    }
+    for by in ["fn a() {\n    //! Inner.\n}", "fn a() {} // Not //! inner.", "// Not //! inner.\nfn a() {}"] {
+        assert!(replaced("a.rs", text, "::a", by).is_ok(), "{by}");
+    }
+}
+
+#[test]
 fn a_comment_between_two_variables_makes_neither_the_whole_declaration() {
     let text = "const a = 1, // A.\n  b = 2;\n";
     assert_eq!(replaced("a.ts", text, "::a", "a = 3").as_deref(), Ok("const a = 3, // A.\n  b = 2;\n"));

@@ -324,6 +324,14 @@ pub(super) fn append(path: &Path, dotted: &str, value: Value) -> Result<(), Erro
     put(path, parsed, &parts, Some(list.into()))
 }
 
+/// Sets the dotted `key` in a workspace's file at `path`. The lock is that of the person's own file at `own`, so that
+/// nothing else is made in the workspace.
+pub(super) fn set_in_workspace(path: &Path, own: &Path, dotted: &str, value: Value) -> Result<(), Error> {
+    let (parts, _) = resolve(dotted)?;
+    let _lock = lock(own)?;
+    put(path, parse(path)?.unwrap_or_default(), &parts, Some(value))
+}
+
 /// Writes the file at `path` with `value` at `parts`.
 fn put(path: &Path, parsed: Parsed, parts: &[String], value: Option<Value>) -> Result<(), Error> {
     let mut keys = parsed.keys;

@@ -284,6 +284,24 @@ impl Config {
         Ok(())
     }
 
+    /// Lets every command reach a port on this machine: in this workspace, where all of its own file counts, else in each.
+    /// Reads the configuration again.
+    pub fn add_port(&mut self, port: u16) -> Result<(), Error> {
+        *self = self.reload();
+        if self.shell.ports.contains(&port) {
+            return Ok(());
+        }
+        let Some(root) = self.workspace.as_deref().filter(|_| self.is_trusted()) else {
+            return self.append("shell.ports", port.into());
+        };
+        let own = self.paths.config().ok_or_else(|| Error::no_home("keep the configuration"))?;
+        // Its list stands in the place of the person's own.
+        let ports: Vec<u16> = self.shell.ports.iter().copied().chain([port]).collect();
+        file::set_in_workspace(&workspace_config(root), &own, "shell.ports", json!(ports))?;
+        *self = self.reload();
+        Ok(())
+    }
+
     /// Keeps that the person lets a key go to a server, and reads the configuration again.
     pub fn agree(&mut self, key_use: &KeyUse) -> Result<(), Error> {
         stored_keys::agreed::agree(&self.paths, key_use)?;

@@ -119,6 +119,24 @@ fn what_is_added_to_a_list_joins_what_the_file_holds_by_then() {
 }
 
 #[test]
+fn a_port_is_kept_for_the_workspace_where_all_of_its_file_counts_and_else_in_the_persons_own() {
+    let world = World::new().user(json!({"shell": {"ports": [5432]}})).workspace(json!({"model": "m"}));
+    let mut config = world.load();
+    let workspace = || fs::read_to_string(workspace_config(world.root.path())).unwrap();
+    config.add_port(6379).unwrap();
+    config.add_port(6379).unwrap();
+    assert_eq!((config.shell.ports.clone(), workspace().contains("ports")), (vec![5432, 6379], false));
+    config.trust().unwrap();
+    config.add_port(8080).unwrap();
+    assert_eq!((config.shell.ports.clone(), config.model.as_str()), (vec![5432, 6379, 8080], "m"));
+    assert!(workspace().contains("8080"), "{}", workspace());
+    let user = fs::read_to_string(config.paths.config().unwrap()).unwrap();
+    assert!(user.contains("6379") && !user.contains("8080"), "{user}");
+    let files = fs::read_dir(workspace_config(world.root.path()).parent().unwrap()).unwrap().count();
+    assert_eq!(files, 1, "nothing but the file itself is made in the workspace");
+}
+
+#[test]
 fn a_key_goes_to_a_server_of_the_workspace_only_once_the_person_agrees() {
     let world = World::new()
         .user(json!({"providers": {"mine": {"baseUrl": "https://mine.example/v1", "apiKeyEnv": "MINE_KEY"}}}))
@@ -307,6 +325,8 @@ fn ollamas_host_as_its_own_client_reads_it() {
         ("0.0.0.0:11500", "http://127.0.0.1:11500"),
         ("https://ollama.example", "https://ollama.example:443"),
         ("http://box:1234/", "http://box:1234"),
+        ("\"127.0.0.1:18305\"", "http://127.0.0.1:18305"),
+        (" 'box' ", "http://box:11434"),
         ("not a host", "http://127.0.0.1:11434"),
     ] {
         assert_eq!(url(host), wanted, "{host}");

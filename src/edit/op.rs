@@ -14,6 +14,8 @@ pub struct Edit {
     pub format: Format,
     /// The origin, for people: the tool's name, or the format's.
     pub by: String,
+    /// The names of definitions of its file that the edit leaves out and that another block of the answer holds.
+    pub elsewhere: Option<String>,
     /// False when the end of the edit was missing and is a guess, or when only its likeness to a file says that it is
     /// one; such an edit is at best inexact.
     pub whole: bool,
@@ -62,6 +64,8 @@ pub enum Op {
         expect: String,
         /// The replacement.
         text: String,
+        /// The present lines, and those in their place with the file's indentation: for the screen.
+        lines: [String; 2],
     },
     /// The hunks of a patch for one file.
     Hunks(Vec<PatchHunk>),
@@ -99,12 +103,20 @@ pub struct PatchHunk {
 impl Edit {
     /// Creates a complete edit. `by` is the name of the tool, or of the format.
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
-        Edit { path: Some(path.into()), op, format, by: by.into(), whole: true }
+        Edit { path: Some(path.into()), op, format, by: by.into(), elsewhere: None, whole: true }
     }
 
     /// Returns the same edit of a file under its normalised path.
     pub fn of(self, path: &str) -> Self {
         Edit { path: Some(path.to_string()), ..self }
+    }
+
+    /// Returns the place in its file that is at `path`, for the screen: of a definition its id.
+    pub fn place(&self, path: &str) -> String {
+        match &self.op {
+            Op::Definition { name, .. } => format!("{path}::{name}"),
+            _ => path.to_string(),
+        }
     }
 
     /// Returns whether it means a link itself, not the file that the link leads to.

@@ -13,6 +13,8 @@ pub enum EditStatus {
     Placed(PlaceMatch),
     /// Its place was found, but it changes nothing.
     Same,
+    /// Its effect stands already: by an edit before it, or since an earlier answer.
+    Made,
     /// It could not be placed; why, and what would help, for the model.
     Failed(String),
     /// A whole new text that leaves out most of its file: the question to the model whether a part is
@@ -38,9 +40,18 @@ pub struct EditResult {
 }
 
 impl EditResult {
-    /// Returns whether it is in the changes, or changes nothing.
+    /// Returns whether it is in the changes, is made already, or changes nothing.
     pub fn ok(&self) -> bool {
-        matches!(self.status, EditStatus::Placed(_) | EditStatus::Same | EditStatus::Example)
+        matches!(self.status, EditStatus::Placed(_) | EditStatus::Same | EditStatus::Made | EditStatus::Example)
+    }
+
+    /// Returns what the same edit is that comes once more; none: it is to be tried.
+    pub(super) fn again(&self) -> Option<EditStatus> {
+        match self.status {
+            EditStatus::Placed(_) | EditStatus::Made => Some(EditStatus::Made),
+            EditStatus::Same => Some(EditStatus::Same),
+            _ => None,
+        }
     }
 
     /// Returns the rung that found its place, if it landed.
@@ -63,6 +74,11 @@ impl EditResult {
             }
             EditStatus::Same => format!(
                 "{}: {UNCHANGED}. Send it again with the change that the task asks for, or say why none is needed.",
+                self.path
+            ),
+            EditStatus::Made => format!(
+                "{}: already done: the file has this change. Go on with what is left, or say that you are done; if the \
+                 change is wanted once more, give more context.",
                 self.path
             ),
             EditStatus::Example => format!("{}: ignored, it is the example of the instructions", self.path),

@@ -4,9 +4,32 @@ use super::locate::folded_line;
 use crate::proposal::Rung;
 
 /// Words that models put before a path, as in `path: src/a.rs`, and the mark of the root in the list of files.
-const LABELS: [&str; 5] = ["path:", "file:", "filename:", "filepath:", "./:"];
+const LABELS: [&str; 13] = [
+    "file://",
+    "path:",
+    "path：",
+    "path=",
+    "file:",
+    "file：",
+    "file=",
+    "filename:",
+    "filename：",
+    "filename=",
+    "filepath:",
+    "filepath=",
+    "./:",
+];
 
-/// Returns a path without quotes, a label (`path:`) or the number of a line around it.
+/// Marks that stand around a path.
+const AROUND: [(&str, &str); 8] =
+    [("“", "”"), ("„", "“"), ("‘", "’"), ("«", "»"), ("「", "」"), ("『", "』"), ("**", "**"), ("<", ">")];
+/// Marks that stand around a path where an extension shows that its name ends inside of them.
+const AROUND_FILE: [(&str, &str); 5] = [("__", "__"), ("_", "_"), ("*", "*"), ("(", ")"), ("[", "]")];
+/// Quotes of which one alone may be left at the end of a path, or at its beginning.
+const QUOTES: [(char, char); 3] = [('“', '”'), ('‘', '’'), ('«', '»')];
+
+/// Returns a path without quotes, marks, a label (`path:`) or the place in the file around it. Nothing that is left out
+/// belongs to the name of a file, whether there is one or not.
 pub fn bare(name: &str) -> &str {
     let mut bare = name.trim();
     loop {
@@ -15,12 +38,37 @@ pub fn bare(name: &str) -> &str {
             let (head, rest) = inner.split_at_checked(label.len())?;
             head.eq_ignore_ascii_case(label).then_some(rest)
         });
-        let inner = without_line(label.unwrap_or(inner));
+        let inner = without_line(unmarked(label.unwrap_or(inner)));
         if inner == bare || inner.is_empty() {
             return bare;
         }
         bare = inner;
     }
+}
+
+/// Returns a path without marks around it and the sign that ends a sentence or a part of it.
+fn unmarked(path: &str) -> &str {
+    let inside = |(open, close): &(&str, &str)| path.strip_prefix(open)?.strip_suffix(close);
+    let file = || AROUND_FILE.iter().find_map(|around| inside(around).filter(|inner| has_extension(inner)));
+    if let Some(inner) = AROUND.iter().find_map(inside).or_else(file) {
+        return inner;
+    }
+    let end = QUOTES.iter().find_map(|(open, close)| path.strip_suffix(*close).filter(|rest| !rest.contains(*open)));
+    let begin =
+        || QUOTES.iter().find_map(|(open, close)| path.strip_prefix(*open).filter(|rest| !rest.contains(*close)));
+    let sign = || path.strip_suffix([',', ';']).filter(|rest| has_extension(rest));
+    let stop = || path.strip_suffix('.').filter(|rest| rest.contains('/') && has_extension(rest));
+    end.or_else(begin).or_else(sign).or_else(stop).unwrap_or(path)
+}
+
+/// Returns whether a path ends in an extension.
+pub(in crate::edit) fn has_extension(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, extension)| {
+        (1..=12).contains(&extension.len())
+            && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    })
 }
 
 /// Returns whether a path where nothing is may be that of a file: but for case, composed characters and folders in front.
@@ -30,13 +78,40 @@ pub(in crate::edit) fn may_name(path: &str, file: &str) -> bool {
     file.strip_suffix(&path).is_some_and(|front| !path.is_empty() && (front.is_empty() || front.ends_with('/')))
 }
 
-/// Returns a path without the number of a line behind it: `a.py:12`, `a.py:12-20`.
-pub(in crate::edit) fn without_line(path: &str) -> &str {
-    let is_number = |text: &str| text.split('-').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    match path.rsplit_once(':') {
-        Some((before, number)) if !before.is_empty() && is_number(number) => before,
-        _ => path,
-    }
+/// Returns a path without the place in the file behind it: `a.py:12`, `a.py:12-20`, `a.py#L5-L6`, `a.py(5)`,
+/// `a.py (lines 1-10)`, `a.py, line 5`.
+fn without_line(path: &str) -> &str {
+    let named = |text: &str| {
+        let lower = text.trim().to_ascii_lowercase();
+        ["lines", "line", "l"].iter().find_map(|word| lower.strip_prefix(word)).is_some_and(is_span)
+    };
+    let behind = |mark: char, is: &dyn Fn(&str) -> bool| {
+        path.rsplit_once(mark).filter(|(before, place)| !before.is_empty() && is(place)).map(|(before, _)| before)
+    };
+    let in_brackets = || {
+        let (before, inside) = path.strip_suffix(')')?.rsplit_once('(')?;
+        (named(inside) || is_span(inside) && has_extension(before.trim_end())).then_some(before)
+    };
+    let in_words = || {
+        let (before, place) = path.trim_end().rsplit_once(' ')?;
+        let (before, word) = before.rsplit_once(' ')?;
+        let is_line = matches!(word.to_ascii_lowercase().as_str(), "line" | "lines") && is_span(place);
+        let before = before.trim_end_matches([' ', ',', '@']);
+        let before = before.strip_suffix(" at").unwrap_or(before).trim_end();
+        (is_line && has_extension(before)).then_some(before)
+    };
+    let found = behind(':', &is_span).or_else(|| behind('#', &named)).or_else(in_brackets).or_else(in_words);
+    found.filter(|before| !before.trim().is_empty()).unwrap_or(path)
+}
+
+/// Returns whether a text is the number of a line, or that of the first and the last one: `12`, `12-20`, `L5-L6`.
+fn is_span(text: &str) -> bool {
+    let is_number = |n: &str| {
+        let n = n.trim();
+        let n = n.strip_prefix(['L', 'l']).unwrap_or(n);
+        !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())
+    };
+    text.split(['-', '–']).flat_map(|part| part.split(" to ")).all(is_number)
 }
 
 /// Returns the first and the last line of the range behind a path: `a.py:8-43`, `a.py#L8-L43`, `a.py (lines 8-43)`.
@@ -68,7 +143,75 @@ pub(in crate::edit) fn is_prose(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::line_range;
+    use super::{bare, line_range};
+
+    #[test]
+    fn marks_around_a_path_are_no_part_of_it() {
+        for text in [
+            "`src/calc.py`",
+            "“src/calc.py”",
+            "‘src/calc.py’",
+            "«src/calc.py»",
+            "src/calc.py”",
+            "“src/calc.py",
+            "「src/calc.py」",
+            "_src/calc.py_",
+            "__src/calc.py__",
+            "**src/calc.py**",
+            "**`src/calc.py`**:12",
+            "<src/calc.py>",
+            "(src/calc.py)",
+            "src/calc.py#L5",
+            "src/calc.py#L5-L6",
+            "src/calc.py:5",
+            "src/calc.py:5-6",
+            "src/calc.py:5:9",
+            "src/calc.py(5)",
+            "src/calc.py (5)",
+            "src/calc.py (line 5)",
+            "src/calc.py (lines 1-10)",
+            "src/calc.py, line 5",
+            "src/calc.py line 5",
+            "src/calc.py lines 5–6",
+            "src/calc.py @ line 5",
+            "src/calc.py,",
+            "src/calc.py.",
+            "path=\"src/calc.py\"",
+            "Path：src/calc.py",
+            "file=\"src/calc.py\":12",
+            "path: `src/calc.py:12`",
+        ] {
+            assert_eq!(bare(text), "src/calc.py", "{text}");
+        }
+        assert_eq!(bare("file:///src/calc.py"), "/src/calc.py");
+    }
+
+    #[test]
+    fn names_of_files_stay_as_they_are() {
+        for name in [
+            "src/__init__.py",
+            "__tests__",
+            "app/(shop)/[id]/page.tsx",
+            "(shop)/page.tsx",
+            "[slug].tsx",
+            "report (5).txt",
+            "calc(5)",
+            "_config.yml",
+            "a_.py",
+            "「メモ」.txt",
+            "don’t.md",
+            "C#.md",
+            "notes#1.md",
+            "line 5",
+            "the line 5.txt",
+            "e.g.",
+            "..",
+            "a/..",
+            "Makefile",
+        ] {
+            assert_eq!(bare(name), name);
+        }
+    }
 
     #[test]
     fn a_range_of_lines_stands_behind_a_path() {

@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{Stores, part};
 use crate::archive::staging::{CommandStaging, SealKind};
-use crate::archive::{self, CommandChange, CommandChanges, Id, KeptAtOnce, Lock, NotUndone, SealIds, SealOrder};
+use crate::archive::{
+    self, CommandChange, CommandChanges, Id, KeptAtOnce, Lock, NotUndone, SealIds, SealOrder, StateKey,
+};
 use crate::memory;
 
 /// The parts of one sealing, each a changeset.
@@ -161,24 +163,21 @@ pub(super) struct SealPart {
     pub changes: Vec<CommandChange>,
 }
 
-/// The order of the states of a path: when it was kept, the staging folder, its owner, and its place in the journal.
-type WaitKey = (i64, Id, usize, usize);
-
 /// Returns the changes of each owner in the order in which they are archived, the older states of each path first. Those of
 /// the last owner are as few parts as can be.
 fn in_parts(mut left: Vec<Vec<CommandChange>>, owners: &[Id]) -> Vec<SealPart> {
-    let mut waiting: HashMap<String, VecDeque<WaitKey>> = HashMap::new();
+    let mut waiting: HashMap<String, VecDeque<StateKey>> = HashMap::new();
     for (owner, changes) in left.iter().enumerate() {
         for change in changes {
             let keys = waiting.entry(change.entry.path.clone()).or_default();
-            let last = keys.back().filter(|last| last.2 == owner).map_or(i64::MIN, |last| last.0);
-            keys.push_back((change.entry.kept.max(last), owners[owner], owner, change.place));
+            let key = StateKey::behind(keys.back(), change.entry.kept, owners[owner], (owner, change.place));
+            keys.push_back(key);
         }
     }
     waiting.values_mut().for_each(|keys| keys.make_contiguous().sort_unstable());
     let count = left.len();
     let mut parts = Vec::new();
-    let next = |left: &mut Vec<Vec<CommandChange>>, waiting: &mut HashMap<String, VecDeque<WaitKey>>| {
+    let next = |left: &mut Vec<Vec<CommandChange>>, waiting: &mut HashMap<String, VecDeque<StateKey>>| {
         let order = [true, false].into_iter().flat_map(|by_another| (0..count).map(move |owner| (owner, by_another)));
         order.into_iter().find_map(|(owner, by_another)| take_first(&mut left[owner], (owner, by_another), waiting))
     };
@@ -192,11 +191,11 @@ fn in_parts(mut left: Vec<Vec<CommandChange>>, owners: &[Id]) -> Vec<SealPart> {
 fn take_first(
     left: &mut Vec<CommandChange>,
     (owner, by_another): (usize, bool),
-    waiting: &mut HashMap<String, VecDeque<WaitKey>>,
+    waiting: &mut HashMap<String, VecDeque<StateKey>>,
 ) -> Option<SealPart> {
     let is_first = |change: &CommandChange| {
         let first = waiting.get(&change.entry.path).and_then(|keys| keys.front());
-        change.by_another == by_another && first.is_some_and(|first| (first.2, first.3) == (owner, change.place))
+        change.by_another == by_another && first.is_some_and(|first| first.is_of(owner, change.place))
     };
     let (changes, rest): (Vec<_>, Vec<_>) = std::mem::take(left).into_iter().partition(is_first);
     *left = rest;
@@ -209,6 +208,7 @@ fn take_first(
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::archive::restore::state_sha;
@@ -263,8 +263,8 @@ mod tests {
             assert_eq!(states(&w), expected, "the first ends first: {first_ends_first}");
             let now = state_sha(&State::file(&b"two"[..]));
             assert!(w.memory.written(&w.stores().project(), "a").expect("read").expect("known").is(now));
-            assert_eq!(going_on.sealed_by_another().expect("read"), ["a"], "its keeper begins anew");
-            assert_eq!(going_on.sealed_by_another().expect("read"), [""; 0], "once");
+            assert_eq!(going_on.sealed_by_another(&w.archive).expect("read"), ["a"], "its keeper begins anew");
+            assert_eq!(going_on.sealed_by_another(&w.archive).expect("read"), [""; 0], "once");
             let mut line = going_on.journal().expect("read").states.remove(0);
             let (file, name) = going_on.new_name();
             fs::write(file, "two").expect("written");
@@ -290,11 +290,45 @@ mod tests {
             keep(&mut busy, "one", 10);
             seal(&mut busy, &named("busy"), &[], w.stores()).expect("sealed");
             assert_eq!(states(&w), [("one".to_string(), "busy".to_string())]);
-            let anew = idle.sealed_by_another().expect("read");
+            let anew = idle.sealed_by_another(&w.archive).expect("read");
             assert_eq!(anew.len(), usize::from(kept_first), "what it kept is not what is there");
             let sealed = seal(&mut idle, &named("idle"), &[], w.stores()).expect("sealed");
             assert_eq!((sealed.changeset, sealed.earlier), (None, Vec::new()), "kept first: {kept_first}");
         }
+    }
+
+    #[test]
+    fn a_keeper_begins_anew_for_a_changeset_that_is_made_and_for_no_other() {
+        let w = World::with("two");
+        fs::set_permissions(w.workspace.full("a"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+        let mut idle = w.archive.stage(&named("idle")).expect("staged");
+        let mut busy = w.archive.stage(&named("busy")).expect("staged");
+        keep(&mut idle, "one", 0);
+        keep(&mut busy, "one", 10);
+        // The sealing fails once it is announced.
+        let fails = |step: &str| match step {
+            "seal: versions" => Err(std::io::ErrorKind::StorageFull.into()),
+            _ => Ok(()),
+        };
+        let failing = w.archive.clone().with_probe(Arc::new(fails));
+        seal(&mut busy, &named("busy"), &[], w.stores_with(&failing)).expect_err("it fails");
+        assert_eq!(idle.sealed_by_another(&w.archive).expect("read"), [""; 0]);
+        // Between the announcement and the changeset it is waited for.
+        let (archive, keeper) = (w.archive.clone(), Mutex::new(Some(idle)));
+        let (looking, looks) = std::sync::mpsc::channel();
+        let look = move |step: &str| {
+            let first = (step == "seal: versions").then(|| keeper.lock().expect("whole").take());
+            if let Some(mut keeper) = first.flatten() {
+                let archive = archive.clone();
+                let look = std::thread::spawn(move || keeper.sealed_by_another(&archive));
+                looking.send(look).expect("waited for");
+            }
+            Ok(())
+        };
+        let looked_at = w.archive.clone().with_probe(Arc::new(look));
+        seal(&mut busy, &named("busy"), &[], w.stores_with(&looked_at)).expect("sealed");
+        let look = looks.recv().expect("a look");
+        assert_eq!(look.join().expect("whole").expect("read"), ["a"]);
     }
 
     #[test]

@@ -1,69 +1,28 @@
-//! Files of a restore in whose place a folder stands that does not go with it: something lies in it that the restore does
-//! not remove, as what can be built again and is in no version. The folder stays, and the rest is restored.
+//! Files and folders of a restore in whose place something came that does not go with it, once it was prepared, or by what
+//! was chosen of it. That stays, and the rest is restored.
 
 use std::collections::BTreeSet;
-use std::io;
-
-use rustix::fs::FileType;
 
 use super::ApplyError;
-use crate::disk::{self, Folder};
+use crate::archive::restore::blocked;
 use crate::proposal::{Decided, DecidedFile};
-use crate::text::name::text_of;
 use crate::workspace::Workspace;
 
-/// Returns a restore without the files in whose place a folder stays, and a line for each of them.
+/// Returns a restore without the paths in whose place something stays, and a line for each of them.
 ///
 /// # Errors
 /// When nothing else would be written.
 pub fn leave_out(decided: &Decided, workspace: &Workspace) -> Result<(Decided, Vec<String>), ApplyError> {
     let goes: BTreeSet<&str> =
         decided.files().iter().filter(|file| file.after().is_absent()).map(DecidedFile::path).collect();
-    let comes = |file: &&DecidedFile| {
-        file.restores() && file.before().is_absent() && !file.after().is_absent() && !file.path().ends_with('/')
-    };
-    let is_blocked = |file: &&DecidedFile| stays(file.path(), &goes, workspace).unwrap_or(false);
-    let blocked: BTreeSet<&str> =
-        decided.files().iter().filter(comes).filter(is_blocked).map(DecidedFile::path).collect();
+    let comes = |file: &&DecidedFile| file.restores() && file.before().is_absent() && !file.after().is_absent();
+    let blocked = blocked(decided.files().iter().filter(comes).map(DecidedFile::path), &goes, workspace);
     if blocked.is_empty() {
         return Ok((decided.clone(), Vec::new()));
     }
-    let words = |path: &&str| format!("{path}: a folder is in its place, with files that no version holds; it stays");
-    let lines: Vec<String> = blocked.iter().map(words).collect();
-    let rest = decided.without(|file| blocked.contains(file.path()));
+    let lines: Vec<String> = blocked.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+    let rest = decided.without(|file| blocked.contains_key(file.path()));
     if rest.files().is_empty() { Err(ApplyError::InTheWay(lines.join("\n"))) } else { Ok((rest, lines)) }
-}
-
-/// Returns whether a folder is at a path, and it or something in it does not go.
-fn stays(path: &str, goes: &BTreeSet<&str>, workspace: &Workspace) -> io::Result<bool> {
-    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let above = workspace.folder(above)?;
-    match above.stat(name)? {
-        Some(stat) if disk::is(&stat, FileType::Directory) => {
-            let own = format!("{path}/");
-            Ok(!goes.contains(own.as_str()) || holds_others(&above.enter(name)?, &own, goes)?)
-        }
-        _ => Ok(false),
-    }
-}
-
-/// Returns whether something in a folder does not go.
-fn holds_others(folder: &Folder, path: &str, goes: &BTreeSet<&str>) -> io::Result<bool> {
-    for name in folder.names()? {
-        let inner = format!("{path}{}", text_of(&name));
-        let is_folder = folder.stat(&name)?.is_some_and(|stat| disk::is(&stat, FileType::Directory));
-        let stays = match is_folder {
-            true => {
-                let inner = inner + "/";
-                !goes.contains(inner.as_str()) || holds_others(&folder.enter(&name)?, &inner, goes)?
-            }
-            false => !goes.contains(inner.as_str()),
-        };
-        if stays {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 #[cfg(test)]
@@ -73,44 +32,82 @@ mod tests {
 
     use super::*;
     use crate::archive::restore::NothingKnown;
-    use crate::archive::{Before, Choices, Id, RestoreTarget};
+    use crate::archive::{Before, Choices, Id, Restoration, RestoreTarget};
     use crate::execute::execute;
     use crate::execute::testing::World;
     use crate::memory::{ChangesetCause, ChangesetState};
-    use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, State};
+    use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePreview, RestoreStatus, State};
 
-    /// Returns the decision to bring these paths back as a changeset found them.
-    fn undo(w: &World, found: &[(&str, &State)]) -> Decided {
+    /// Archives these states as what a changeset found, and returns how they are brought back.
+    fn prepared(w: &World, found: &[(&str, &State)]) -> Restoration {
         let mut lock = w.archive.lock().expect("locked");
         let states: Vec<Before<'_>> = found.iter().map(|state| (*state).into()).collect();
         w.archive.record(&mut lock, &states, None).expect("archived");
         drop(lock);
+        again(w)
+    }
+
+    /// Returns how the newest changeset is undone.
+    fn again(w: &World) -> Restoration {
         let choices = Choices { others: Some(ForeignChoice::RestoreVersion), ..Choices::default() };
         let target = RestoreTarget::Undo { count: 1, files: Vec::new() };
         let restored = w.archive.restore(&w.workspace, &target, &NothingKnown, &choices, ProposalId(0), "undo");
-        let proposal = restored.expect("restored").proposal;
-        proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("it fits").expect("accepted")
+        restored.expect("restored")
+    }
+
+    fn accepted(Restoration { proposal, .. }: &Restoration) -> Decided {
+        proposal.decide(&Decision::accept(proposal, Consent::Person)).expect("it fits").expect("accepted")
+    }
+
+    /// Returns the decision to bring these paths back as a changeset found them.
+    fn undo(w: &World, found: &[(&str, &State)]) -> Decided {
+        accepted(&prepared(w, found))
+    }
+
+    /// Returns the paths of a prepared restore that stay, and those that are in it.
+    fn stay_and_come(restored: &Restoration) -> (Vec<&str>, Vec<&str>) {
+        let stays = |preview: &&RestorePreview| matches!(preview.status, RestoreStatus::Refused(_));
+        let stay = restored.previews.iter().filter(stays).map(|preview| preview.path.as_str());
+        (stay.collect(), restored.proposal.files.iter().map(|file| file.path.as_str()).collect())
     }
 
     #[test]
     fn a_folder_that_no_version_holds_stays_and_the_rest_comes_back() {
         let w = World::with("after");
-        let made = w.workspace.full("modules/x");
-        fs::create_dir(w.workspace.full("modules")).expect("made");
-        fs::write(&made, "built").expect("written");
         let link = State::Link { target: PathBuf::from("elsewhere") };
         let before = State::file(&b"before"[..]);
         let decided = undo(&w, &[("a", &before), ("modules", &link)]);
+        // It comes once the restore is prepared.
+        let made = w.workspace.full("modules/x");
+        fs::create_dir(w.workspace.full("modules")).expect("made");
+        fs::write(&made, "built").expect("written");
+        assert_eq!(stay_and_come(&again(&w)), (vec!["modules"], vec!["a"]), "one prepared now says so before");
         let applied = execute(&decided, ChangesetCause::default(), w.stores()).applied.expect("written");
         assert_eq!((applied.paths, applied.not_kept.len()), (vec!["a".to_string()], 1));
         assert_eq!(fs::read(w.workspace.full("a")).expect("read"), b"before");
         assert_eq!(w.archive.paths(applied.changeset.expect("archived")).expect("read"), ["a"]);
         let made_before = w.archive.list().expect("listed").len();
-        let decided = undo(&w, &[("modules", &link)]);
-        let refused = execute(&decided, ChangesetCause::default(), w.stores()).applied.expect_err("nothing is written");
+        let only = decided.without(|file| file.path() == "a");
+        let refused = execute(&only, ChangesetCause::default(), w.stores()).applied.expect_err("nothing is written");
         assert!(refused.to_string().contains("modules: a folder is in its place"), "{refused}");
-        assert_eq!(w.archive.list().expect("listed").len(), made_before + 1, "that of the test");
+        assert_eq!(w.archive.list().expect("listed").len(), made_before);
         assert_eq!(fs::read(made).expect("read"), b"built");
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_stays_and_the_rest_comes_back() {
+        let w = World::with("after");
+        let (before, folder) = (State::file(&b"before"[..]), State::Folder { mode: 0o755 });
+        fs::write(w.workspace.full("d"), "theirs").expect("written");
+        let restored = prepared(&w, &[("a", &before), ("d/", &folder), ("d/in", &before)]);
+        assert_eq!(stay_and_come(&restored), (vec!["d/", "d/in"], vec!["a"]));
+        let applied = execute(&accepted(&restored), ChangesetCause::default(), w.stores()).applied.expect("written");
+        assert_eq!((applied.paths, applied.not_kept.len()), (vec!["a".to_string()], 0));
+        assert_eq!(fs::read(w.workspace.full("d")).expect("read"), b"theirs");
+        let restored = prepared(&w, &[("d", &State::Absent), ("d/", &folder), ("d/in", &before)]);
+        assert_eq!(stay_and_come(&restored).0, [""; 0], "it goes with the restore");
+        execute(&accepted(&restored), ChangesetCause::default(), w.stores()).applied.expect("written");
+        assert_eq!(fs::read(w.workspace.full("d/in")).expect("read"), b"before");
     }
 
     #[test]

@@ -44,6 +44,15 @@ pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
     archive.sweep(leftover::sweep)
 }
 
+/// The one who asks for a restore: what it reverts in a Strand store is issued in their name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restorer {
+    /// The person.
+    Person,
+    /// An agent: the session's model, or another program.
+    Agent,
+}
+
 /// The outcome of a change.
 #[derive(Debug)]
 pub struct Executed {

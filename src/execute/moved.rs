@@ -6,9 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::archive::{Archive, Id, large_folders};
+use crate::archive::{Archive, Id};
 use crate::disk::Folder;
-use crate::proposal::{DecidedFile, State, is_in_repository, outermost_folder};
+use crate::proposal::{DecidedFile, State, is_in_repository, large_folders, outermost_folder};
 use crate::workspace::folders::{Expected, holds_exactly};
 use crate::workspace::{Read, Workspace};
 
@@ -34,7 +34,7 @@ pub fn plan<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arch
         )
     };
     let folders: BTreeSet<&str> = all.iter().filter(changes).map(|(file, _)| file.path()).collect();
-    let large: BTreeSet<&str> = large_folders(&folders, all.iter().map(|(file, _)| file.path())).into_iter().collect();
+    let large: BTreeSet<&str> = large_folders(&folders, all.iter().map(|(file, _)| file.path())).into_keys().collect();
     let mut members: HashMap<&str, Vec<(&'a DecidedFile, &'a Read)>> = HashMap::new();
     for (file, now) in all {
         if let Some(folder) = outermost_folder(file.path(), &large) {

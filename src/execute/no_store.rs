@@ -1,6 +1,6 @@
 //! A program without Strand stores takes nothing back in one.
 
-use super::{Executed, Stores};
+use super::{Executed, Restorer, Stores};
 use crate::archive::{Id, StoreOps};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Consent, Decided, RestorePreview};
@@ -37,7 +37,7 @@ impl NoRevert {
 ///
 /// # Errors
 /// Whenever there are ops.
-pub fn plan_revert(ops: &[StoreOps], _: Stores<'_>) -> Result<Option<StoreRevert>, String> {
+pub fn plan_revert(ops: &[StoreOps], _: Restorer, _: Stores<'_>) -> Result<Option<StoreRevert>, String> {
     match ops.first() {
         None => Ok(None),
         Some(ops) => {

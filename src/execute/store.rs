@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Applied, ApplyError, Executed, Stores, execute};
+use super::{Applied, ApplyError, Executed, Restorer, Stores, execute};
 use crate::archive::{Archive, Id, StoreOps};
 use crate::memory::{self, ChangesetCause};
 use crate::proposal::{
@@ -21,7 +21,7 @@ use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
 use crate::text::sentence::in_one_line;
 use crate::workspace::Access;
 
-/// The client that reverts are issued as, like the calls of the model.
+/// The client that reverts of an agent are issued as, like the calls of the model.
 const CLIENT: &str = "nebula";
 
 /// A call that was made, and agreed to.
@@ -99,6 +99,8 @@ pub struct StoreRevert {
     store: String,
     /// The ops, newest first.
     ops: Vec<String>,
+    /// The client that reverts them; none: the person does.
+    client: Option<&'static str>,
     /// The definitions that their reverts touch.
     touched: Vec<TouchedDefinition>,
 }
@@ -140,7 +142,7 @@ impl StoreRevert {
 ///
 /// # Errors
 /// Why they cannot be taken back, in the words of the store.
-pub fn plan_revert(ops: &[StoreOps], stores: Stores<'_>) -> Result<Option<StoreRevert>, String> {
+pub fn plan_revert(ops: &[StoreOps], by: Restorer, stores: Stores<'_>) -> Result<Option<StoreRevert>, String> {
     let Some(first) = ops.first() else { return Ok(None) };
     if let Some(other) = ops.iter().find(|other| other.store != first.store) {
         let (one, other) = (&first.store, &other.store);
@@ -150,8 +152,9 @@ pub fn plan_revert(ops: &[StoreOps], stores: Stores<'_>) -> Result<Option<StoreR
     let ops: Vec<String> = ops.iter().flat_map(|changeset| changeset.ops.iter().rev().cloned()).collect();
     let said = |why: String| format!("the Strand store {store}: {}", in_one_line(&why));
     let tools = open(&store, stores).map_err(said)?;
-    let tried = tools.rehearse_revert(&ops, CLIENT).map_err(said)?;
-    Ok((!tried.ops.is_empty()).then_some(StoreRevert { store, ops, touched: tried.touched }))
+    let client = (by == Restorer::Agent).then_some(CLIENT);
+    let tried = tools.rehearse_revert(&ops, client).map_err(said)?;
+    Ok((!tried.ops.is_empty()).then_some(StoreRevert { store, ops, client, touched: tried.touched }))
 }
 
 /// Takes ops back in their store as one transaction, and with them restores files: all of it, or nothing.
@@ -186,7 +189,7 @@ pub fn revert(
         Ok(())
     };
     let issued = open(&revert.store, stores).and_then(|mut tools| {
-        let issued = tools.issue_reverts(&revert.ops, &revert.touched, CLIENT, first);
+        let issued = tools.issue_reverts(&revert.ops, &revert.touched, revert.client, first);
         tools.close();
         issued
     });

@@ -256,6 +256,11 @@ impl ServerHandler for Handler {
         }
         match answer {
             Some(ServedAnswer::Done(value)) => Ok(CallToolResult::structured(value).into()),
+            Some(ServedAnswer::Noted(value, notes)) => {
+                let mut result = CallToolResult::structured(value);
+                result.content.extend(notes.into_iter().map(ContentBlock::text));
+                Ok(result.into())
+            }
             // Clients check what is structured against the schema of a result, which a refusal does not have.
             Some(ServedAnswer::Refused(value)) => {
                 Ok(CallToolResult::error(vec![ContentBlock::text(value.to_string())]).into())

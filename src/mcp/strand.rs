@@ -44,9 +44,11 @@ impl Toolbox for Tools {
             return None;
         }
         let answer = Tools::call(self, name, arguments, &client.name, &client.stop);
-        self.take_notices().iter().for_each(|notice| eprintln!("{}", clean(notice)));
+        let notices: Vec<String> = self.take_notices().iter().map(|notice| clean(notice).into_owned()).collect();
+        notices.iter().for_each(|notice| eprintln!("{notice}"));
         Some(match answer {
-            cli::ToolAnswer::Done(value) => ServedAnswer::Done(value),
+            cli::ToolAnswer::Done(value) if notices.is_empty() => ServedAnswer::Done(value),
+            cli::ToolAnswer::Done(value) => ServedAnswer::Noted(value, notices),
             cli::ToolAnswer::Refused(value) => ServedAnswer::Refused(value),
         })
     }

@@ -38,6 +38,8 @@ pub struct Client {
 pub enum ServedAnswer {
     /// The tool succeeded.
     Done(Value),
+    /// The tool succeeded, and its caller is to know something besides.
+    Noted(Value, Vec<String>),
     /// The tool refused, and says why in a form its caller can act on.
     Refused(Value),
     /// The tool waits for the person's yes. Only a client that can ask gets this.

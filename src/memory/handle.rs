@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::options::WaitLimit;
 use super::store::{PROVISIONAL, locks};
-use super::{DatabaseNotice, Error, Listener, Memory, NewMessage, NewSession, Options, Trouble, sessions};
+use super::{DatabaseNotice, Error, LAST_WAIT, Listener, Memory, NewMessage, NewSession, Options, Trouble, sessions};
 
 /// A piece of work for the thread.
 type Job = Box<dyn FnOnce(&Memory) + Send>;
@@ -30,6 +31,7 @@ struct Shared {
     memory: Arc<OnceLock<Memory>>,
     /// The folder of the locks that live sessions hold.
     locks: PathBuf,
+    limit: WaitLimit,
     listener: Arc<Mutex<Option<Arc<Listener>>>>,
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -45,7 +47,7 @@ impl MemoryHandle {
         let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
         let (jobs, work) = mpsc::channel();
         let (opened, notices) = oneshot::channel();
-        let locks = options.locks.clone();
+        let (locks, limit) = (options.locks.clone(), options.limit.clone());
         let (own, hears) = (Arc::clone(&memory), Arc::clone(&listener));
         let life = move || {
             let tell: Listener = Box::new(move |notice| {
@@ -62,7 +64,7 @@ impl MemoryHandle {
         let thread = std::thread::Builder::new().name("memory".into()).spawn(life).ok();
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
         let next = AtomicI64::new(PROVISIONAL);
-        (MemoryHandle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
+        (MemoryHandle(Arc::new(Shared { memory, locks, limit, listener, jobs, thread, next })), notices)
     }
 
     /// Has `work` done after everything that was posted before. An error or a panic reaches the listener as
@@ -163,9 +165,20 @@ impl MemoryHandle {
         *self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
     }
 
+    /// Ends every wait for another program's lock soon: the program is about to end.
+    pub fn end_soon(&self) {
+        self.0.limit.set(LAST_WAIT);
+    }
+
+    /// Ends every wait for another program's lock now.
+    pub fn end_waits(&self) {
+        self.0.limit.set(Duration::ZERO);
+    }
+
     /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For
     /// blocking code. Work posted later is done by the poster itself.
     pub fn close(&self) {
+        self.end_soon();
         self.post(|memory| {
             if memory.banner().is_some() {
                 // The person was notified already that it is only in RAM.
@@ -255,7 +268,7 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{ChangesetCause, MessageMeta, StoredRole};
+    use crate::memory::{ChangesetCause, MessageMeta, StoredRole, UsageBeside, UsageBy};
     use std::path::Path;
 
     /// A time limit that is longer than any of these tests takes on a busy machine.
@@ -338,6 +351,22 @@ mod tests {
         assert_eq!((texts, stored.1.as_deref()), (vec!["one", "two"], Some("a title")));
         assert_eq!(stored.0[1].message.meta.turn, Some(stored.0[0].id), "the id it was given stands for it");
         assert_eq!(in_file(w.dir.path()), ["one", "two"]);
+    }
+
+    #[tokio::test]
+    async fn a_request_beside_a_turn_belongs_to_it_by_the_id_it_was_given() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        let session = memory.create(new());
+        let turn = memory.append(&session, said("one"));
+        let mut answer = NewMessage::text(StoredRole::Assistant, "two");
+        answer.meta = MessageMeta { turn: Some(turn), output_tokens: Some(7), ..MessageMeta::default() };
+        memory.append(&session, answer);
+        let own = session.clone();
+        let beside = UsageBeside { turn: Some(turn), output: 3, ..UsageBeside::default() };
+        memory.post(move |m| m.add_usage_beside("/p", Some(&own), &beside));
+        let rows = memory.ask(move |m| m.usage(None, Some(&session), UsageBy::Turn)).await.expect("read");
+        assert_eq!(rows.iter().map(|row| (row.steps, row.output)).collect::<Vec<_>>(), [(2, 10)], "{rows:?}");
     }
 
     #[tokio::test]

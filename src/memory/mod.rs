@@ -14,6 +14,7 @@
 //! Not its duty: to know what a message means, to read a workspace, to draw.
 
 mod changesets;
+mod document;
 mod error;
 mod files;
 mod handle;
@@ -59,7 +60,7 @@ use store::Store;
 use crate::text::time::now as now_ms;
 
 /// The time the end of the program waits for another writer.
-const LAST_WAIT: Duration = Duration::from_millis(500);
+const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// The memory of all sessions.
 pub struct Memory {
@@ -155,7 +156,12 @@ impl Memory {
         }
     }
 
-    /// Tries once more before the program ends, without keeping anyone waiting.
+    /// Returns the sessions that changed in RAM and are not in the file.
+    pub fn unsaved_sessions(&self) -> Vec<String> {
+        self.store().fallback.as_ref().map(store::InMemoryFallback::changed_sessions).unwrap_or_default()
+    }
+
+    /// Tries once more before the program ends, without keeping anyone waiting for long.
     pub fn reconnect_now(&self) -> Result<Vec<DatabaseNotice>, Error> {
         self.store().reconnect(&Options { wait: LAST_WAIT, ..self.options.clone() })
     }

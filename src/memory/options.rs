@@ -1,7 +1,8 @@
 //! The options with which memory is opened.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The place of memory for a person without a home: nothing can be below it.
 pub(super) const NOWHERE: &str = "/dev/null";
@@ -17,6 +18,25 @@ pub struct Options {
     pub wait: Duration,
     /// The interval at which the file is tried again while memory lives in RAM for a cause that passes.
     pub retry: Duration,
+    /// The time at which every wait for a lock ends, once there is one.
+    pub limit: WaitLimit,
+}
+
+/// The time at which every wait for a lock ends: the program is about to. Clones are one.
+#[derive(Debug, Clone, Default)]
+pub struct WaitLimit(Arc<Mutex<Option<Instant>>>);
+
+impl WaitLimit {
+    /// Ends every wait after this time, or earlier where that was said before.
+    pub fn set(&self, after: Duration) {
+        let (until, mut limit) = (Instant::now() + after, self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        *limit = Some(limit.map_or(until, |before| before.min(until)));
+    }
+
+    /// Returns whether nothing is waited for any more.
+    pub fn is_over(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| until <= Instant::now())
+    }
 }
 
 impl Options {
@@ -27,6 +47,7 @@ impl Options {
             locks: home.join("locks"),
             wait: Duration::from_secs(5),
             retry: Duration::from_secs(1),
+            limit: WaitLimit::default(),
         }
     }
 

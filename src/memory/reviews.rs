@@ -52,6 +52,18 @@ impl Memory {
         })
     }
 
+    /// Returns how many changesets of a project were decided about, and when the last one was, in unix milliseconds.
+    ///
+    /// # Errors
+    /// When memory cannot be read.
+    pub fn last_reviewed(&self, project: &str) -> Result<(i64, i64), Error> {
+        let store = self.store();
+        let mut statement = store
+            .conn
+            .prepare_cached("SELECT count(*), coalesce(max(at_ms), 0) FROM reviews WHERE project_path = ?1")?;
+        Ok(statement.query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
     /// Returns the changesets of a project that were decided about, each with the decision and when it was made, in unix
     /// milliseconds.
     pub fn reviewed(&self, project: &str) -> Result<BTreeMap<String, (ReviewDecision, i64)>, Error> {

@@ -24,7 +24,7 @@ pub enum UsageBy {
 /// Tokens and dollars of several steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsageRow {
-    /// The session's id, the day, the model, or the id of the message that began the turn.
+    /// The session's id, the day, the model, or the id of the message that began the turn; 0 for requests of no turn.
     pub key: String,
     /// Answers.
     pub steps: u64,
@@ -95,7 +95,9 @@ impl Memory {
     /// When memory cannot be written.
     pub fn add_usage_beside(&self, project: &str, session: Option<&str>, usage: &UsageBeside) -> Result<(), Error> {
         let (key, now) = (uuid::Uuid::new_v4().to_string(), now_ms());
-        self.store().write(Safety::Normal, session, |tx| {
+        let mut store = self.store();
+        let turn = usage.turn.and_then(|turn| store.stored_id(turn));
+        store.write(Safety::Normal, session, |tx| {
             tx.prepare_cached(
                 "INSERT OR IGNORE INTO usage_beside VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
@@ -103,7 +105,7 @@ impl Memory {
                 key,
                 project,
                 session,
-                usage.turn,
+                turn,
                 now,
                 usage.model,
                 int(usage.input),

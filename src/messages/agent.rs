@@ -87,6 +87,8 @@ messages! {
     message_not_there: "that message is not in memory", "そのメッセージはメモリーにありません";
     turn_changed_nothing: "no turn of this session changed anything", "このセッションのターンは何も変更していません";
     model_not_offered(place, model): "{place} offers no {model}, which this session used", "{place}にはこのセッションで使った{model}がありません";
+    no_such_model(place, model): "{place} offers no {model}", "{place}には{model}がありません";
+    model_kept: "It is used all the same: /model chooses another.", "そのまま使用します。/modelで別のモデルを選択できます。";
     not_replaced: "It was not replaced: /model chooses another.", "置き換えていません。/modelで別のモデルを選択できます。";
     no_restore: "no restore is waiting", "待っている復元はありません";
     no_session: "no session is open", "セッションが開かれていません";
@@ -94,6 +96,8 @@ messages! {
     passed_over: "It was skipped.", "対象から外しました。";
     looking_failed: "looking at the archive failed in nebula itself", "nebulaの内部エラーでアーカイブの確認に失敗しました";
     set_home: "Set HOME to a folder that exists, or NEBULA_HOME to one of your choice. What is archived in the workspace stays.", "存在するフォルダーをHOMEに、または任意のフォルダーをNEBULA_HOMEに設定してください。ワークスペースのアーカイブは残ります。";
+    saving_still(why): "not saved yet: {why}; Ctrl-C ends the wait", "未保存: {why}。Ctrl-Cで待機を終了";
+    saving_now: "the session is being saved; Ctrl-C ends the wait", "セッションを保存しています。Ctrl-Cで待機を終了";
     kept_when_free: "It is kept in the file as soon as the other program has closed it.", "ほかのプログラムが解放し次第、ファイルに保存します。";
     archive_works: "The archive works as before; only what is said would be lost with this window.", "アーカイブは通常どおり動作します。このウィンドウと一緒に失われるのは会話だけです。";
     in_ram(why): "{why}: this session is kept in RAM only", "{why}: このセッションはRAMだけに保持します";
@@ -186,7 +190,7 @@ messages! {
     call_unreadable: "the server could not read the model's call", "サーバーがモデルの呼び出しを読めませんでした";
     broke_off(why): "the answer broke off: {why}", "回答が途切れました: {why}";
     refused_gone: "Nothing is lost; the model is told.", "失われたものはありません。モデルに伝えます。";
-    outside_told: "It was changed outside nebula after it was read. Nothing was written; the model is told to read the file again.", "読み取りのあとnebula外で変更されました。何も書き込まず、モデルに読み直しを伝えます。";
+    changed_since_read: "It changed on disk after it was read. Nothing was written; the model is told to read the file again.", "読み取りのあとディスク上で変更されました。何も書き込まず、モデルに読み直しを伝えます。";
     no_file_changed: "no file was changed", "ファイルは変更されていません";
     no_edit_applied: "No edit of this turn was applied.", "このターンの編集は適用されていません。";
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
@@ -287,6 +291,7 @@ messages! {
     // Tables.
     total: "total", "合計";
     turn_number(n): "turn {n}", "ターン{n}";
+    of_no_turn: "of no turn", "ターン外";
     steps_column: "steps", "回数";
     in_column: "in", "入力";
     cached_column: "cached", "既読";

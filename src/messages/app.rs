@@ -16,6 +16,8 @@ messages! {
     no_question: "no question waits", "待っている質問はありません";
     drifted(path): "{path} was changed outside nebula", "{path}がnebula外で変更されました";
     drifted_files(n): "{n} files were changed outside nebula", "{n}ファイルがnebula外で変更されました";
+    drifted_elsewhere(path): "{path} was changed by another nebula", "{path}が別のnebulaによって変更されました";
+    drifted_elsewhere_files(n): "{n} files were changed by another nebula", "{n}ファイルが別のnebulaによって変更されました";
     connected(provider): "connected to {provider}", "{provider}に接続しました";
     not_sent: "the message was not sent", "メッセージは送信されませんでした";
     shows_proposal(key): "the proposal waits; {key} shows it", "提案が待っています。{key}で表示";
@@ -23,10 +25,16 @@ messages! {
     drops_proposal(key): "{key} again interrupts and drops the proposal", "もう一度{key}で中断し、提案を取り下げます";
     turn_running(again): "a turn is running; {again} ends it and quits", "ターンを実行中です。{again}で中止して終了";
     draft_running(again): "a commit message is being written; {again} ends that and quits", "コミットメッセージを作成中です。{again}で中止して終了";
+    leaving_ends_turn: "a turn is running; the same again ends it and opens the other session", "ターンを実行中です。もう一度行うと、中止して別のセッションを開きます";
+    leaving_drops_proposal: "a proposal waits; the same again drops it and opens the other session", "提案が待っています。もう一度行うと、取り下げて別のセッションを開きます";
     key_again(key): "{key} again", "もう一度{key}";
     quit_again: "/quit again", "もう一度/quit";
     jobs_end(n): "{n} job ends with nebula; quit once more to end it" | "{n} jobs end with nebula; quit once more to end them", "ジョブ{n}件はnebulaとともに終了します。もう一度終了操作で終了";
     again_quits(key): "{key} again quits", "もう一度{key}で終了";
+    not_saved_quits(why, again): "not saved: {why}; {again} quits without saving", "未保存: {why}。{again}で保存せずに終了";
+    end_not_saved(id, why): "session {id} was not saved: {why}", "セッション{id}は保存されていません: {why}";
+    end_kept_as(id, why, path): "session {id} was not saved: {why}. All that was said is in {path}", "セッション{id}は保存されていません: {why}。会話はすべて{path}にあります";
+    end_unknown: "saving took too long: nebula sessions list shows whether this session was saved", "保存に時間がかかりすぎました。このセッションが保存されたかはnebula sessions listで確認できます";
     unsent_kept: "what was typed and not sent is kept with the session", "未送信の入力はセッションと一緒に保存しました";
     session_open: "this session is open; start a new one before you delete it", "このセッションは開いています。削除する前に新しいセッションを開始してください";
     current: "now", "現在";

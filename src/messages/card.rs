@@ -13,9 +13,13 @@ messages! {
     class_harm: "harm", "破壊";
     class_reach: "reach", "外部";
     class_final: "final", "不可逆";
+    asks: "asks", "確認";
+    asks_acts_later(paths): "{paths} acts later without being read again", "{paths}は読み直されずにあとで作用します";
+    asks_excluded(paths): "{paths} is not archived: what is overwritten there cannot be undone", "{paths}はアーカイブされないため、上書きした内容は元に戻せません";
     not_in_git: "no git", "git外";
     grant: "grant", "許可";
     keeper: "keeper", "保護";
+    keeper_but(keeper, paths): "{keeper}, but not {paths}", "{keeper}（{paths}を除く）";
     not_kept: "not kept", "対象外";
     decide: "decide", "判断";
     run: "run", "実行";
@@ -38,7 +42,8 @@ messages! {
     always: "always", "常に許可";
     always_does: "a rule by its first words", "先頭の語による規則";
     review: "review", "レビュー";
-    review_does: "what can be undone runs from now on", "元に戻せるものは今後確認なしで実行";
+    review_does: "undoable commands run, asked twice", "元に戻せるものは確認なし（2回押す）";
+    review_again: "A again to run what can be undone unasked in this session", "もう一度Aを押すと、元に戻せるコマンドを今後確認なしで実行します";
     later: "later", "あとで";
     later_does: "the command waits", "コマンドは待機します";
     later_comes_back(key): "the command waits; {key} comes back here", "コマンドは待機します。{key}で戻ります";
@@ -68,6 +73,9 @@ messages! {
     final_not_undone: "what it does cannot be undone by anyone", "実行結果は誰にも元に戻せません";
     reach_not_undone: "what it sends, and what it changes outside this workspace, is not undone", "送信した内容とワークスペース外の変更は元に戻せません";
     derived_not_kept: "folders that can be built again, as target and node_modules, are not archived", "targetやnode_modulesなど再生成できるフォルダーはアーカイブしません";
+    not_kept_and_excluded(lines, globs): "{lines}; nor is what archiveExclude leaves out ({globs})", "{lines}。archiveExclude（{globs}）に当たるものもアーカイブしません";
+    excluded_own(paths): "not archived: {paths}: what is overwritten there cannot be undone", "アーカイブ対象外: {paths}。上書きした内容は元に戻せません";
+    excluded_by_scan(globs): "archiveExclude leaves out {globs}: what a command overwrites of it cannot be undone", "archiveExclude（{globs}）に当たるファイルをコマンドが上書きすると、元に戻せません";
     reads: "only reads", "読み取りのみ";
     secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";
     runs: "runs a program", "プログラムを実行";
@@ -97,6 +105,7 @@ messages! {
     wants_to_change(program, path): "{program} wants to change {path}", "{program}が{path}を変更しようとしています";
     wants_to_change_large(program, path, size): "{program} wants to change {path} in place: {size}, more than is copied unasked", "{program}が{path}を直接変更しようとしています: {size}は確認なしの複製上限を超えます";
     wants_to_change_unkeepable(program, path, why): "{program} wants to change {path}, whose state cannot be kept: {why}", "{program}が{path}を変更しようとしていますが、変更前の状態を保持できません: {why}";
+    wants_to_change_excluded(program, path, why): "{program} wants to change {path}, which is not archived ({why}): what it overwrites cannot be undone", "{program}が{path}を変更しようとしています。アーカイブされないため（{why}）、上書きした内容は元に戻せません";
     wants_port(program, port): "{program} wants to connect to port {port} on this machine, where no command of this session listens", "{program}がこのマシンのポート{port}に接続しようとしています。このセッションのコマンドのポートではありません";
     wants_socket(program, path): "{program} wants to connect to {path}: reaching it can do anything you can", "{program}が{path}に接続しようとしています。接続先はあなたの権限で何でも実行できます";
     hold_process: "process", "プロセス";
@@ -111,6 +120,11 @@ messages! {
     hold_allow_target: "connections to it by this command", "このコマンドからの接続";
     hold_allow_all: "allow all", "すべて許可";
     hold_all_does: "every such call in the rest of this command", "このコマンドの残りの同種の呼び出しすべて";
+    hold_here: "for this workspace", "このワークスペースで許可";
+    hold_here_does(port): "every command here may reach {port}: kept in shell.ports of .nebula/config.json", "ここのすべてのコマンドが{port}に接続可能。.nebula/config.jsonのshell.portsに保存";
+    hold_everywhere: "for every workspace", "すべてのワークスペースで許可";
+    hold_everywhere_does(port): "every command may reach {port}: kept in shell.ports of your configuration", "すべてのコマンドが{port}に接続可能。あなたの設定のshell.portsに保存";
+    port_not_kept(port, why): "port {port} is allowed until nebula ends, but not kept: {why}", "ポート{port}はnebulaの終了まで許可しますが、保存できません: {why}";
     hold_copy: "copy", "複製";
     hold_copy_does(size, seconds): "{size}, about {seconds} s; then the call goes on", "{size}、約{seconds}秒。その後続行します";
     hold_copy_all: "copy all", "すべて複製";

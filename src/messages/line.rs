@@ -40,7 +40,7 @@ messages! {
     merged(how): ", {how}", "、{how}";
     changeset(id): ": changeset {id}", ": チェンジセット{id}";
     nothing_accepted: "nothing was accepted, nothing was written", "何も承認されず、何も書き込まれませんでした";
-    conflict(path): "not written: {path} was changed outside nebula", "未書き込み: {path}がnebula外で変更されました";
+    conflict(path): "not written: {path} changed on disk meanwhile", "未書き込み: その間に{path}がディスク上で変更されました";
     not_written(why): "not written: {why}", "未書き込み: {why}";
     withdrawn: "withdrawn, nothing was written", "取り下げられ、何も書き込まれませんでした";
     changed_nothing: "changed nothing", "変更なし";

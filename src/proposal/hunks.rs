@@ -205,8 +205,11 @@ fn name_edits(hunks: &mut [Hunk], new: &[&[u8]], placed: &[Placed]) {
         *at += line.len();
         Some(*at)
     }));
+    let of_edits = placed.iter().filter(|p| p.edit.is_some()).map(|p| &p.found).max_by_key(|found| found.rung);
     for hunk in hunks {
         (hunk.found, hunk.edits) = made_by(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
+        // Beside equal lines a hunk may be cut elsewhere than the edit stands that made it.
+        hunk.found = hunk.found.take().or_else(|| of_edits.cloned());
     }
 }
 

@@ -70,6 +70,30 @@ pub fn side_by_side(base: &[u8], ours: &State, theirs: &State) -> Option<State> 
     joined(base, ours, theirs, Region::overlaps).filter(|merged| merged.conflicts.is_empty()).map(|merged| merged.after)
 }
 
+/// Returns whether all that leads from `base` to `ours` is in the text `now`, which may differ in other lines, and where lines
+/// came may have more of them.
+pub fn has_change(base: &str, ours: &str, now: &str) -> bool {
+    let [Some(base), Some(ours), Some(now)] = [base, ours, now].map(|text| lines(text.as_bytes())) else {
+        return false;
+    };
+    let sides = [Side::new(&base, &ours), Side::new(&base, &now)];
+    let has_words =
+        |run: &[&[u8]]| run.iter().any(|line| line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii()));
+    regions(&sides, Region::overlaps).iter().all(|region| {
+        let ([ours, now], [of_ours, of_now]) = (&sides, &region.changes);
+        if of_ours.is_empty() || of_now.is_empty() {
+            return of_ours.is_empty();
+        }
+        let there = now.replaced(&base, &region.base, of_now);
+        let holds = |run: &[&[u8]]| there.windows(run.len().max(1)).any(|lines| lines == run);
+        let is_in = |change: &Change| {
+            let (gone, come) = (&base[change.before.clone()], &ours.lines[change.after.clone()]);
+            (come.is_empty() || has_words(come) && holds(come)) && (gone.is_empty() || has_words(gone) && !holds(gone))
+        };
+        ours.replaced(&base, &region.base, of_ours) == there || ours.changes[of_ours.clone()].iter().all(is_in)
+    })
+}
+
 /// Returns whether a stretch and a later one are one in the merge.
 type Meets = fn(&Region, &Region) -> bool;
 
@@ -288,6 +312,31 @@ mod tests {
         let (text, conflicts) = merge("a\nB\nc\nd\ne\n", "a\nb\nc\nd\ne\n", "a\nB\nc\nd\ne\nmine\n");
         assert_eq!((text.as_str(), conflicts), ("a\nb\nc\nd\ne\nmine\n", 0));
         assert_eq!(merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"), ("A\nb\nC\n".into(), 0));
+    }
+
+    #[test]
+    fn a_change_is_found_among_others() {
+        let base = "a\nb\nc\n";
+        for (ours, now) in [
+            ("a\nB\nc\n", "a\nB\nc\n"),
+            ("a\nB\nc\n", "a\nB\nC\n"),
+            ("a\nc\n", "a\nc\nd\n"),
+            ("a\nnew\nb\nc\n", "a\nold\nnew\nb\nc\n"),
+            ("a\nnew\nb\nc\n", "a\nnew\nold\nb\nc\n"),
+            ("new\na\nb\nc\n", "new\na\nc\n"),
+        ] {
+            assert!(has_change(base, ours, now), "{ours:?} in {now:?}");
+        }
+        for (ours, now) in [
+            ("a\nB\nc\n", base),
+            ("a\nB\nc\n", "a\nB2\nc\n"),
+            ("a\nc\n", "a\nb\nc\nd\n"),
+            ("a\nnew\nb\nc\n", "a\nb\nnew\nc\n"),
+            ("a\n}\nb\nc\n", "a\nold\n}\nb\nc\n"),
+            ("A\nb\nC\n", "A\nb\nc\n"),
+        ] {
+            assert!(!has_change(base, ours, now), "{ours:?} in {now:?}");
+        }
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct CommandCard {
     pub class_why: String,
     /// Its parts.
     pub parts: Vec<CardPart>,
+    /// Sentences about the parts of it that no policy and no rule accepts.
+    pub asks: Vec<String>,
     /// Files that it would remove or overwrite and that git does not have: the path, its size, and why git has it not.
     pub not_in_git: Vec<(String, String, String)>,
     /// The limits of its sandbox.

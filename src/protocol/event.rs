@@ -68,6 +68,8 @@ pub enum EventBody {
     Undone(Vec<UndoneChange>),
     /// Files changed on disk by someone else since the agent read them.
     Drifted(Vec<String>),
+    /// Files changed on disk by another nebula since the agent read them.
+    DriftedElsewhere(Vec<String>),
     /// Messages that were typed in the session before it was closed, and not sent: they are the person's to send.
     Unsent(Unsent),
     /// The session of this id was deleted.
@@ -76,6 +78,8 @@ pub enum EventBody {
     FilesChanged,
     /// The workspace's store of definitions changed.
     GraphChanged,
+    /// Changes that wait to be reviewed were decided about, or their files changed: a list of them may be old.
+    ReviewChanged,
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
     /// A step of the running turn begins: which one, from 1.
@@ -163,6 +167,8 @@ pub struct Status {
     pub archive: Option<(usize, usize)>,
     /// Memory could not be written: why the session lives in memory only.
     pub banner: Option<String>,
+    /// The reason why what is said is in RAM alone and ends with nebula; none: it is stored.
+    pub in_ram: Option<String>,
     /// Local ports that were tried without an answer, for the first screen.
     pub tried: Vec<u16>,
     /// A model file on this computer, for the first screen.

@@ -1,11 +1,11 @@
 //! The entries of a conversation and their states, and the values that lists and events share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::cause::Cause;
 use super::command::UNDO;
-use crate::proposal::{Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository};
+use crate::proposal::{Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository, large_made, outermost_folder};
 
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct Call {
     pub name: String,
     /// The verb for what it did.
     pub verb: Verb,
-    /// Main argument: a path, or words in quotes.
+    /// Main argument: a path, the id of a definition, or words in quotes.
     pub main: String,
     /// Arguments as they arrived; grows by [`super::EventBody::Grew`].
     pub arguments: String,
@@ -141,6 +141,11 @@ impl Call {
             change: None,
             typed_lines: None,
         }
+    }
+
+    /// Returns the file that its main argument names, where that is a path or the id of a definition.
+    pub fn file(&self) -> &str {
+        self.main.split("::").next().unwrap_or_default()
     }
 
     /// Returns whether it is a command that ran and did not succeed: for the model a result like any other.
@@ -311,10 +316,24 @@ pub struct Changeset {
 }
 
 impl Changeset {
-    /// Returns the changeset with its files of the repository as one, behind the others.
+    /// Returns the changeset with its files of the repository as one, behind the others, and a folder that came with many
+    /// files as one.
     #[must_use]
-    pub fn with_one_repository(&self) -> Self {
+    pub fn with_units(&self) -> Self {
         let mut changeset = self.clone();
+        let own = self.files.iter().filter(|file| !is_in_repository(&file.path));
+        let large: BTreeSet<&str> = large_made(own.map(|file| (file.path.as_str(), file.absent))).into_keys().collect();
+        let mut lines: BTreeMap<&str, Counts> = BTreeMap::new();
+        for file in &self.files {
+            if let Some((folder, counts)) = outermost_folder(&file.path, &large).zip(file.counts) {
+                let sum = lines.entry(folder).or_default();
+                (sum.added, sum.removed) = (sum.added + counts.added, sum.removed + counts.removed);
+            }
+        }
+        changeset.files.retain(|file| outermost_folder(&file.path, &large).is_none_or(|folder| folder == file.path));
+        for file in changeset.files.iter_mut().filter(|file| large.contains(file.path.as_str())) {
+            file.counts = lines.get(file.path.as_str()).copied();
+        }
         if changeset.files.extract_if(.., |file| is_in_repository(&file.path)).count() > 0 {
             changeset.files.push(ChangesetFile { path: REPOSITORY.into(), version: None, absent: false, counts: None });
         }
@@ -361,6 +380,26 @@ pub enum Level {
     Broken,
 }
 
+impl Level {
+    /// All levels.
+    pub const ALL: [Level; 4] = [Level::Info, Level::Warning, Level::Error, Level::Broken];
+
+    /// Returns its word, for programs and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+            Level::Broken => "broken",
+        }
+    }
+
+    /// Returns the level with this word.
+    pub fn named(word: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.word() == word)
+    }
+}
+
 /// A notice: what happened, what it means, what to press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -398,4 +437,36 @@ pub enum NoticeAction {
     OpenFile(String),
     /// Try memory again.
     RetryMemory,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_came_with_many_files_is_one_of_a_changesets_files() {
+        let file = |path: String, absent: bool| {
+            let counts = (!path.ends_with('/')).then_some(Counts { added: 2, removed: 0 });
+            ChangesetFile { path, version: None, absent, counts }
+        };
+        let set = |files: Vec<ChangesetFile>| Changeset {
+            id: String::new(),
+            at: 0,
+            cause: String::new(),
+            by: String::new(),
+            session: None,
+            merged: None,
+            files,
+            definitions: Vec::new(),
+        };
+        let inner = (0..1_001).map(|n| file(format!("many/in/{n}"), true));
+        let first = ["a", ".git/HEAD", ".git/index"].map(|path| file(path.into(), false));
+        let folders = ["many/", "many/in/"].map(|path| file(path.into(), true));
+        let all = set(first.into_iter().chain(folders).chain(inner).collect());
+        let files: Vec<_> = all.with_units().files.into_iter().map(|file| (file.path, file.counts)).collect();
+        let two = |added| Some(Counts { added, removed: 0 });
+        assert_eq!(files, [("a".into(), two(2)), ("many/".into(), two(2_002)), (REPOSITORY.into(), None)]);
+        let few = set(vec![file("few/".into(), true), file("few/in".into(), true)]);
+        assert_eq!(few.with_units(), few);
+    }
 }

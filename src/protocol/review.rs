@@ -33,7 +33,7 @@ pub struct ReviewRow {
 /// The states that are shown of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReviewScope {
-    /// The state before the first of them against the present one.
+    /// The present state without what they did against the present one.
     Net,
     /// The state before them against the one that they left.
     Single,
@@ -46,7 +46,7 @@ pub struct ReviewChange {
     pub change: Arc<Proposal>,
     /// Lines about which nothing can be decided: a path that cannot be compared, or an effect that is not undone, and why.
     pub aside: Vec<(String, String)>,
-    /// Files that were changed again after what is shown: restoring merges. The number of conflicts of each.
+    /// Files that others changed, too: restoring merges. The number of conflicts of each.
     pub later: Vec<(String, usize)>,
 }
 
@@ -55,6 +55,8 @@ pub struct ReviewChange {
 pub struct ReviewVerdict {
     /// The changesets that it is about.
     pub ids: Vec<String>,
+    /// The states that were shown of them.
+    pub scope: ReviewScope,
     /// The files of which something is restored.
     pub restored: Vec<ReviewedFile>,
     /// The reason, for the model; empty: nothing was said.
@@ -68,6 +70,8 @@ pub struct ReviewedFile {
     pub path: String,
     /// It stands for all files in it.
     pub is_whole: bool,
+    /// No hunk of it is kept.
+    pub is_all: bool,
     /// Its state as it was shown.
     pub displayed: State,
     /// The state that is wanted in its place.

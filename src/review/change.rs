@@ -1,11 +1,21 @@
 //! The difference that entries of the queue make, path by path.
+//!
+//! The net change is the way from the files as the undo of the entries would leave them to the files as they are: what
+//! others did, and what was restored already, is on both sides, and restoring every hunk is that undo.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::{ReviewEntry, ReviewError};
-use crate::archive::{self, Id, large_folders, version_before};
+use crate::archive::restore::state_sha;
+use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, version_before};
 use crate::execute::Stores;
-use crate::proposal::{FileChange, REPOSITORY, State, is_in_repository, outermost_folder};
+use crate::memory;
+use crate::proposal::{
+    FileChange, ForeignChoice, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, State, is_in_repository,
+    large_folders, outermost_folder,
+};
+use crate::restore_plan::RestorePlan;
 use crate::text::number::thousands;
 use crate::workspace::ReadError;
 
@@ -14,19 +24,35 @@ use crate::workspace::ReadError;
 pub struct ReviewChanges {
     /// Files and folders by path. The repository is one of them, as is a folder that came or went with many files.
     pub files: Vec<FileChange>,
-    /// The paths that cannot be compared, each with the reason.
-    pub unreadable: Vec<(String, String)>,
+    /// The paths of which no change can be shown, each with the reason.
+    pub aside: Vec<(String, String)>,
+    /// The files that others changed, too: restoring merges. The number of conflicts of each.
+    pub later: Vec<(String, usize)>,
 }
 
 /// The first and the last of the entries that changed a path.
 type EntrySpan = (Id, Id);
 
-/// Returns the paths of entries as they were before the first of them, against the present state; `single`: against the
-/// state that the last of them left.
+/// Returns what is left of the work of entries; `single`: what they did, whatever became of it.
 ///
 /// # Errors
 /// When a changeset cannot be read.
 pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewChanges, ReviewError> {
+    let spans = spans(ids, stores)?;
+    let undo = undo(ids, ProposalId(u64::MAX), stores)?;
+    let mut found = if single { own(&spans, stores) } else { net(&spans, &undo, stores) };
+    let merged = undo.previews.iter().filter_map(|preview| match &preview.status {
+        RestoreStatus::Foreign { conflicts, .. } if !is_in_repository(&preview.path) => {
+            Some((preview.path.clone(), conflicts.unwrap_or(1)))
+        }
+        _ => None,
+    });
+    let shown: BTreeSet<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
+    found.later = merged.filter(|(path, _)| shown.contains(path.as_str())).collect();
+    Ok(found)
+}
+
+fn spans(ids: &[Id], stores: Stores<'_>) -> Result<BTreeMap<String, EntrySpan>, ReviewError> {
     let mut spans: BTreeMap<String, EntrySpan> = BTreeMap::new();
     for id in ids {
         for path in stores.archive.paths(*id)? {
@@ -34,20 +60,93 @@ pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewCha
             *span = (span.0.min(*id), span.1.max(*id));
         }
     }
+    Ok(spans)
+}
+
+/// Returns the undo of entries: it leaves what others did. A conflict is a hunk that is marked.
+///
+/// # Errors
+/// When a changeset cannot be read.
+pub fn undo(ids: &[Id], id: ProposalId, stores: Stores<'_>) -> Result<Restoration, ReviewError> {
+    // The repository is restored whole, or waits for a choice.
+    let files = spans(ids, stores)?.into_keys().filter(|path| !is_in_repository(path));
+    let each = files.map(|path| (path, ForeignChoice::Merge)).collect();
+    let request = RestoreTarget::Changesets(ids.to_vec());
+    let plan = RestorePlan { request, kind: "undo", title: String::new() };
+    Ok(plan.look(&Choices { each, ..Choices::default() }, id, stores)?)
+}
+
+/// Returns why an undo leaves a path as it is although something of the entries is in it; none: it does not.
+pub fn left_by_undo(preview: &RestorePreview) -> Option<String> {
+    match &preview.status {
+        RestoreStatus::Refused(why) | RestoreStatus::NotArchived(why) => Some(why.clone()),
+        RestoreStatus::Foreign { choice, conflicts, is_later, .. }
+            if *choice != Some(ForeignChoice::Merge) || conflicts.is_none() =>
+        {
+            Some((if *is_later { "changed again later" } else { "changed outside nebula" }).into())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the files as the undo of entries would leave them, against the present state.
+fn net(spans: &BTreeMap<String, EntrySpan>, undo: &Restoration, stores: Stores<'_>) -> ReviewChanges {
+    let mut found = ReviewChanges::default();
+    let of_repository = |preview: &&RestorePreview| preview.path == REPOSITORY || is_in_repository(&preview.path);
+    if !undo.previews.iter().filter(of_repository).all(|preview| preview.status == RestoreStatus::Equal) {
+        let repository: Vec<_> = spans.iter().filter(|(path, _)| is_in_repository(path)).collect();
+        found.files.extend(repository_change(&repository, false, stores, &mut found.aside));
+    }
+    let has_repository = !found.files.is_empty();
+    let is_shown = |path: &str| is_in_repository(path) || has_repository && path == REPOSITORY;
+    let files = undo.proposal.files.iter().filter(|file| !is_shown(&file.path));
+    let (folders, files): (Vec<_>, Vec<_>) = files.partition(|file| file.path.ends_with('/'));
+    let folders: Vec<FileChange> = folders.into_iter().map(turned).collect();
+    let (large, folders) = as_units(&folders, files.iter().map(|file| file.path.as_str()));
+    found.files.extend(folders);
+    let large = large.keys().map(String::as_str).collect();
+    let is_own = |file: &&&FileChange| outermost_folder(&file.path, &large).is_none();
+    found.files.extend(files.iter().filter(is_own).map(|file| turned(file)));
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    let others = undo.previews.iter().filter(|preview| !is_shown(&preview.path));
+    found.aside.extend(others.filter_map(|preview| Some((preview.path.clone(), left_by_undo(preview)?))));
+    found
+}
+
+/// Returns the way back from what a restore would write to what is there. A conflict is marked as it was.
+fn turned(change: &FileChange) -> FileChange {
+    let (now, then) = (change.before.clone(), change.after.clone());
+    // A merged text leaves the mode.
+    let mode = then.mode().or(now.mode());
+    let mut turned = FileChange::new(&change.path, then.with_mode(mode), now, "", &[]);
+    for hunk in &mut turned.hunks {
+        let same = change.hunks.iter().find(|other| meet(&other.before, &hunk.after));
+        hunk.found = same.and_then(|same| same.found.clone());
+    }
+    turned
+}
+
+/// Returns whether lines lie in others, or beside them where one of both is a place alone.
+pub fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end.max(other.start + 1) && other.start < one.end.max(one.start + 1)
+}
+
+/// Returns the paths of entries as they were before the first of them, against the state that the last of them left.
+fn own(spans: &BTreeMap<String, EntrySpan>, stores: Stores<'_>) -> ReviewChanges {
     let mut found = ReviewChanges::default();
     let (repository, rest): (Vec<_>, Vec<_>) = spans.iter().partition(|(path, _)| is_in_repository(path));
-    found.files.extend(repository_change(&repository, single, stores, &mut found.unreadable));
+    found.files.extend(repository_change(&repository, true, stores, &mut found.aside));
     let has_repository = !found.files.is_empty();
     let (folders, files): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(path, _)| path.ends_with('/'));
-    let folders = compared(&folders, single, stores, &mut found.unreadable);
+    let folders = compared(&folders, true, stores, &mut found.aside);
     let (large, folders) = as_units(&folders, files.iter().map(|(path, _)| path.as_str()));
     found.files.extend(folders);
-    let large = large.iter().map(String::as_str).collect();
+    let large = large.keys().map(String::as_str).collect();
     let is_own = |path: &str| outermost_folder(path, &large).is_none() && !(has_repository && path == REPOSITORY);
     let files: Vec<_> = files.into_iter().filter(|(path, _)| is_own(path)).collect();
-    found.files.extend(compared(&files, single, stores, &mut found.unreadable));
+    found.files.extend(compared(&files, true, stores, &mut found.aside));
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(found)
+    found
 }
 
 /// Returns the paths that differ. What cannot be compared is named, and leaves the others.
@@ -74,13 +173,35 @@ fn states(path: &str, (first, last): EntrySpan, single: bool, stores: Stores<'_>
     let versions = stores.archive.versions(path).map_err(words)?;
     let before = version_before(&versions, first).ok_or("its version is missing from the archive")?;
     let before = stores.archive.show(before).map_err(words)?;
-    // What the last one left is what the next change met.
-    let left = if single { versions.iter().find(|version| version.id > last) } else { None };
-    let after = match left {
-        Some(left) => stores.archive.show(left).map_err(words)?,
+    // What the last one left is what the next change met, unless someone else changed it meanwhile.
+    let next = if single { versions.iter().find(|version| version.id > last) } else { None };
+    let after = match next {
+        Some(next) => stores.archive.show(next).map_err(words)?,
         None => stores.workspace.read_to_restore(path).map_err(unread)?.state,
     };
+    let is_file = single && !path.ends_with('/') && !is_in_repository(path);
+    let made_old = version_before(&versions, last).filter(|_| is_file);
+    let after = match made_old {
+        Some(made_old) => left_by(path, made_old.id, after, stores).map_err(|error| error.to_string())?,
+        None => after,
+    };
     Ok((before, after))
+}
+
+/// Returns the state that a changeset left, by the version that it made old, where its bytes are kept; else the one that was
+/// met then.
+fn left_by(path: &str, version: Id, met: State, stores: Stores<'_>) -> Result<State, memory::Error> {
+    let (project, version) = (stores.project(), version.to_string());
+    let left = stores.memory.left_states(&project, path)?.into_iter().find(|(of, _)| *of == version);
+    let Some(sha) = left.and_then(|(_, left)| left.sha256).filter(|sha| *sha != state_sha(&met)) else {
+        return Ok(met);
+    };
+    let Some(sha) = sha else { return Ok(State::Absent) };
+    let bytes = stores.memory.bytes_left(&project, path, &sha)?;
+    Ok(match bytes {
+        Some(bytes) => State::File { bytes: bytes.into(), mode: met.mode() },
+        None => met,
+    })
 }
 
 /// Returns why a path cannot be read, without its name where it can be left out.
@@ -103,21 +224,21 @@ fn repository_change(
     (!files.is_empty()).then(|| FileChange::of_repository(words()))
 }
 
-/// Returns the folders that came or went with many of these files, and the changes of folders as they are decided: one in
-/// another that came or went like it goes with that.
-fn as_units<'p>(folders: &[FileChange], files: impl Iterator<Item = &'p str>) -> (BTreeSet<String>, Vec<FileChange>) {
+/// Returns the folders that came or went with many of these files, each with how many, and the changes of folders as they
+/// are decided: one in another that came or went like it goes with that.
+fn as_units<'p>(
+    folders: &'p [FileChange],
+    files: impl Iterator<Item = &'p str>,
+) -> (BTreeMap<String, usize>, Vec<FileChange>) {
     let (made, removed) = (came(folders, true), came(folders, false));
-    let [made, removed] = [&made, &removed].map(|all| all.iter().map(String::as_str).collect::<BTreeSet<&str>>());
-    let files: Vec<&str> = files.collect();
-    let large = large_folders(&made.union(&removed).copied().collect(), files.iter().copied());
-    let large: BTreeSet<String> = large.into_iter().map(String::from).collect();
+    let large = large_folders(&made.union(&removed).copied().collect(), files);
+    let large: BTreeMap<String, usize> = large.into_iter().map(|(folder, count)| (folder.to_string(), count)).collect();
     let is_outermost = |folder: &FileChange| {
         let own = folder.path.as_str();
         [&made, &removed].iter().all(|all| !all.contains(own) || outermost_folder(own, all) == Some(own))
     };
     let shown = folders.iter().filter(|folder| is_outermost(folder)).map(|folder| {
-        let within = || files.iter().filter(|path| path.starts_with(&folder.path)).count();
-        let words = large.contains(&folder.path).then(|| format!("a folder with {} files", thousands(within())));
+        let words = large.get(&folder.path).map(|count| format!("a folder with {} files", thousands(*count)));
         FileChange { unit: words, ..folder.clone() }
     });
     let shown = shown.collect();
@@ -125,9 +246,9 @@ fn as_units<'p>(folders: &[FileChange], files: impl Iterator<Item = &'p str>) ->
 }
 
 /// Returns the folders that came, or those that went.
-fn came(folders: &[FileChange], is_made: bool) -> BTreeSet<String> {
+fn came(folders: &[FileChange], is_made: bool) -> BTreeSet<&str> {
     let state = |folder: &FileChange| if is_made { folder.before.is_absent() } else { folder.after.is_absent() };
-    folders.iter().filter(|folder| state(folder)).map(|folder| folder.path.clone()).collect()
+    folders.iter().filter(|folder| state(folder)).map(|folder| folder.path.as_str()).collect()
 }
 
 /// Returns the folders that came or went with many files in an entry, each with the number of those.
@@ -144,9 +265,7 @@ pub fn whole_folders(entry: &ReviewEntry, stores: Stores<'_>) -> BTreeMap<String
         Some(FileChange::new(*path, before, after, "", &[]))
     };
     let changed: Vec<FileChange> = folders.iter().filter_map(changed).collect();
-    let (large, _) = as_units(&changed, paths().filter(|path| !path.ends_with('/')));
-    let count = |folder: &String| paths().filter(|path| path.starts_with(folder) && !path.ends_with('/')).count();
-    large.into_iter().map(|folder| (folder.clone(), count(&folder))).collect()
+    as_units(&changed, paths()).0
 }
 
 #[cfg(test)]
@@ -166,7 +285,7 @@ mod tests {
         let all: Vec<_> = made.into_iter().chain(gone).chain(modes).collect();
         let files: Vec<String> = (0..1_001).map(|n| format!("many/in/{n}")).chain(["new/f".into()]).collect();
         let (large, shown) = as_units(&all, files.iter().map(String::as_str));
-        assert_eq!(large, BTreeSet::from(["many/".to_string()]));
+        assert_eq!(large, BTreeMap::from([("many/".to_string(), 1_001)]));
         let paths: Vec<_> = shown.iter().map(|folder| folder.path.as_str()).collect();
         assert_eq!(paths, ["new/", "many/", "old/", "a/", "a/b/"], "each mode is decided by itself");
         let units: Vec<_> = shown.iter().filter_map(|folder| folder.unit.as_deref()).collect();

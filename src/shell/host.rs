@@ -1,18 +1,21 @@
 //! The parts that the commands of all sessions share: the workspace, what the configuration says, and what the machine
 //! offers.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::class::Assessment;
 use super::class::rules::Rule;
 use super::env::Environment;
 use super::message::GuardStart;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::probe::{self, Offered, Trial};
-use super::sandbox::{Bounds, SandboxSettings};
+use super::sandbox::{Bounds, Grant, SandboxSettings, Surroundings, bounds};
 use super::scan::Scan;
 use super::view;
 use crate::archive::Archive;
+use crate::disk;
 use crate::workspace::Workspace;
 
 /// The keeper of the states before a command changes them.
@@ -123,6 +126,8 @@ pub struct Shell {
     pub program: PathBuf,
     /// The findings of the probe, once it ran.
     pub offered: Mutex<Option<Offered>>,
+    /// Ports on this machine that the person let every command reach since the start.
+    pub ports: Mutex<Vec<u16>>,
 }
 
 impl Shell {
@@ -136,12 +141,25 @@ impl Shell {
             own: None,
             program: PathBuf::new(),
             offered: Mutex::default(),
+            ports: Mutex::default(),
         }
     }
 
     /// Returns what paths are.
     pub fn places(&self) -> PathClasses {
         PathClasses::new(&self.workspace, &self.archive, &self.settings.places)
+    }
+
+    /// Lets every command that starts from now on reach a port on this machine.
+    pub fn allow_port(&self, port: u16) {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner).push(port);
+    }
+
+    /// Returns the configuration of the sandbox, with the ports that were allowed since.
+    pub(super) fn sandbox_settings(&self) -> SandboxSettings {
+        let mut settings = self.settings.sandbox.clone();
+        settings.ports.extend(self.ports.lock().unwrap_or_else(PoisonError::into_inner).iter());
+        settings
     }
 
     /// Returns the folder of logs.
@@ -165,6 +183,28 @@ impl Shell {
     /// Tries what the machine offers now.
     pub fn try_anew(&self) -> Offered {
         probe::tried(&self.trial())
+    }
+
+    /// Reads a file of the workspace, and one of the home folder, as a command does. Returns why that fails.
+    pub fn cannot_read(&self) -> Option<String> {
+        if !self.has_sandbox() {
+            return None;
+        }
+        let temporary = disk::private_folder("nebula-").ok()?;
+        let around = Surroundings {
+            root: self.workspace.root(),
+            folders: self.workspace.folders(),
+            temporary: temporary.path(),
+            since: 0,
+            own: self.own.as_deref(),
+            variables: self.environment.all(),
+        };
+        let bounds = bounds(Grant::Read, &self.settings.sandbox, &around);
+        let home = around.variables.get("HOME").map(PathBuf::from);
+        let files = [Some(self.workspace.root().to_path_buf()), home].into_iter().flatten();
+        let files = files.filter_map(|folder| first_file(&folder, &bounds.private));
+        let mut failed = files.filter_map(|file| probe::read(&self.trial(), bounds.clone(), &file).err());
+        failed.next()
     }
 
     fn trial(&self) -> Trial<'_> {
@@ -234,6 +274,17 @@ impl Shell {
         })
     }
 
+    /// Returns what a person is to know, before a command runs, of the files that the configuration leaves out of the
+    /// archive: those that its text names, and that there are others.
+    pub fn excluded(&self, found: &Assessment) -> Vec<String> {
+        let globs = self.archive.settings().exclude.join(", ");
+        let named = (!found.excluded.is_empty())
+            .then(|| format!("not archived: {}: what is overwritten there cannot be undone", found.excluded_words()));
+        let all = (!globs.is_empty())
+            .then(|| format!("archiveExclude leaves out {globs}: what the command overwrites of it cannot be undone"));
+        named.into_iter().chain(all).collect()
+    }
+
     /// Returns what a person is to know of all else before a command runs in no sandbox.
     pub fn outside_unprotected(&self, keeper: Keeper) -> Option<String> {
         let why = match (self.settings.sandbox.off, self.offered().sandbox) {
@@ -292,4 +343,26 @@ impl Shell {
             bounds,
         }
     }
+}
+
+/// Entries that are looked at for a file.
+const LOOKED_AT: usize = 500;
+
+/// Returns a file in a folder or below that is not private and that nebula can read, among its first entries.
+fn first_file(folder: &Path, private: &[PathBuf]) -> Option<PathBuf> {
+    let mut folders = VecDeque::from([folder.canonicalize().ok()?]);
+    let mut left = LOOKED_AT;
+    while let Some(folder) = folders.pop_front() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
+            let (path, kind) = (entry.path(), entry.file_type().ok());
+            match kind {
+                _ if private.contains(&path) || path.to_str().is_none() => {}
+                Some(kind) if kind.is_dir() => folders.push_back(path),
+                Some(kind) if kind.is_file() && std::fs::File::open(&path).is_ok() => return Some(path),
+                _ => {}
+            }
+        }
+    }
+    None
 }

@@ -64,6 +64,9 @@ pub struct HoldSettings {
     pub files: Vec<String>,
     /// The words of its text that may be sockets, which they saw as well.
     pub sockets: Vec<String>,
+    /// The files that `archiveExclude` leaves out, which they saw as well.
+    #[serde(default)]
+    pub excluded: Vec<String>,
 }
 
 /// The reason why a call waits.
@@ -76,6 +79,8 @@ pub enum HoldReason {
     TooLarge,
     /// It changes a file whose state cannot be kept.
     Unkeepable,
+    /// It changes a file that `archiveExclude` leaves out.
+    Excluded,
     /// It connects to a port on this machine on which no command of the session listens.
     Port,
     /// It connects to a socket in the file system that is another program's.

@@ -100,6 +100,11 @@ impl PathClasses {
         &self.root
     }
 
+    /// Returns the archive that keeps its files.
+    pub fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
     /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
         if path.starts_with(&self.own) || self.protected.iter().any(|folder| path.starts_with(folder)) {

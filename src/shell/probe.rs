@@ -20,6 +20,7 @@ use super::view::View;
 use crate::archive::staging::CommandInfo;
 use crate::archive::{Archive, ArchiveSettings};
 use crate::disk;
+use crate::text::quote;
 use crate::workspace::Workspace;
 
 /// Its time limit.
@@ -178,7 +179,7 @@ fn attempt_view(trial: &Trial<'_>) -> Result<(), Missing> {
     let place = Place::create()?;
     fs::write(place.workspace.root().join("c"), "old").map_err(|e| untried(&e))?;
     let view = View::create(&place.workspace, &place.archive).map_err(|e| untried(&e))?;
-    let mut start = start(trial, &place, "echo new > c; echo x > a")?;
+    let mut start = start(trial, place.workspace.root(), place.bounds(trial), "echo new > c; echo x > a")?;
     start.bounds.iter_mut().for_each(Bounds::keep_to_view);
     start.view = Some(view.start());
     let progress = run(trial, start)?;
@@ -242,30 +243,44 @@ impl Place {
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| untried(&e))?;
         Ok(Place { workspace, archive, _folder: folder })
     }
+
+    /// Returns the paths of a command's sandbox here.
+    fn bounds(&self, trial: &Trial<'_>) -> Bounds {
+        let root = self.workspace.root();
+        let (own, variables) = (trial.own, trial.environment.all());
+        let around = Surroundings { root, folders: &[], temporary: root, since: 0, own, variables };
+        bounds(Grant::Workspace, &SandboxSettings::default(), &around)
+    }
+}
+
+/// Reads a file as a command in this sandbox does.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn read(trial: &Trial<'_>, bounds: Bounds, path: &Path) -> Result<(), String> {
+    let folder = bounds.temporary.clone();
+    let text = format!(": < {}", quote::line(&[path.to_string_lossy().into_owned()]));
+    let progress = start(trial, &folder, bounds, &text).and_then(|start| run(trial, start)).map_err(Missing::words)?;
+    match (progress.no_sandbox.or(progress.no_guard).or(progress.failed), progress.exit) {
+        (Some(why), _) => Err(why),
+        (None, Some((Exit::Code(0), _))) => Ok(()),
+        (None, _) => Err(format!("{} cannot be read by commands, though nebula can read it", path.display())),
+    }
 }
 
 /// Returns the start of a command in a sandbox that has no keeper yet.
-fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing> {
-    let (grant, root) = (Grant::Workspace, place.workspace.root());
-    let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root), false);
+fn start(trial: &Trial<'_>, folder: &Path, bounds: Bounds, text: &str) -> Result<Start, Missing> {
+    let variables = trial.environment.of("probe", &BTreeMap::new(), bounds.grant, Some(folder), false);
     let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| untried(&e))?;
-    let around = Surroundings {
-        root,
-        folders: &[],
-        temporary: root,
-        since: 0,
-        own: trial.own,
-        variables: trial.environment.all(),
-    };
     Ok(Start {
         shell,
         arguments,
         text: text.into(),
-        folder: root.to_path_buf(),
+        folder: folder.to_path_buf(),
         variables,
         staging: None,
         guard: None,
-        bounds: Some(bounds(grant, &SandboxSettings::default(), &around)),
+        bounds: Some(bounds),
         view: None,
         only_read: Vec::new(),
         holds: None,
@@ -308,7 +323,7 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
         limits: CopyLimits::default(),
         bounds: None,
     };
-    let mut start = start(trial, &place, TEXT)?;
+    let mut start = start(trial, place.workspace.root(), place.bounds(trial), TEXT)?;
     start.staging = Some(staging.folder().to_path_buf());
     start.guard = guarded.then_some(guard);
     start.bounds = start.bounds.filter(|_| bounded);

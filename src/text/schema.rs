@@ -1,5 +1,6 @@
 //! The words of JSON Schema in which tools describe their arguments and answers.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Returns an object with these properties and no others.
@@ -38,7 +39,27 @@ pub fn described(mut schema: Value, words: &str) -> Value {
     schema
 }
 
-/// Returns how long a page may be.
+/// Returns how long a page may be: a [`PageLimit`].
 pub fn limit(usual: usize) -> Value {
     described(number(1), &format!("at most so many; {usual} if not given"))
+}
+
+/// The most entries that a caller wants of a page: one or more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "usize")]
+pub struct PageLimit(usize);
+
+impl PageLimit {
+    /// Returns how many are wanted; `usual` where nothing was said.
+    pub fn or(limit: Option<PageLimit>, usual: usize) -> usize {
+        limit.map_or(usual, |limit| limit.0)
+    }
+}
+
+impl TryFrom<usize> for PageLimit {
+    type Error = &'static str;
+
+    fn try_from(limit: usize) -> Result<PageLimit, &'static str> {
+        if limit == 0 { Err("limit must be at least 1") } else { Ok(PageLimit(limit)) }
+    }
 }

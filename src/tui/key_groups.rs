@@ -107,6 +107,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Viewer, hints::read, &[A::PageUp, A::PageDown], none, hints::page_up_down),
     g(C::Viewer, hints::read, &[A::First, A::Last], none, hints::first_last_line),
     g(C::Viewer, hints::read, &[A::Search], hints::search, none),
+    g(C::Viewer, hints::read, &[A::NextMatch, A::PreviousMatch], none, hints::next_previous_match),
     g(C::Viewer, hints::read, &[A::LeaveOut], none, none),
     g(C::Viewer, hints::read, &[A::Close], hints::close, none),
     g(C::Question, hints::answer, &[A::Up, A::Down], hints::select, hints::select),

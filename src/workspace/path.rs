@@ -94,12 +94,18 @@ pub enum PathError {
 }
 
 impl Workspace {
-    /// Returns the normalised path of what `path` (relative to the root, or absolute) means.
+    /// Returns the normalised path of what `path` (relative to the root, or absolute) means. Where nothing is there, it means
+    /// what is there in another spelling: with its characters composed or decomposed, or without the name of the root folder.
     ///
     /// # Errors
     /// When it leaves the workspace, points at what is protected, or is not what `access` wants.
     pub fn resolve(&self, path: &str, access: Access) -> Result<String, PathError> {
-        self.resolve_from(&self.root, path, access)
+        let resolved = self.resolve_from(&self.root, path, access);
+        let other = match &resolved {
+            Ok(_) | Err(PathError::Missing { .. }) => self.spelled_otherwise(path),
+            Err(_) => None,
+        };
+        other.map_or(resolved, |other| self.resolve_from(&self.root, &other, access))
     }
 
     /// Resolves as [`Workspace::resolve`] does, for a path relative to `base`, such as a shell's current folder.

@@ -47,6 +47,19 @@ fn an_emptied_text_changes_nothing() {
 }
 
 #[test]
+fn the_key_for_all_commands_of_the_session_is_asked_twice() {
+    let mut stage = with_card(CommandCard { text: "ls".into(), may_review: true, ..CommandCard::default() });
+    stage.keys("A");
+    assert!(
+        decided(&stage).is_empty() && stage.text().contains("A again to run what can be undone"),
+        "{}",
+        stage.text()
+    );
+    stage.keys("A");
+    assert_eq!(decided(&stage), [&CommandDecision::Review]);
+}
+
+#[test]
 fn the_banner_counts_all_open_questions() {
     let mut stage = Stage::new(100, 40, "dark");
     stage.tell(opened(status()));

@@ -793,6 +793,10 @@ mod served {
         assert_eq!(all("code_refs", "refs", json!({"selector": "fn.helper"})), (5, 3));
         let (nodes, pages) = all("code_view", "nodes", json!({"selector": "**"}));
         assert_eq!(nodes.div_ceil(2), pages);
+        for tool in ["code_view", "code_refs", "code_history"] {
+            let error = client.refused(tool, json!({"selector": "fn.helper", "limit": 0}));
+            assert_eq!((&error["kind"], &error["message"]), (&json!("usage"), &json!("limit must be at least 1")));
+        }
     }
 
     #[test]

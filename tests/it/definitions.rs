@@ -5,10 +5,10 @@ use std::process::Command as Process;
 
 use nebula::code::SourceFile;
 use nebula::proposal::{Choice, Consent, Decision};
-use nebula::protocol::{Command, EventBody, Reply, RestoreRequest, TurnEnd};
+use nebula::protocol::{Command, EventBody, Item, Reply, RestoreRequest, SessionChoice, TurnEnd};
 use serde_json::{Value, json};
 
-use crate::session::results;
+use crate::session::{calls_of, results};
 use crate::support::world::{Live, World, call, calls, say};
 
 const CART: &str = "\
@@ -116,6 +116,51 @@ async fn a_definition_is_replaced_as_a_proposal_and_undone() {
     live.until(|_| (world.read("src/cart.rs") == CART).then_some(())).await;
     live.close().await;
     history(&world, "src/cart.rs::Cart.total", &["changed: undo of one more", "changed: one more"]);
+}
+
+/// Returns the calls among these entries: the main argument, the counts and the preview of each.
+fn cards<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<String> {
+    let card = |item: &Item| match item {
+        Item::Call(call) => {
+            let counts = call.counts.map_or(String::new(), |counts| format!(" +{} -{}", counts.added, counts.removed));
+            let lines: String = call.preview.iter().map(|line| format!("\n{}{}", line.sign, line.text)).collect();
+            Some(format!("{}{counts}{lines}", call.main))
+        }
+        _ => None,
+    };
+    items.filter_map(card).collect()
+}
+
+/// Calls of one step that replace definitions of one file next to each other: each card names its own and shows its own
+/// lines, before the decision as after it and when the session is read again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_card_of_a_replacement_names_its_definition_and_shows_its_lines() {
+    let text = "class Cart:\n    def total(self):\n        return 1\n    def count(self):\n        return 2\n";
+    let (total, count) = (hash("cart.py", text, "Cart.total"), hash("cart.py", text, "Cart.count"));
+    let step = calls(&[
+        replace("method.total", &total, "def total(self):\n    a = 1\n    return a"),
+        replace("cart.py::Cart.count", &count, "def counted(self):\n    return 3"),
+    ]);
+    let world = World::new().file("cart.py", text).model([step, say("Done.")]);
+    let mut live = world.start();
+    live.submit("change it");
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let want = [
+        "cart.py::Cart.total +2 -1\n-        return 1\n+        a = 1\n+        return a",
+        "cart.py::Cart.count +2 -2\n-    def count(self):\n-        return 2\n+    def counted(self):\n+        return 3",
+    ];
+    let asked = live.events.iter().position(|event| matches!(event, EventBody::Proposal(_))).expect("a proposal");
+    for events in [&live.events[..asked], &live.events] {
+        let calls: Vec<Item> = calls_of(events).into_values().map(Item::Call).collect();
+        assert_eq!(cards(calls.iter()), want);
+    }
+    live.close().await;
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let recalled = again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+    assert_eq!(cards(recalled.iter().map(|(_, item)| item)), want);
+    again.close().await;
 }
 
 /// What was rejected is no change of its definition; what the person left of an answer is.

@@ -177,6 +177,8 @@ fn check_case(folder: &Path) {
     let outcome = place(&answer.edits, &before);
     let failures = failures(&answer, &outcome);
     assert_eq!(text_of(&after(&outcome, &before)), text_of(&wanted), "{name}: files\n{failures}");
+    let twice = place(&[answer.edits.as_slice(), &answer.edits].concat(), &before);
+    assert_eq!(text_of(&after(&twice, &before)), text_of(&wanted), "{name}: said twice\n{}", twice.text());
     for line in read("miss").lines() {
         assert!(failures.contains(line), "{name}: told\n{failures}\nwithout\n{line}");
     }

@@ -276,6 +276,73 @@ fn a_draft_is_no_answer() {
 }
 
 #[test]
+fn approving_all_edits_is_hinted_where_they_are_asked_about() {
+    for (approval, is_hinted) in [(Approval::Ask, true), (Approval::Edits, false)] {
+        let mut stage = Stage::new(220, 40, "dark");
+        reading(&mut stage);
+        stage.tell(EventBody::Status(Status { approval, ..status() }));
+        arrive(&mut stage, Arrival::Proposal, 1);
+        stage.wait(10_000);
+        assert_eq!(stage.text().contains("A all edits"), is_hinted, "{}", stage.text());
+    }
+}
+
+/// A turn, and a proposal that waits with it, are named before another session takes their place.
+#[test]
+fn another_session_ends_no_turn_unnamed() {
+    let opens = |stage: &Stage| stage.sent().iter().filter(|command| matches!(command, Command::Open(_))).count();
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    let before = opens(&stage);
+    stage.keys("/new<enter>");
+    assert!(stage.text().contains("a turn is running; the same again ends it"), "{}", stage.text());
+    assert_eq!(opens(&stage), before);
+    stage.keys("/new<enter>");
+    assert_eq!(opens(&stage), before + 1);
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(10_000);
+    stage.keys("<esc>/new<enter>");
+    assert!(stage.text().contains("a proposal waits; the same again drops it"), "{}", stage.text());
+    assert_eq!(opens(&stage), before);
+    // Without a turn nothing is asked.
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/new<enter>");
+    assert_eq!(opens(&stage), before + 1);
+}
+
+/// Whoever began to write an answer, and goes back to the choices, has selected none of them.
+#[test]
+fn an_answer_that_was_begun_takes_what_was_selected() {
+    for back in ["<esc>", "<f6>"] {
+        for selected in ["", "<down>"] {
+            let mut stage = Stage::new(100, 40, "dark");
+            reading(&mut stage);
+            arrive(&mut stage, Arrival::Question { choices: true }, 1);
+            stage.wait(10_000);
+            stage.keys(&format!("{selected}<tab>both{back}<enter>"));
+            assert!(decided(&stage).is_empty(), "{selected} {back}: {:?}", decided(&stage));
+            assert!(stage.text().contains("both"), "{}", stage.text());
+            stage.keys("<down><enter>");
+            assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Reply(_, Reply::Choice(0)))]));
+        }
+    }
+    // A permission falls back to *no*.
+    let mut stage = Stage::new(100, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Permission, 1);
+    stage.wait(10_000);
+    stage.keys("y<tab>only the first<esc><enter>");
+    assert!(
+        matches!(decided(&stage)[..], [Effect::Send(Command::Reply(_, Reply::Choice(1)))]),
+        "{:?}",
+        decided(&stage)
+    );
+}
+
+#[test]
 fn what_waits_takes_the_keys_once_typing_has_stopped() {
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);
@@ -606,6 +673,23 @@ fn quitting_names_all_that_ends_and_asks_once() {
     assert!(text.contains("a turn is running; /quit again ends it and quits"), "{text}");
     assert!(text.contains("2 jobs end with nebula") && !quits(&stage), "{text}");
     stage.keys("/quit<enter>");
+    assert!(quits(&stage), "{}", stage.text());
+    // So does a session that is not saved, once anything was said.
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let in_ram = Some("memory is locked by another program".to_string());
+    stage.tell(EventBody::Status(Status { in_ram: in_ram.clone(), ..status() }));
+    stage.keys("<ctrl-c>");
+    assert!(stage.text().contains("Ctrl-C again quits") && !stage.text().contains("not saved"), "{}", stage.text());
+    stage.keys("hi<enter>");
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    let words = "not saved: memory is locked by another program; ";
+    for key in ["/quit<enter>", "<ctrl-c>"] {
+        stage.keys(key);
+        assert!(stage.text().contains(words) && !quits(&stage), "{}", stage.text());
+    }
+    stage.keys("<ctrl-c>");
     assert!(quits(&stage), "{}", stage.text());
     // That a turn was named says nothing of what comes after it.
     let mut stage = Stage::new(140, 40, "dark");

@@ -65,6 +65,30 @@ async fn a_hunk_can_be_questioned_while_its_proposal_waits() {
     check_protocol(&live);
 }
 
+/// What was asked stays with the decision, also where no answer came.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_a_hunk_is_kept_without_an_answer() {
+    let world =
+        World::new().file("a.txt", "one\ntwo\n").model([calls(&[replace("a.txt", "two", "2")]), say(""), say("Done.")]);
+    let mut live = world.start();
+    live.submit("numbers");
+    let proposal = live.proposal().await;
+    let comment = Comment { file: 0, hunk: 0, text: "why a number?".into() };
+    live.send(Command::Comment(proposal.id, comment));
+    let answered = |event: &EventBody| match event {
+        EventBody::Proposal(ProposalEvent::CommentAnswer(_, _, text)) => Some(text.clone()),
+        _ => None,
+    };
+    assert_eq!(live.until(answered).await, "");
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    assert!(told[0].contains("the person asked: a.txt:2: why a number?\nYou gave no answer."), "{told:?}");
+    let stored = calls_of(&live.events).into_values().find_map(|call| call.comments.first().cloned());
+    assert_eq!(stored, Some(("a.txt:2: why a number?".into(), String::new())));
+    check_protocol(&live);
+}
+
 async fn changed(live: &mut Live, number: u64) -> Option<Arc<Proposal>> {
     live.send(Command::Ask(QueryId(number), Query::SessionDiff));
     live.until(|e| match e {

@@ -182,6 +182,11 @@ fn scenes(context: Context) -> Vec<Scene> {
                 s
             }),
             ("the context window", context_window),
+            ("a hit in a text", || {
+                let mut s = context_window();
+                s.keys("/1<enter>");
+                s
+            }),
         ],
         Context::Question => vec![
             ("choices", || main_screen(asking, "<down>")),
@@ -509,10 +514,51 @@ fn asking_at_length(stage: &mut Stage) {
 /// The page of what the context window holds.
 fn context_window() -> Stage {
     let mut stage = main_screen(said, "/context<enter>");
-    let table =
-        Listing::Table { title: "context".into(), text: "| part | tokens |\n| --- | --- |\n| rules | 12 |\n".into() };
+    let text = "| part | tokens |\n| --- | --- |\n| rules | 12 |\n| tools | 1 |\n".into();
+    let table = Listing::Table { title: "context".into(), text };
     stage.answer(|query| *query == Query::Context, table);
     stage
+}
+
+#[test]
+fn what_is_done_with_a_session_is_hinted_at_every_usual_width() {
+    for width in [80, 100, 120, 140] {
+        let mut stage = stage(Start::New, |s| {
+            s.tell(opened(status()));
+            choosing(s);
+            s.keys("<down><down>")
+        });
+        stage.resize(width, 36);
+        let text = stage.text();
+        let hints = text.lines().rfind(|line| line.contains("F1 keys")).unwrap_or_default();
+        let words = ["Enter resume", "rename", "fork", "delete", "export", "Esc back"];
+        assert!(words.iter().all(|word| hints.contains(word)), "{width}: {hints}");
+        assert!(width > 80 || hints.contains("Ctrl-T/F/X/S rename, fork, delete, export"), "{hints}");
+    }
+}
+
+#[test]
+fn words_are_found_in_a_page_of_text() {
+    let mut stage = main_screen(said, "/usage<enter>");
+    let rows: String =
+        (1..=60).map(|n| format!("| row {n} | {} |\n", if n % 20 == 0 { "Twenty" } else { "-" })).collect();
+    let table = Listing::Table { title: "usage".into(), text: format!("| a | b |\n| --- | --- |\n{rows}") };
+    stage.answer(|query| *query == Query::Usage, table);
+    assert!(stage.text().contains("/ search") && !stage.text().contains("row 60"), "{}", stage.text());
+    stage.keys("/twenty");
+    let text = stage.text();
+    assert!(text.contains("1 of 3") && text.contains("▌ row 20"), "{text}");
+    stage.keys("<enter>nn");
+    let text = stage.text();
+    assert!(text.contains("3 of 3") && text.contains("▌ row 60") && !text.contains("row 20 "), "{text}");
+    stage.keys("nN");
+    assert!(stage.text().contains("3 of 3"), "{}", stage.text());
+    stage.keys("/nowhere");
+    assert!(stage.text().contains("no match"), "{}", stage.text());
+    stage.keys("<esc>");
+    assert!(stage.text().contains("row 60") && !stage.text().contains("no match"), "{}", stage.text());
+    stage.keys("<esc>");
+    assert!(!stage.text().contains("row 60"), "{}", stage.text());
 }
 
 #[test]
@@ -644,6 +690,7 @@ const GUIDE_ROWS: &[(&str, Context)] = &[
     ("timeline", Context::Timeline),
     ("blame", Context::Blame),
     ("sessions", Context::Sessions),
+    ("page", Context::Viewer),
 ];
 
 /// The keys that a part of a row begins with, as `keys.toml` writes them; letters that are typed are none.

@@ -120,3 +120,18 @@ fn leaving_names_the_jobs_that_end_with_it() {
     quit(&mut stage);
     assert!(quits(&stage));
 }
+
+/// The time beside a call that runs is its own, not that of the step, which began with the request.
+#[test]
+fn the_time_beside_a_running_call_is_its_own() {
+    let mut stage = Stage::new(140, 50, "dark");
+    stage.tell(opened(status()));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::Step(1));
+    stage.wait(2_000);
+    stage.item(Item::Call(call("runCommand", "sleep 4", CallState::Running)));
+    stage.wait(1_000);
+    let text = stage.text();
+    let line = text.lines().find(|line| line.contains("step 1 ·")).unwrap_or_default();
+    assert!(line.contains("sleep 4 · 1 s"), "{text}");
+}

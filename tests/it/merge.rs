@@ -298,6 +298,41 @@ fn what_does_not_merge_cleanly_is_refused() {
     }
 }
 
+/// What nebula writes is merged into what someone else wrote, and undone over what someone else writes then.
+#[cfg(feature = "code")]
+#[test]
+fn definitions_that_two_put_at_one_place_both_land_and_one_is_undone_without_the_other() {
+    let (class, more) = ("impl K {\n    fn m() {}\n}\n", "impl K {\n    fn m() {}\n\n    fn n() {}\n}\n");
+    for (ours, theirs, both) in [
+        // Behind a class, and a member of it.
+        ("@\nfn x() {}\n", "@\nfn y() {}\n", "@\nfn x() {}\n\nfn y() {}\n"),
+        (more, "@\nfn y() {}\n", "+\nfn y() {}\n"),
+        // The first import, and the first definition.
+        ("use a::x;\n\n@", "use a::y;\n\n@", "use a::y;\nuse a::x;\n\n@"),
+        ("fn x() {}\n\n@", "fn y() {}\n\n@", "fn y() {}\n\nfn x() {}\n\n@"),
+    ] {
+        for ends in ["\n", "\r\n"] {
+            let [base, ours, theirs, both] =
+                ["@", ours, theirs, both].map(|text| text.replace('@', class).replace('+', more).replace('\n', ends));
+            let w = World::new();
+            w.outside(&base);
+            let decided = w.decide(&ours, &[]);
+            w.outside(&theirs);
+            assert_eq!(w.execute(&decided).expect("merged").merged.len(), 1);
+            assert_eq!(w.text(), both);
+            w.run(&["undo", "--yes"]);
+            assert_eq!(w.text(), theirs);
+
+            let w = World::new();
+            w.outside(&base);
+            w.execute(&w.decide(&ours, &[])).expect("written");
+            w.outside(&both);
+            w.run(&["undo", "--yes"]);
+            assert_eq!(w.text(), theirs, "over what came later");
+        }
+    }
+}
+
 #[test]
 fn lines_put_in_at_the_same_place_by_both_are_refused() {
     let w = World::new();

@@ -203,6 +203,44 @@ fn a_conversation_line_by_line_says_how_it_is_resumed() {
     assert_eq!(terminal.exit(), 0);
 }
 
+/// No line says that it can be resumed, and all that was said is in a file.
+#[test]
+fn a_session_that_memory_cannot_take_is_kept_beside_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let recording = home.path().join("recording.jsonl");
+    let lines = [
+        "{\"recording\":1}",
+        "{\"step\":1}",
+        "{\"ms\":0,\"delta\":{\"text\":\"Hello.\"}}",
+        "{\"ms\":0,\"delta\":{\"end\":\"stop\"}}",
+    ];
+    std::fs::write(&recording, lines.join("\n")).expect("written");
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    let mut list = std::process::Command::new(nebula);
+    list.args(["sessions", "list"]).current_dir(home.path()).env_clear().env("HOME", home.path());
+    assert!(list.status().expect("it runs").success());
+    let other = rusqlite::Connection::open(home.path().join(".nebula/memory.db")).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let replay = ["--replay", recording.to_str().expect("text")];
+    for (args, leave) in [(replay.to_vec(), "\u{3}\u{3}"), ([["chat"].as_slice(), &replay].concat(), "\u{4}")] {
+        let mut terminal = Terminal::start_in(nebula, &args, home.path());
+        terminal.keys("hi there\r");
+        terminal.wait_for("Hello.");
+        terminal.keys(leave);
+        terminal.wait_for("was not saved");
+        let contents = terminal.screen().contents();
+        assert!(!contents.contains("resume with"), "{contents}");
+        assert_eq!(terminal.exit(), 0);
+        let names = std::fs::read_dir(home.path().join(".nebula")).expect("a folder").flatten();
+        let is_document = |path: &std::path::PathBuf| path.to_string_lossy().contains("/session-");
+        let kept: Vec<_> = names.map(|entry| entry.path()).filter(is_document).collect();
+        let [path] = kept.as_slice() else { panic!("{kept:?}") };
+        let text = std::fs::read_to_string(path).expect("text");
+        assert!(text.contains("hi there") && text.contains("Hello."), "{text}");
+        std::fs::remove_file(path).expect("removed");
+    }
+}
+
 #[test]
 fn without_a_model_the_first_screen_offers_the_tour() {
     let mut terminal = Terminal::start(&[]);

@@ -53,7 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
     ("past", &["code", "execute", "archive", "memory", "proposal", "workspace"]),
-    ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
+    ("review", &["execute", "archive", "memory", "proposal", "restore_plan", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
     ("lsp", &["config"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),

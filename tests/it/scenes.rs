@@ -616,6 +616,7 @@ pub fn card(stage: &mut Stage) {
             part(CommandClass::Read, "git status --short src/generated", "only reads"),
             part(CommandClass::Read, "head -n 40", "only reads"),
         ],
+        asks: Vec::new(),
         not_in_git: vec![
             ("src/generated/vat_jp.rs".into(), "2.1 KiB".into(), "untracked".into()),
             ("src/generated/.cache.json".into(), "96 KiB".into(), "ignored".into()),

@@ -189,6 +189,45 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
 }
 
 #[test]
+fn a_turn_that_is_done_without_a_change_says_so_in_the_input_line() {
+    let says = |mode: Mode, step: u32, by: Option<&str>, end: TurnEnd| {
+        let mut stage = Stage::new(140, 40, "dark");
+        stage.tell(opened(Status { mode, ..status() }));
+        stage.tell(EventBody::TurnStarted(TurnId(1)));
+        if step > 0 {
+            stage.tell(EventBody::Step(step));
+        }
+        if let Some(session) = by {
+            let changeset = Changeset { session: Some(session.into()), ..made() };
+            stage.tell(EventBody::Archived(changeset));
+        }
+        stage.tell(EventBody::TurnEnded(TurnId(1), end));
+        stage.text().contains("ready · no file was changed")
+    };
+    assert!(says(Mode::Agent, 1, None, TurnEnd::Done));
+    assert!(says(Mode::Agent, 2, Some("another"), TurnEnd::Done), "a change of another session");
+    assert!(!says(Mode::Agent, 2, Some("0198"), TurnEnd::Done), "a change of its own");
+    assert!(!says(Mode::Agent, 0, None, TurnEnd::Done), "a summary");
+    assert!(!says(Mode::Plan, 1, None, TurnEnd::Done), "a plan");
+    assert!(!says(Mode::Agent, 1, None, TurnEnd::Interrupted));
+}
+
+/// A changeset of one file.
+fn made() -> Changeset {
+    let file = ChangesetFile { path: "src/cart.rs".into(), version: None, absent: false, counts: None };
+    Changeset {
+        id: "c1".into(),
+        at: 0,
+        cause: "go".into(),
+        by: "edit".into(),
+        session: None,
+        merged: None,
+        files: vec![file],
+        definitions: Vec::new(),
+    }
+}
+
+#[test]
 fn what_was_not_sent_is_kept_with_the_session_and_held_when_it_comes_back() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
@@ -599,6 +638,21 @@ fn an_open_list_of_files_is_requested_again_when_files_come() {
     stage.effects.clear();
     stage.tell(EventBody::FilesChanged);
     assert!(stage.sent().is_empty());
+}
+
+#[test]
+fn an_open_review_is_requested_again_when_another_program_decides() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.effects.clear();
+    stage.tell(EventBody::ReviewChanged);
+    assert!(stage.sent().is_empty());
+    stage.keys("<f8>");
+    crate::keys::list_changes(&mut stage);
+    stage.effects.clear();
+    stage.tell(EventBody::ReviewChanged);
+    stage.answer(|query| *query == Query::Review, Listing::Review(Vec::new()));
+    assert!(stage.text().contains("nothing waits to be reviewed"), "{}", stage.text());
 }
 
 #[test]

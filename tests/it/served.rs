@@ -381,6 +381,12 @@ fn a_refusal_is_a_result_to_act_on() {
         assert_eq!(error["kind"], kind, "{tool} {arguments}: {error}");
         assert!(!error["message"].as_str().unwrap().is_empty());
     }
+    for (tool, arguments) in
+        [("archive_list", json!({"limit": 0})), ("archive_versions", json!({"path": "a.txt", "limit": 0}))]
+    {
+        let error = client.refused(tool, arguments);
+        assert!(error["message"].as_str().unwrap().ends_with("limit must be at least 1"), "{tool}: {error}");
+    }
     let unknown = client.ask("tools/call", json!({"name": "sessions_search", "arguments": {"words": "x"}}));
     assert_eq!(unknown["error"]["code"], -32602);
     assert_eq!(client.end(), (Some(0), String::new()));

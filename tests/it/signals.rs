@@ -87,6 +87,21 @@ impl Task {
         }
     }
 
+    /// Waits until the program receives the signals itself: its message may not be sent yet.
+    fn listens(&self) {
+        const BOTH: u64 = 1 << 1 | 1 << 14;
+        let began = Instant::now();
+        let caught = || {
+            let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask").trim();
+            u64::from_str_radix(caught, 16).expect("a number")
+        };
+        while caught() & BOTH != BOTH {
+            assert!(began.elapsed() < Duration::from_secs(30), "the signals were never received");
+            std::thread::yield_now();
+        }
+    }
+
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("a process"), signal).expect("sent");
     }
@@ -162,6 +177,11 @@ fn flood(stream: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
+/// Nothing, not even the list of its models.
+fn silence(stream: &mut TcpStream) -> std::io::Result<()> {
+    stream.read(&mut [0]).map(drop)
+}
+
 /// Very many calls in one answer.
 fn calls(stream: &mut TcpStream) -> std::io::Result<()> {
     let all: String = (0..20_000).map(|i| call(i, "readFile", &json!({"path": format!("f{i}.rs")}))).collect();
@@ -208,6 +228,11 @@ fn until(lines: &Receiver<Value>, kind: &str) {
 #[test]
 fn a_flood_of_text_is_ended() {
     ends("flood", flood, |_, task| until(&task.lines(), "text"));
+}
+
+#[test]
+fn a_task_whose_message_is_not_sent_yet_is_interrupted() {
+    ends("before the first request", silence, |_, task| task.listens());
 }
 
 #[test]

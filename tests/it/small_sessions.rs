@@ -211,14 +211,26 @@ async fn a_part_in_place_of_the_whole_raises_a_question() {
 async fn a_path_is_read_with_any_marks_around_it() {
     let text = real("01_py_pager/reply.whole.txt");
     let fence = text.strip_prefix("pager.py\n").expect("a path first");
-    for dressed in ["File: `pager.py`", "path: \"pager.py:12\"", "**pager.py**:", "./: pager.py"] {
+    for dressed in [
+        "File: `pager.py`",
+        "path: \"pager.py:12\"",
+        "**pager.py**:",
+        "./: pager.py",
+        "“pager.py”",
+        "_pager.py_",
+        "pager.py#L5",
+    ] {
         let (world, prompt, after) = pager();
         let reply = format!("{dressed}\n{fence}");
         let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&reply, "Done."]).await;
         assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)), "{dressed}");
         let names: Vec<_> =
             std::fs::read_dir(world.root()).expect("a folder").flatten().map(|e| e.file_name()).collect();
-        assert!(names.iter().all(|name| !name.to_string_lossy().contains([':', '`', '"'])), "{dressed}: {names:?}");
+        assert!(
+            names.iter().all(|name| !name.to_string_lossy().contains([':', '`', '"', '”', '#'])),
+            "{dressed}: {names:?}"
+        );
+        assert!(!world.has("_pager.py_"), "{dressed}");
     }
 }
 
@@ -455,14 +467,37 @@ async fn a_new_file_in_a_fence_is_made_or_named() {
     assert_eq!((world.read("calc.py"), world.read("tests/test_calc.py")), (after, "import calc\n".into()));
 }
 
-/// A definition under its file's path is for a person to decide, in every format.
+/// A whole file whose rest stands in another block of the answer is a part of it: the model is asked for all of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_in_two_blocks_is_asked_for_in_one() {
+    let file = "\"\"\"Doc.\"\"\"\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
+    let after = file.replace("return 2", "return 20");
+    let (first, rest) = after.split_once("\n\ndef h").expect("two parts");
+    for above in ["and the rest:\n", "calc.py (continued)"] {
+        let world = World::new().file("calc.py", file);
+        let parts = format!("calc.py\n```python\n{first}```\n\n{above}\n```python\ndef h{rest}```\n");
+        let whole = format!("calc.py\n```python\n{after}```\n");
+        let words = ["--approve", "edits", "Fix @calc.py"];
+        let ran = task(&world, SMALL, &words, &[&parts, &whole, "Done."]).await;
+        let asked = ran.last_message(1);
+        assert!(asked.contains("it leaves out h, which another block of the answer holds"), "{asked}");
+        assert_eq!((world.read("calc.py"), ran.code), (after.clone(), Some(0)), "{above}");
+        // Sent again it is meant; a policy does not accept it all the same.
+        let world = World::new().file("calc.py", file);
+        task(&world, SMALL, &words, &[&parts, &parts, "I see."]).await;
+        assert_eq!(world.read("calc.py"), file, "{above}");
+    }
+}
+
+/// A definition under its file's path, or without one where one file is in play, is for a person to decide, in every format.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_definition_under_its_path_is_offered_in_every_format() {
     let file =
         "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n";
     let part = "calc.py\n```python\ndef two():\n    return 22\n```\n";
     let bare = "Change it so:\n```python\ndef two():\n    return 22\n```\n";
-    for (format, reply) in [("tools", part), ("auto", part), ("blocks", part), ("blocks", bare), ("xml", bare)] {
+    let forms = [part, bare].map(|reply| ["tools", "auto", "blocks", "xml"].map(|format| (format, reply)));
+    for (format, reply) in forms.into_iter().flatten() {
         let world = World::new().file("calc.py", file);
         let words = ["--format", format, "--approve", "edits", "Fix @calc.py"];
         let ran = task(&world, UNKNOWN, &words, &[reply, "I cannot do more."]).await;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::agent::background::labels;
-use crate::agent::services::Services;
-use crate::archive::{Choices, Id, NotUndone};
+use crate::agent::services::{ServiceReport, Services, lock};
+use crate::archive::{Id, NotUndone, Restoration};
 use crate::memory::ReviewDecision;
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, Proposal, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, State,
-    is_in_repository, merge,
+    Counts, FileChange, Proposal, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, is_in_repository, merge,
 };
-use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewedFile, UNDO};
-use crate::restore_plan::{self, RestoreScope, marking_foreign};
-use crate::review::{self, ReviewEntry, ReviewQueue};
+use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile, UNDO};
+use crate::restore_plan::marking_foreign;
+use crate::review::{self, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
+use crate::workspace::watch::Changes;
 
 /// Cells of a turn's title.
 const TITLE: usize = 80;
@@ -24,12 +24,10 @@ const TITLE: usize = 80;
 /// # Errors
 /// When archive or memory cannot be read, in words.
 pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
-    let ReviewQueue { entries: open, unreadable } =
-        review::open(services.stores()).map_err(|error| error.to_string())?;
+    let (ReviewQueue { entries: open, unreadable }, _) = look(services).map_err(|error| error.to_string())?;
     for error in unreadable {
         services.record_error::<()>(Err(error));
     }
-    services.counts.unreviewed.store(open.len(), Ordering::Relaxed);
     let (mut turns, mut of): (Vec<ReviewTurn>, Vec<Option<(String, i64)>>) = (Vec::new(), Vec::new());
     for entry in &open {
         let known = entry.turn.as_ref().and_then(|turn| of.iter().position(|own| own.as_ref() == Some(turn)));
@@ -70,8 +68,38 @@ fn row(entry: &ReviewEntry) -> ReviewRow {
 /// Counts what waits, for the status line. Returns whether the number is another one than before.
 pub fn count(services: &Services) -> bool {
     // What cannot be read is told where the queue is looked at.
-    let Ok(ReviewQueue { entries: open, .. }) = review::open(services.stores()) else { return false };
-    services.counts.unreviewed.swap(open.len(), Ordering::Relaxed) != open.len()
+    look(services).is_ok_and(|(_, is_other)| is_other)
+}
+
+/// Reads the queue, and keeps what the watch compares. The second: the number is another one than before.
+fn look(services: &Services) -> Result<(ReviewQueue, bool), ReviewError> {
+    let reviewed = services.stores().memory.last_reviewed(&services.project())?;
+    let queue = review::open(services.stores())?;
+    let files = queue.entries.iter().flat_map(|entry| &entry.files);
+    let files = files.map(|file| file.path.trim_end_matches('/').to_string()).collect();
+    *lock(&services.watched.unreviewed) = files;
+    *lock(&services.watched.reviewed) = Some(reviewed);
+    let count = queue.entries.len();
+    let is_other = services.counts.unreviewed.swap(count, Ordering::Relaxed) != count;
+    Ok((queue, is_other))
+}
+
+/// Counts again where what was noticed may have changed what waits. Returns whether it may. `archived`: another nebula made a
+/// changeset.
+pub fn may_differ(services: &Services, changes: &Changes, archived: bool) -> bool {
+    let is_decided = changes.memory && {
+        let now = services.record_error(services.stores().memory.last_reviewed(&services.project()));
+        now.is_some() && *lock(&services.watched.reviewed) != now
+    };
+    let is_touched = {
+        let files = lock(&services.watched.unreviewed);
+        !files.is_empty() && (changes.all || changes.paths.iter().any(|path| files.contains(path)))
+    };
+    let may_differ = archived || is_decided || is_touched;
+    if may_differ && count(services) {
+        services.report(ServiceReport::Status);
+    }
+    may_differ
 }
 
 /// Returns what entries changed.
@@ -80,44 +108,17 @@ pub fn count(services: &Services) -> bool {
 /// When a changeset is gone or cannot be read, in words.
 pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result<ReviewChange, String> {
     let ids: Vec<Id> = ids.iter().filter_map(|id| Id::parse(id)).collect();
-    let is_single = scope == ReviewScope::Single;
-    let mut changed = review::changes(&ids, is_single, services.stores()).map_err(|error| error.to_string())?;
-    labels::label(&mut changed.files);
-    let mut aside = changed.unreadable;
+    let ReviewChanges { mut files, mut aside, later } =
+        review::changes(&ids, scope == ReviewScope::Single, services.stores()).map_err(|error| error.to_string())?;
+    labels::label(&mut files);
     for id in &ids {
         let not_undone = services.record_error(services.archive.not_undone(*id)).unwrap_or_default();
         aside.extend(not_undone.into_iter().map(|NotUndone { what, why }| (what, why)));
     }
     aside.sort();
     aside.dedup();
-    // The net change is one to the present state.
-    let later = if is_single { changed_later(services, &changed.files) } else { Vec::new() };
-    let proposal = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changed.files };
+    let proposal = Proposal { id: ProposalId(u64::MAX), title: String::new(), files };
     Ok(ReviewChange { change: Arc::new(proposal), aside, later })
-}
-
-/// Returns the files that are not as they were left, each with the conflicts of its restore.
-fn changed_later(services: &Services, files: &[FileChange]) -> Vec<(String, usize)> {
-    let mut later = Vec::new();
-    for file in files.iter().filter(|file| file.unit.is_none() && !file.path.ends_with('/')) {
-        let now = services.workspace.read_to_restore(&file.path).ok().map(|read| read.state);
-        if now.as_ref().is_some_and(|now| *now == file.after || *now == file.before) {
-            continue;
-        }
-        let merged = now.and_then(|now| three_way(services, &file.path, (&file.after, &file.before), &now));
-        later.push((file.path.clone(), merged.map_or(1, |merged| merged.conflicts.len())));
-    }
-    later
-}
-
-/// Merges the way from what was displayed to what is wanted into a file as it is. None: it cannot be merged.
-fn three_way(
-    services: &Services,
-    path: &str,
-    (displayed, then): (&State, &State),
-    now: &State,
-) -> Option<merge::Merged> {
-    merge::three_way(path, displayed.bytes()?, then, now, services.archive.merger())
 }
 
 /// A restore that was decided hunk by hunk.
@@ -131,72 +132,68 @@ pub struct ReviewRestore {
     pub left: Vec<String>,
 }
 
-/// Plans the restore of parts of files as they are now, and of folders and the repository as the archive has them. What was
-/// changed since it was shown is merged.
+/// Plans what was decided hunk by hunk: what is restored whole as the undo of the entries would, parts of files from their
+/// present states. What was changed since it was shown is merged.
 ///
 /// # Errors
-/// When a file cannot be read, or cannot be merged, in words.
-pub fn restoring(
-    services: &Services,
-    ids: &[String],
-    restored: Vec<ReviewedFile>,
-    proposal: ProposalId,
-) -> Result<ReviewRestore, String> {
+/// When a file cannot be read, or a part of it cannot be merged, in words.
+pub fn restoring(services: &Services, verdict: ReviewVerdict, proposal: ProposalId) -> Result<ReviewRestore, String> {
+    let ReviewVerdict { ids, scope, restored, .. } = verdict;
+    let ids: Vec<Id> = ids.iter().filter_map(|id| Id::parse(id)).collect();
+    let undo = review::undo(&ids, proposal, services.stores()).map_err(|error| error.to_string())?;
     let is_unit = |file: &ReviewedFile| file.path == REPOSITORY || file.path.ends_with('/');
     let (units, files): (Vec<_>, Vec<_>) = restored.into_iter().partition(is_unit);
-    let mut restore = restoring_units(services, ids, &units, proposal)?;
-    for file in files {
-        restore.files.extend(restoring_file(services, file)?);
+    let of_unit = |path: &str| units.iter().any(|unit| holds(unit, path));
+    let is_restored = |path: &str| of_unit(path) || files.iter().any(|file| file.path == path);
+    // In the net change it has no hunk to be decided about.
+    let is_undecided = |preview: &RestorePreview| {
+        let is_unread = matches!(preview.status, RestoreStatus::NotArchived(_));
+        (scope == ReviewScope::Net || is_unread) && preview.path != REPOSITORY && !is_in_repository(&preview.path)
+    };
+    let left = undo.previews.iter().filter(|preview| is_restored(&preview.path) || is_undecided(preview));
+    let left =
+        left.filter_map(|preview| Some(format!("{}: {}", preview.path, review::left_by_undo(preview)?))).collect();
+    let previews = undo.previews.iter().filter(|preview| of_unit(&preview.path)).cloned().collect();
+    let of_units = undo.proposal.files.iter().filter(|file| of_unit(&file.path)).cloned();
+    let mut restore = ReviewRestore { files: of_units.collect(), previews, left };
+    for file in files.into_iter().filter(|file| !of_unit(&file.path)) {
+        restore.files.extend(restoring_file(services, &undo, file)?);
     }
     restore.files.sort_by(|a, b| a.path.cmp(&b.path));
-    let ids: Vec<Id> = ids.iter().filter_map(|id| Id::parse(id)).collect();
-    let changed = review::changes(&ids, false, services.stores()).map_err(|error| error.to_string())?;
-    restore.left.extend(changed.unreadable.into_iter().map(|(path, why)| format!("{path}: {why}")));
     Ok(restore)
 }
 
-/// Returns the change that restores parts of a file; none: it is so already.
-fn restoring_file(services: &Services, file: ReviewedFile) -> Result<Option<FileChange>, String> {
-    let ReviewedFile { path, displayed, then, .. } = file;
+/// Returns the change that restores a file or parts of it; none: it is so already, or stays.
+fn restoring_file(services: &Services, undo: &Restoration, file: ReviewedFile) -> Result<Option<FileChange>, String> {
+    let ReviewedFile { path, is_all, displayed, then, .. } = file;
+    let whole = undo.proposal.files.iter().find(|change| change.path == path);
+    let is_back = |preview: &RestorePreview| preview.path == path && preview.status == RestoreStatus::Equal;
+    if is_all || undo.previews.iter().any(is_back) {
+        return Ok(whole.cloned());
+    }
     let now = services.workspace.read_to_restore(&path).map_err(|error| error.to_string())?.state;
     let mut change = if now == displayed || now == then {
         FileChange::new(path, now, then, UNDO, &[])
     } else {
-        let merged = three_way(services, &path, (&displayed, &then), &now);
-        let merged = merged.ok_or_else(|| crate::messages::agent::review_cannot_merge(&path))?;
+        let merged = displayed
+            .bytes()
+            .and_then(|displayed| merge::three_way(&path, displayed, &then, &now, services.archive.merger()));
+        let mut merged = merged.ok_or_else(|| crate::messages::agent::review_cannot_merge(&path))?;
+        if now.mode() == displayed.mode() && then.mode() != displayed.mode() {
+            merged.after = merged.after.with_mode(then.mode());
+        }
         FileChange::merged(path, now, merged, UNDO)
     };
     if change.hunks.is_empty() {
         return Ok(None);
     }
     change.restores = true;
-    if change.after.is_absent() {
-        let made = services.stores().memory.folders_made(&services.project(), &change.path);
-        change.folders = services.record_error(made).unwrap_or_default();
+    for hunk in &mut change.hunks {
+        let of_whole = whole.filter(|whole| whole.before == change.before).map(|whole| whole.hunks.iter());
+        let same = of_whole.into_iter().flatten().find(|other| review::meet(&other.before, &hunk.before));
+        hunk.found = hunk.found.take().or_else(|| same.and_then(|same| same.found.clone()));
     }
     Ok(Some(marking_foreign(change, services.stores())))
-}
-
-/// Plans the restore of folders and of the repository, of which the archive knows how they come back.
-fn restoring_units(
-    services: &Services,
-    ids: &[String],
-    units: &[ReviewedFile],
-    proposal: ProposalId,
-) -> Result<ReviewRestore, String> {
-    if units.is_empty() {
-        return Ok(ReviewRestore::default());
-    }
-    let stores = services.stores();
-    let plan =
-        restore_plan::plan(&RestoreScope::Changesets(ids.to_vec()), stores).map_err(|error| error.to_string())?;
-    let looked = plan.look(&Choices::default(), proposal, stores).map_err(|error| error.to_string())?;
-    let is_meant = |path: &str| units.iter().any(|unit| holds(unit, path));
-    let (mut files, mut previews) = (looked.proposal.files, looked.previews);
-    files.retain(|file| is_meant(&file.path));
-    previews.retain(|preview| is_meant(&preview.path));
-    let left = previews.iter().filter_map(left).collect();
-    Ok(ReviewRestore { files, previews, left })
 }
 
 /// Returns whether a path is restored with a folder, or with the repository: folders in one that came or went go with it,
@@ -208,18 +205,6 @@ fn holds(unit: &ReviewedFile, path: &str) -> bool {
     let came_or_went = unit.displayed.is_absent() || unit.then.is_absent();
     let goes_along = came_or_went && (unit.is_whole || path.ends_with('/'));
     path == unit.path || goes_along && path.starts_with(&unit.path)
-}
-
-/// Returns why a path stays as it is; none: it is restored.
-fn left(preview: &RestorePreview) -> Option<String> {
-    let path = &preview.path;
-    match &preview.status {
-        RestoreStatus::Refused(why) | RestoreStatus::NotArchived(why) => Some(format!("{path}: {why}")),
-        RestoreStatus::Foreign { choice: None | Some(ForeignChoice::Keep), is_later, .. } => {
-            Some(format!("{path} {}", if *is_later { "changed again later" } else { "changed outside nebula" }))
-        }
-        _ => None,
-    }
 }
 
 /// Returns the ids of the changes that are named: `all`, or beginnings of ids.
@@ -246,12 +231,13 @@ pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision, rea
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proposal::State;
 
     #[test]
     fn a_folder_is_restored_with_the_folders_in_it_and_with_its_files_where_it_stands_for_them() {
         let unit = |path: &str, displayed: &State, then: &State, is_whole| {
             let (displayed, then) = (displayed.clone(), then.clone());
-            ReviewedFile { path: path.into(), is_whole, displayed, then }
+            ReviewedFile { path: path.into(), is_whole, is_all: true, displayed, then }
         };
         let (folder, none) = (State::Folder { mode: 0o755 }, State::Absent);
         let held = |unit: &ReviewedFile| -> Vec<&str> {

@@ -1,5 +1,5 @@
-//! Watches what other programs do to the workspace and the archive while nebula is open: the index behind `@` stays
-//! fresh, files that the agent knows are marked, and changesets of another nebula appear.
+//! Watches what other programs do to the workspace, the archive and memory while nebula is open: the index behind `@` stays
+//! fresh, files that the agent knows are marked, changesets of another nebula appear, and what it decides about others.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::agent::background::changeset_news::tell_archived;
-use crate::agent::services::changesets::{changesets, is_recorded};
+use crate::agent::background::review;
+use crate::agent::services::changesets::{changesets, is_of_other, is_recorded};
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::messages::agent as say;
@@ -36,7 +37,8 @@ pub fn begin(services: &Arc<Services>) {
             let there = services2.record_error(services2.archive.list()).unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
             lock(&services2.watched.reported).all_to(newest);
-            services2.workspace.watch(services2.archive.folder(), move |changes| {
+            let memory = services2.config.read().paths.own("memory.db");
+            services2.workspace.watch((services2.archive.folder(), memory.as_deref()), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);
             })
@@ -68,6 +70,7 @@ fn meanwhile(services: &Services) -> Changes {
     Changes {
         paths: lock(&services.watched.known).keys().cloned().collect(),
         archive: true,
+        memory: true,
         all: services.watched.index.is_used(),
     }
 }
@@ -82,33 +85,45 @@ async fn take(services: &Arc<Services>, changes: Changes) {
         } else {
             services2.watched.index.update(&services2.workspace, &changes.paths);
         }
-        let mut drifted = drifted(&services2, &changes);
-        if !drifted.is_empty() {
-            let theirs = changed_elsewhere(&services2);
-            drifted.retain(|path| !theirs.contains(path));
-        }
+        let drifted = DriftedFiles::find(&services2, &changes);
         let (archived, on_its_way) = if changes.archive { archived(&services2, true) } else { (Vec::new(), false) };
-        (drifted, archived, on_its_way, listed && (changes.all || !changes.paths.is_empty()))
+        let queue = review::may_differ(&services2, &changes, !archived.is_empty());
+        (drifted, archived, on_its_way, queue, listed && (changes.all || !changes.paths.is_empty()))
     });
-    let Ok((drifted, archived, on_its_way, stale)) = looked.await else { return };
+    let Ok((drifted, archived, on_its_way, queue, stale)) = looked.await else { return };
     if stale {
         services.events.send(EventBody::FilesChanged).await;
     }
     if graph {
         services.events.send(EventBody::GraphChanged).await;
     }
-    if !drifted.is_empty() {
-        services.events.send(EventBody::Drifted(drifted)).await;
+    let DriftedFiles { outside, elsewhere, unsure } = drifted;
+    if !outside.is_empty() {
+        services.events.send(EventBody::Drifted(outside)).await;
     }
+    tell_elsewhere(services, elsewhere).await;
     tell(services, archived).await;
-    if on_its_way {
+    if queue {
+        services.events.send(EventBody::ReviewChanged).await;
+    }
+    if on_its_way || !unsure.is_empty() {
         let services = Arc::downgrade(services);
         tokio::spawn(async move {
             tokio::time::sleep(RECORDED).await;
             let Some(services) = services.upgrade() else { return };
             let looking = Arc::clone(&services);
-            let looked = tokio::task::spawn_blocking(move || archived_now(&looking));
-            tell(&services, looked.await.unwrap_or_default()).await;
+            let looked = tokio::task::spawn_blocking(move || {
+                let archived = archived_now(&looking);
+                let queue = review::may_differ(&looking, &Changes::default(), !archived.is_empty());
+                let elsewhere: Vec<String> = unsure.into_iter().filter(|path| is_of_other(&looking, path)).collect();
+                (archived, queue, elsewhere)
+            });
+            let (archived, queue, elsewhere) = looked.await.unwrap_or_default();
+            tell_elsewhere(&services, elsewhere).await;
+            tell(&services, archived).await;
+            if queue {
+                services.events.send(EventBody::ReviewChanged).await;
+            }
         });
     }
 }
@@ -131,6 +146,12 @@ fn is_source(_: &str) -> bool {
     false
 }
 
+async fn tell_elsewhere(services: &Services, paths: Vec<String>) {
+    if !paths.is_empty() {
+        services.events.send(EventBody::DriftedElsewhere(paths)).await;
+    }
+}
+
 async fn tell(services: &Services, archived: Vec<Changeset>) {
     for changeset in archived {
         tell_archived(services, &services.events, changeset).await;
@@ -140,6 +161,30 @@ async fn tell(services: &Services, archived: Vec<Changeset>) {
 /// Returns changesets that were not told yet, also one of which nothing is recorded.
 fn archived_now(services: &Services) -> Vec<Changeset> {
     archived(services, false).0
+}
+
+/// Files that the agent knows and that are different now, by who changed them.
+#[derive(Default)]
+struct DriftedFiles {
+    /// Someone outside nebula did.
+    outside: Vec<String>,
+    /// Another nebula did.
+    elsewhere: Vec<String>,
+    /// A changeset that is not reported yet holds it, whose cause may be on its way.
+    unsure: Vec<String>,
+}
+
+impl DriftedFiles {
+    fn find(services: &Services, changes: &Changes) -> DriftedFiles {
+        let all = drifted(services, changes);
+        if all.is_empty() {
+            return DriftedFiles::default();
+        }
+        let theirs = changed_elsewhere(services);
+        let (elsewhere, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| is_of_other(services, path));
+        let (unsure, outside) = rest.into_iter().partition(|path| theirs.contains(path));
+        DriftedFiles { outside, elsewhere, unsure }
+    }
 }
 
 /// Returns files that the agent knows and that are different now. Each is told once, until it is read again.

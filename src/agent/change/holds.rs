@@ -26,6 +26,11 @@ const PACE: u64 = 500 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HoldChoice {
     Give(HoldAnswer),
+    /// Every command may reach the port from now on: in this workspace, or in each.
+    Always {
+        /// True: in this workspace alone.
+        here: bool,
+    },
     Stop,
 }
 
@@ -38,6 +43,7 @@ impl HoldChoice {
             HoldChoice::Give(HoldAnswer::Unkept) => "unkept",
             HoldChoice::Give(HoldAnswer::Refuse) => "refused",
             HoldChoice::Give(HoldAnswer::Nobody) => "unanswered",
+            HoldChoice::Always { .. } => "always",
             HoldChoice::Stop => "stopped",
         }
     }
@@ -48,6 +54,7 @@ impl HoldChoice {
             HoldChoice::Give(HoldAnswer::AllowAll) => 'a',
             HoldChoice::Give(HoldAnswer::Unkept) => 'g',
             HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => 'n',
+            HoldChoice::Always { .. } => 'w',
             HoldChoice::Stop => 'x',
         }
     }
@@ -121,7 +128,7 @@ async fn ask(
         let progress = command.running.progress();
         !progress.is_over() && progress.held.iter().any(|held| held.id == hold.id)
     };
-    let choices = choices(hold);
+    let choices = choices(hold, is_trusted(context, hold).await);
     let gone = CancellationToken::new();
     let asked = context.approvals.question(question(context, command, hold, limit, &choices), Some(PATIENCE), &gone);
     tokio::pin!(asked);
@@ -146,6 +153,11 @@ async fn ask(
     context.events.send(EventBody::Command(CommandEvent::Held(told))).await;
     match choice {
         HoldChoice::Give(answer) => command.running.answer(hold.id, answer),
+        HoldChoice::Always { .. } => {
+            // The next command may begin once this call goes on.
+            keep_port(context, hold).await;
+            command.running.answer(hold.id, HoldAnswer::Allow);
+        }
         HoldChoice::Stop => {
             halt.cancel();
             // A job is followed by nobody.
@@ -154,6 +166,16 @@ async fn ask(
     }
     while is_open() {
         changed.notified().await;
+    }
+}
+
+/// Lets every command in this workspace reach the port of a hold from now on, or says why only those of this nebula may.
+async fn keep_port(context: &SessionContext, hold: &Hold) {
+    let Ok(port) = hold.path.parse() else { return };
+    let services = Arc::clone(&context.services);
+    let kept = tokio::task::spawn_blocking(move || services.keep_port(port)).await;
+    if let Err(why) = kept.map_err(|error| error.to_string()).and_then(|kept| kept) {
+        context.say(Level::Warning, words::port_not_kept(&hold.path, &why), "").await;
     }
 }
 
@@ -173,8 +195,15 @@ fn hold_decided(command: &ShellCommand, hold: &Hold, choice: HoldChoice) -> Deci
     DecidedHold { wants: words::is_held(&command.id, &format!("{}{later}", wants(hold))), answer, at: time::now() }
 }
 
-/// Returns what may be decided about a call; the last refuses it.
-fn choices(hold: &Hold) -> Vec<HoldChoice> {
+/// Returns whether what is kept about a hold is kept in the workspace's own file: all of that counts.
+async fn is_trusted(context: &SessionContext, hold: &Hold) -> bool {
+    let services = Arc::clone(&context.services);
+    let trusted = move || services.config.read().is_trusted();
+    hold.reason == HoldReason::Port && tokio::task::spawn_blocking(trusted).await.unwrap_or(false)
+}
+
+/// Returns what may be decided about a call; the last refuses it. `here`: the workspace's own file counts whole.
+fn choices(hold: &Hold, here: bool) -> Vec<HoldChoice> {
     let gives: &[HoldAnswer] = match (hold.reason, hold.may_go_unkept) {
         (HoldReason::Unkeepable, true) => &[HoldAnswer::Unkept, HoldAnswer::AllowAll],
         (HoldReason::Unkeepable, false) => &[],
@@ -182,7 +211,8 @@ fn choices(hold: &Hold) -> Vec<HoldChoice> {
         (_, false) => &[HoldAnswer::Allow, HoldAnswer::AllowAll],
     };
     let gives = gives.iter().copied().map(HoldChoice::Give);
-    gives.chain([HoldChoice::Stop, HoldChoice::Give(HoldAnswer::Refuse)]).collect()
+    let always = (hold.reason == HoldReason::Port).then_some(HoldChoice::Always { here });
+    gives.chain(always).chain([HoldChoice::Stop, HoldChoice::Give(HoldAnswer::Refuse)]).collect()
 }
 
 fn question(
@@ -247,6 +277,9 @@ fn wants(hold: &Hold) -> String {
         HoldReason::Unkeepable => {
             words::wants_to_change_unkeepable(&program, path, &localized(hold.why.as_deref().unwrap_or_default()))
         }
+        HoldReason::Excluded => {
+            words::wants_to_change_excluded(&program, path, &localized(hold.why.as_deref().unwrap_or_default()))
+        }
         HoldReason::Port => words::wants_port(&program, path),
         HoldReason::Socket => words::wants_socket(&program, path),
     }
@@ -272,6 +305,8 @@ fn choice_words(choice: HoldChoice, hold: &Hold) -> (String, String) {
         HoldChoice::Give(HoldAnswer::Refuse | HoldAnswer::Nobody) => {
             (words::hold_refuse(), words::hold_refuse_does(&program_name(hold)))
         }
+        HoldChoice::Always { here: true } => (words::hold_here(), words::hold_here_does(&hold.path)),
+        HoldChoice::Always { here: false } => (words::hold_everywhere(), words::hold_everywhere_does(&hold.path)),
         HoldChoice::Stop => (words::hold_stop(), words::hold_stop_does().into()),
     };
     (name.into(), does)
@@ -303,11 +338,12 @@ mod tests {
             (HoldReason::TooLarge, false, "yaxn"),
             (HoldReason::Unkeepable, true, "gaxn"),
             (HoldReason::Unkeepable, false, "xn"),
-            (HoldReason::Port, false, "yaxn"),
+            (HoldReason::Excluded, false, "yaxn"),
+            (HoldReason::Port, false, "yawxn"),
         ];
         for (reason, unkept, keys) in cases {
             let hold = hold(reason, unkept);
-            assert_eq!(choices(&hold).iter().map(|choice| choice.key()).collect::<String>(), keys, "{reason:?}");
+            assert_eq!(choices(&hold, true).iter().map(|choice| choice.key()).collect::<String>(), keys, "{reason:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::background::{rag, review, watch};
 use crate::agent::change::restore;
 use crate::agent::query::{graph, model_list, past, undone};
-use crate::agent::services::changesets::{changesets, counts};
+use crate::agent::services::changesets::{changesets, counts, written};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
 use crate::agent::session::damage::SessionDamage;
@@ -162,7 +162,9 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         let mut total = UsageRow { key: say::total().into(), ..UsageRow::default() };
         rows.iter().for_each(|row| total.add(row));
         if by == UsageBy::Turn {
-            rows.iter_mut().enumerate().for_each(|(at, row)| row.key = say::turn_number(&(at + 1)));
+            let (beside, turns): (Vec<_>, Vec<_>) = rows.iter_mut().partition(|row| row.key == "0");
+            turns.into_iter().enumerate().for_each(|(at, row)| row.key = say::turn_number(&(at + 1)));
+            beside.into_iter().for_each(|row| row.key = say::of_no_turn().into());
         }
         (rows, total)
     };
@@ -264,19 +266,6 @@ fn on_disk(services: &Services, path: &str) -> Result<OnDisk, memory::Error> {
         true => OnDisk::AsLeft,
         false => OnDisk::Changed { at: read.stamp.map(|stamp| stamp.modified()) },
     })
-}
-
-/// Returns what nebula last wrote to a file.
-fn written(services: &Services, path: &str) -> Result<Option<memory::Written>, memory::Error> {
-    let (project, path) = (services.project(), path.to_string());
-    services.memory.ask_blocking(move |memory| memory.written(&project, &path))
-}
-
-/// Returns whether a file is as nebula itself last wrote it.
-pub fn is_own(services: &Services, path: &str) -> bool {
-    let written = services.record_error(written(services, path)).flatten();
-    let read = services.workspace.read(path);
-    written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))
 }
 
 fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Result<Listing, String> {

@@ -7,3 +7,4 @@ pub mod listings;
 mod model_list;
 mod past;
 pub mod undone;
+pub mod unsaved;

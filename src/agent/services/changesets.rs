@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::agent::services::Services;
 use crate::archive::Id;
+use crate::archive::restore::state_sha;
 use crate::memory::{self, SessionUse, StoredFile};
 use crate::past::files_of;
 use crate::proposal::{Counts, MergeRung};
@@ -69,6 +70,34 @@ pub fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bo
         services.memory.in_use(id) && read().is_some_and(|session| session.state == other)
     };
     record.cause.session.as_ref().is_some_and(elsewhere)
+}
+
+/// Returns what nebula last wrote to a file. For blocking code alone.
+///
+/// # Errors
+/// When memory cannot be read.
+pub fn written(services: &Services, path: &str) -> Result<Option<memory::Written>, memory::Error> {
+    let (project, path) = (services.project(), path.to_string());
+    services.memory.ask_blocking(move |memory| memory.written(&project, &path))
+}
+
+/// Returns whether a file is as nebula itself last wrote it, in whatever process. For blocking code alone.
+pub fn is_own(services: &Services, path: &str) -> bool {
+    let written = services.record_error(written(services, path)).flatten();
+    let read = services.workspace.read(path);
+    written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))
+}
+
+/// Returns whether a file is as another process of nebula wrote it: the newest changeset of it is of no session that this
+/// one has open. For blocking code alone.
+pub fn is_of_other(services: &Services, path: &str) -> bool {
+    let (project, name) = (services.project(), path.to_string());
+    let made_by_other = services.memory.ask_blocking(move |memory| {
+        let Some(newest) = memory.changesets_of_path(&project, &name)?.into_iter().next() else { return Ok(false) };
+        let session = newest.cause.session.and_then(|id| memory.get(&id).ok());
+        Ok(session.is_none_or(|session| session.state != SessionUse::InUse { mine: true }))
+    });
+    is_own(services, path) && services.record_error(made_by_other).unwrap_or_default()
 }
 
 /// Returns lines added and removed, where both are known.

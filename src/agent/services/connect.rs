@@ -200,7 +200,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     });
     stored.await.map_err(|e| e.to_string())??;
     learnt_windows::recall(services, &provider.address()).await;
-    model_facts::describe(services, &*provider, &model).await;
+    model_facts::describe(services, Arc::clone(&provider), &model).await;
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
     Ok(EventBody::Connected(form.id))
@@ -254,16 +254,16 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
             }
         }
         learnt_windows::recall(&services, &provider.address()).await;
-        model_facts::describe(&services, &*provider, &services.models.connection().model).await;
+        model_facts::describe(&services, provider, &services.models.connection().model).await;
         services.report(ServiceReport::Looked);
     });
 }
 
-async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
+async fn take_local(services: &Arc<Services>, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
             learnt_windows::recall(services, &provider.address()).await;
-            model_facts::describe(services, &*provider, &model).await;
+            model_facts::describe(services, Arc::clone(&provider), &model).await;
             // The person may have connected another one meanwhile.
             if services.models.connection().provider.is_some() {
                 return;

@@ -183,9 +183,10 @@ fn item(item: &mut Item) {
     match item {
         Item::Call(call) => {
             show(&mut call.summary);
+            let file = call.file().to_string();
             if let Some(reason) = &mut call.reason {
                 // The entry names the file already.
-                if let Some(rest) = reason.strip_prefix(&call.main).and_then(|rest| rest.strip_prefix(": ")) {
+                if let Some(rest) = reason.strip_prefix(&file).and_then(|rest| rest.strip_prefix(": ")) {
                     *reason = rest.to_string();
                 }
                 show(reason);

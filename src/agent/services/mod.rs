@@ -142,6 +142,15 @@ impl Services {
         self.config.change(|config| config.append("shell.rules", rule.json())).map_err(|error| error.to_string())
     }
 
+    /// Lets every command reach a port on this machine: from now on, and as the configuration's files say, later too.
+    ///
+    /// # Errors
+    /// Why it is not kept, in words.
+    pub fn keep_port(&self, port: u16) -> Result<(), String> {
+        self.shell.allow_port(port);
+        self.config.change(|config| config.add_port(port)).map_err(|error| error.to_string())
+    }
+
     /// Returns the rules for commands as the configuration's files have them now; none: a file cannot be read, so that its
     /// rules are missing. New trouble in the files is said once. For blocking code alone.
     pub fn read_command_rules(&self) -> Option<Vec<Rule>> {

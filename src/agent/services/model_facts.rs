@@ -1,7 +1,7 @@
 //! Facts about models: requested from their server in the background, cached for an hour, corrected by refusals.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -11,13 +11,17 @@ use crate::agent::services::{ServiceReport, Services, learnt_windows, lock};
 use crate::config::{Paths, model_cache};
 use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{Provider, Usage};
+use crate::provider::{Provider, Usage, Wire};
 use crate::text::time;
 
 /// The time for which what a server said is not asked again.
 const FRESH: i64 = 60 * 60 * 1_000;
-/// The time to wait for a server on this computer, which answers from memory.
+/// The time to wait for a server on this computer that is asked for its list of models.
 pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
+/// The time that a request waits for what a server on this computer knows of its model: most answer from memory.
+const MOMENT: Duration = Duration::from_millis(500);
+/// The time after which an answer about a model is of no use any more.
+const LATEST: Duration = Duration::from_secs(60);
 
 /// The time for which a server on this computer is left alone with the first request, where its window is configured.
 const AFTER_START: Duration = Duration::from_secs(1);
@@ -60,7 +64,7 @@ impl AnswerCost {
 }
 
 /// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,
-/// for two seconds at most, unless the window is configured; others are not, and are asked once an hour.
+/// for a moment at most, unless the window is configured; others are not, and are asked once an hour.
 pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: String) {
     if provider.recorded() {
         return;
@@ -74,7 +78,7 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
         services.models.looking.send_replace(true);
         tokio::spawn(async move {
             learnt_windows::recall(&services, &provider.address()).await;
-            describe(&services, &*provider, &model).await;
+            describe(&services, provider, &model).await;
             services.report(ServiceReport::Looked);
         });
     } else {
@@ -99,7 +103,7 @@ async fn describe_later(
         Ok(Err(_)) => return,
         Err(_) => false,
     };
-    describe(&services, &*provider, &model).await;
+    describe(&services, provider, &model).await;
     // From here on nobody can ask: who asked before is answered.
     requests.close();
     waited_for |= requests.try_recv().is_ok();
@@ -109,6 +113,20 @@ async fn describe_later(
 /// Returns the models of a provider; `None` where it fails or takes longer.
 pub async fn list_within(provider: &dyn Provider, limit: Duration) -> Option<Vec<Model>> {
     tokio::time::timeout(limit, provider.models()).await.ok()?.ok()
+}
+
+/// Returns whether a provider lists its models, and this one is not among them. A name may leave out what a list adds to
+/// it: a tag, a date.
+pub async fn is_missing(provider: &dyn Provider, model: &str) -> bool {
+    if provider.recorded() {
+        return false;
+    }
+    let listed = list_within(provider, TO_DESCRIBE).await.unwrap_or_default();
+    let is_it = |listed: &Model| {
+        let rest = listed.name.strip_prefix(model).or_else(|| model.strip_prefix(listed.name.as_str()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '-', '@']))
+    };
+    !listed.is_empty() && !listed.iter().any(is_it)
 }
 
 /// Returns the models of a provider: of a server on this computer what it lists now, of others the list in the file where
@@ -134,19 +152,31 @@ pub async fn listed_facts(paths: &Paths, provider: &dyn Provider, model: &str, l
     models.into_iter().find(|listed| listed.name == model).map(|listed| listed.facts).unwrap_or_default()
 }
 
-/// Takes down what a server on this computer says of one model.
-pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
-    let said = timeout(TO_DESCRIBE, provider.describe(model)).await;
-    let (place, mut known) = (provider.address(), lock(&services.models.known));
+/// Takes down what a server on this computer says of one model: an answer that does not come in a moment is taken down
+/// when it comes. Ollama loads the model by its own window and is waited for longer.
+pub async fn describe(services: &Arc<Services>, provider: Arc<dyn Provider>, model: &str) {
+    let moment = if provider.origin(model).wire == Wire::Ollama { TO_DESCRIBE } else { MOMENT };
+    let (place, described) = (provider.address(), provider.describe(model));
+    let (later, place_of, name) = (Arc::clone(services), place.clone(), model.to_string());
+    let began = Instant::now();
+    let taken = tokio::spawn(async move {
+        let Ok(facts) = timeout(LATEST, described).await else { return };
+        lock(&later.models.known).list(&place_of, [Model { name, facts }]);
+        if began.elapsed() >= moment {
+            later.report(ServiceReport::Status);
+        }
+    });
+    let in_time = timeout(moment, taken).await.is_ok();
+    let mut known = lock(&services.models.known);
     // A server that did not answer in time is not waited for again.
-    if said.is_ok() || !known.is_listed(&place, model) {
-        known.list(&place, [Model { name: model.into(), facts: said.unwrap_or_default() }]);
+    if !in_time && !known.is_listed(&place, model) {
+        known.list(&place, [Model { name: model.into(), facts: Facts::default() }]);
     }
 }
 
 /// Asks a server on this computer about a model that it was not asked about yet, such as that of a resumed session,
 /// unless its window is configured.
-pub async fn ask_once(services: &Services, provider: &dyn Provider, model: &str) {
+pub async fn ask_once(services: &Arc<Services>, provider: Arc<dyn Provider>, model: &str) {
     let place = provider.address();
     let is_known = || lock(&services.models.known).is_listed(&place, model);
     let is_configured = || services.config.read().model_config(model).context_window.is_some();
@@ -209,7 +239,7 @@ mod tests {
 
     use super::*;
     use crate::config::Price;
-    use crate::provider::{Deltas, Error, Origin, Request, Wire};
+    use crate::provider::{Deltas, Error, Origin, Request};
 
     /// A server elsewhere that lists one model with its price, or never answers.
     struct Elsewhere {

@@ -24,6 +24,7 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
         own: config.paths.folder().map(Path::to_path_buf),
         program: config.program.clone(),
         offered: std::sync::Mutex::default(),
+        ports: std::sync::Mutex::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The knowledge of the workspace's files and of the archive, which the watch keeps up to date.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,11 @@ pub struct WatchedFiles {
     pub known: Mutex<HashMap<String, ContentHash>>,
     /// The changesets that the front end received.
     pub reported: Mutex<ReportedChangesets>,
-    /// Keeps the watch on the workspace and the archive alive.
+    /// The files of the changes that wait to be reviewed, as counted last.
+    pub unreviewed: Mutex<HashSet<String>>,
+    /// The number of changes that had been decided about when they were counted, and the time of the last decision.
+    pub reviewed: Mutex<Option<(i64, i64)>>,
+    /// Keeps the watch on the workspace, the archive and memory alive.
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,

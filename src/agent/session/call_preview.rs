@@ -58,7 +58,12 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
             differing(old.lines(), replace.lines(), &mut out);
             out
         }
-        Op::Write { content } | Op::Overwrite { content } | Op::Definition { text: content, .. } => {
+        Op::Definition { lines: [old, new], .. } => {
+            let mut out = Vec::new();
+            differing(old.lines(), new.lines(), &mut out);
+            out
+        }
+        Op::Write { content } | Op::Overwrite { content } => {
             content.lines().map(|l| PreviewLine { sign: '+', text: l.to_string() }).collect()
         }
         Op::Hunks(hunks) | Op::DeleteText(hunks) => hunks
@@ -183,8 +188,7 @@ mod tests {
             all: false,
             shape: SearchShape::Lines,
         };
-        let edit =
-            Edit { path: Some("a.rs".into()), op, format: Format::TOOLS, by: "replaceInFile".into(), whole: true };
+        let edit = Edit::new("a.rs", op, Format::TOOLS, "replaceInFile");
         let previewed: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
         assert_eq!(previewed, "+mod b;\n-use x;\n+use y;\n");
     }

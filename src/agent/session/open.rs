@@ -200,15 +200,12 @@ fn keep_choice(context: &SessionContext, record: &memory::Session) {
 
 /// Says so where the model that a resumed session used is not among those there are; it is not replaced.
 pub fn tell_if_missing(context: &Arc<SessionContext>) {
-    let connection = context.connection();
-    let (Some(provider), model) = (connection.provider, context.model()) else { return };
-    if provider.recorded() || model == connection.model {
-        return;
-    }
+    let (connection, model) = (context.connection(), context.model());
+    // The configured one was looked for when it was chosen: a resumed session asks nothing more of its server.
+    let Some(provider) = connection.provider.filter(|_| model != connection.model) else { return };
     let context = Arc::clone(context);
     tokio::spawn(async move {
-        let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
-        if !offered.is_empty() && offered.iter().all(|offered| offered.name != model) {
+        if model_facts::is_missing(&*provider, &model).await {
             let title = say::model_not_offered(&provider.place(), &model);
             context.events.notice(Level::Warning, title, say::not_replaced()).await;
         }

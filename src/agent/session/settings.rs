@@ -75,9 +75,14 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         config.key_of_model(provider.or(other).as_deref())
     };
     services.persist(&key, &name).await;
-    if let Some(provider) = context.provider() {
-        model_facts::look_up(services, provider, name);
-    }
+    let Some(provider) = context.provider() else { return };
+    model_facts::look_up(services, Arc::clone(&provider), name.clone());
+    let events = context.events.clone();
+    tokio::spawn(async move {
+        if model_facts::is_missing(&*provider, &name).await {
+            events.notice(Level::Warning, say::no_such_model(&provider.place(), &name), say::model_kept()).await;
+        }
+    });
 }
 
 /// Takes a model in this session from now on, with the edit format that the configuration names for it, unless the

@@ -9,8 +9,9 @@ use crate::agent::session::records::ResultRecord;
 use crate::edit::Format;
 use crate::edit::stream::{Unread, UnreadText, unread};
 use crate::messages::agent as say;
-use crate::protocol::{Level, Mode, Notice, TurnEnd};
+use crate::protocol::{ItemId, Level, Mode, Notice, TurnEnd};
 use crate::provider::{Message, Role};
+use crate::text::sentence::first_sentence;
 
 /// The result of a step, for the turn.
 #[derive(Default)]
@@ -29,6 +30,8 @@ pub struct StepNotes {
     pub refusals: Vec<RefusedCall>,
     /// Each command that failed and was refused something by its sandbox.
     pub blocked: Vec<RefusedCall>,
+    /// The entries of calls and edits that were made before, in this turn.
+    pub made: Vec<ItemId>,
     /// Files of edits that were written.
     written: BTreeSet<String>,
     /// Files of edits whose new text is the present one.
@@ -40,6 +43,8 @@ pub struct StepNotes {
 pub struct RefusedCall {
     /// The call or edit, and the text that the model was told.
     pub text: String,
+    /// The reason, for the person.
+    pub why: String,
     /// The kind of the refusal, which tells what would help.
     pub kind: RefusalKind,
 }
@@ -64,7 +69,8 @@ impl StepNotes {
         if !record.ok && !record.went_back {
             let is_unplaced = record.edits.iter().any(|edit| edit.rung.is_none() && edit.ok != Some(true));
             let kind = if is_unplaced { RefusalKind::Unplaced } else { RefusalKind::Other };
-            self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), kind });
+            let why = record.reason().unwrap_or_else(|| first_sentence(for_model)).to_string();
+            self.refusals.push(RefusedCall { text: format!("{what}\n{for_model}"), why, kind });
         }
         for edit in record.edits.iter().filter(|edit| edit.ok == Some(true)) {
             let files = if edit.rung.is_some() { &mut self.written } else { &mut self.same };
@@ -74,8 +80,12 @@ impl StepNotes {
 
     /// Adds what the sandbox refused to a command that failed.
     pub fn add_blocked(&mut self, command: &str, blocked: &[String]) {
-        let calls = blocked.iter().map(|line| format!("{command}\n{line}"));
-        self.blocked.extend(calls.map(|text| RefusedCall { text, kind: RefusalKind::Blocked }));
+        let call = |line: &String| RefusedCall {
+            text: format!("{command}\n{line}"),
+            why: first_sentence(line).to_string(),
+            kind: RefusalKind::Blocked,
+        };
+        self.blocked.extend(blocked.iter().map(call));
     }
 
     /// Returns the files that edits left as they were.

@@ -5,7 +5,6 @@ use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::turn::effect::{RefusalKind, RefusedCall};
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Level, Notice, NoticeAction, TurnEnd};
-use crate::text::sentence::first_sentence;
 
 /// Ends a turn that has made as many steps as the configuration lets it.
 pub async fn limit_reached(events: &Events, session: &Conversation, limit: u32) -> TurnEnd {
@@ -17,8 +16,7 @@ pub async fn limit_reached(events: &Events, session: &Conversation, limit: u32) 
 
 /// Stops a turn in which the same was refused a second time, and says what would help.
 pub async fn refused_again(events: &Events, session: &Conversation, refusal: &RefusedCall) -> TurnEnd {
-    let why = refusal.text.lines().last().unwrap_or_default();
-    let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
+    let title = say::refused_twice(&first_words(&records::localized(&refusal.why), 160));
     let detail = match refusal.kind {
         // The text of a file helps a model that does not find a place in it, and no other.
         RefusalKind::Unplaced => say::say_exactly(),

@@ -27,7 +27,7 @@ use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
 use crate::agent::turn::follow_up::FollowUp;
-use crate::agent::turn::repetition::{Repeated, Repeats, RepetitionKey};
+use crate::agent::turn::repetition::{RepeatableEdit, Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::broken_off::broken_off;
@@ -51,6 +51,7 @@ const COMPACT_AGAIN: u32 = 3;
 /// Runs a turn of a conversation whose last message the model is to answer. Returns how it ended.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let mut repeats = Repeats::of(&session.messages);
+    session.files.begin_turn();
     let (mut effect, mut follow_up) = (Effect::default(), FollowUp::default());
     // The step that the last summary was made before, and whether a refusal for length led to a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
@@ -184,20 +185,21 @@ async fn act(
     let (cut, arrived) = (cut_off(context, session, &step).await, step.row.is_some());
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop, step.acts);
-    let (mut asked_again, mut written) = (None, Vec::new());
+    let (mut asked_again, mut written) = (None, Vec::<RepeatableEdit>::new());
     while let Some(act) = work.ahead.pop_front() {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         if let Some((key, path)) = act.repetition_key(&work.session.tools).filter(|_| !halted) {
             let is_done = path.is_some() && repeats.is_done(&key, &work.session.files);
-            if repeats.thrice(&key) {
-                asked_again = Some(AskedAgain::of(&act, &key, is_done));
+            // Twice in one answer an edit is made once.
+            if !written.iter().any(|edit| edit.key == key) && repeats.thrice(&key) {
+                asked_again = Some(AskedAgain::of(&act, &key, is_done || repeats.was_made(&key)));
             }
             if let Some(path) = path {
                 if is_done {
                     work.already_done(act).await;
                     continue;
                 }
-                written.push((key, path));
+                written.push(RepeatableEdit { key, path, item: act.item() });
             }
         }
         work.act(act, halted).await;

@@ -7,6 +7,7 @@ use crate::agent::session::conversation::SessionFiles;
 use crate::agent::turn::effect::{RefusedCall, StepNotes};
 use crate::context::small_model::is_nudge;
 use crate::edit::UNCHANGED;
+use crate::protocol::ItemId;
 use crate::provider::Message;
 use crate::tools::ContentHash;
 
@@ -17,6 +18,8 @@ pub struct Repeats {
     times: u32,
     /// Edits that were written, with the file as it was then.
     written: HashMap<RepetitionKey, (String, ContentHash)>,
+    /// Calls and edits that came again when their effect stood.
+    made: HashSet<RepetitionKey>,
     /// Calls and edits that were refused, each with the result for the model.
     refused: HashSet<String>,
     /// Commands that their sandbox refused something, since a file was changed last.
@@ -25,6 +28,16 @@ pub struct Repeats {
     unchanged: HashSet<String>,
     /// The turn before left a file as it was, and the model is asked once more: it is not told so a third time.
     in_vain: bool,
+}
+
+/// A call or edit of a step that changes a file.
+pub struct RepeatableEdit {
+    /// The key it is recognised by.
+    pub key: RepetitionKey,
+    /// The path it names.
+    pub path: String,
+    /// Its entry.
+    pub item: ItemId,
 }
 
 /// A result that came a second time in a turn.
@@ -61,13 +74,14 @@ impl Repeats {
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
+    /// Returns whether the effect of the same edit stood already when it came last.
+    pub fn was_made(&self, key: &RepetitionKey) -> bool {
+        self.made.contains(key)
+    }
+
     /// Notes what came of a step with these edits; returns what came of an earlier one too.
-    pub fn note(
-        &mut self,
-        notes: StepNotes,
-        edits: Vec<(RepetitionKey, String)>,
-        files: &SessionFiles,
-    ) -> Option<Repeated> {
+    pub fn note(&mut self, notes: StepNotes, edits: Vec<RepeatableEdit>, files: &SessionFiles) -> Option<Repeated> {
+        self.made.extend(edits.iter().filter(|edit| notes.made.contains(&edit.item)).map(|edit| edit.key.clone()));
         let unchanged = notes.unchanged();
         if notes.went_back {
             (self.last, self.times) = (None, 0);
@@ -85,13 +99,8 @@ impl Repeats {
     }
 
     /// Notes edits that were written, those of a file in `unchanged` aside.
-    fn note_written(
-        &mut self,
-        edits: Vec<(RepetitionKey, String)>,
-        unchanged: &BTreeSet<String>,
-        files: &SessionFiles,
-    ) {
-        for (key, path) in edits {
+    fn note_written(&mut self, edits: Vec<RepeatableEdit>, unchanged: &BTreeSet<String>, files: &SessionFiles) {
+        for RepeatableEdit { key, path, .. } in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
             if let Some(seen) = files.versions.get(&path).filter(|_| !unchanged.contains(&path)) {
                 self.written.insert(key, (path, seen.sha));

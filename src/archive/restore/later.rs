@@ -14,21 +14,55 @@ use crate::proposal::{
     Counts, FileChange, ForeignChoice, MergeRung, Merger, RestoreStatus, State, count_changed, is_in_repository,
 };
 
-/// Changesets of a file that are undone, with none of another one between them.
+/// A state that a file passed through.
+enum PassedState<'v> {
+    /// A changeset met it.
+    Met(&'v Version),
+    /// A changeset that is undone left it, and someone else changed the file then; none: its bytes are not kept.
+    Left(Option<State>),
+    /// The present one.
+    Now,
+}
+
+/// The states that a file passed through, oldest first: each change leads from one to the next.
+#[derive(Default)]
+struct FileCourse<'v> {
+    states: Vec<PassedState<'v>>,
+    /// Their hashes; none: not known.
+    hashes: Vec<Option<Option<Sha>>>,
+    /// The changes that are undone, each by the place of the state that it met.
+    own: BTreeSet<usize>,
+}
+
+impl<'v> FileCourse<'v> {
+    fn pass(&mut self, state: PassedState<'v>, hash: Option<Option<Sha>>) {
+        self.states.push(state);
+        self.hashes.push(hash);
+    }
+
+    fn left(&mut self, bytes: Option<Arc<[u8]>>, mode: Option<u32>) {
+        let state = bytes.map(|bytes| State::file(bytes).with_mode(mode));
+        let hash = state.as_ref().map(state_sha);
+        self.pass(PassedState::Left(state), hash);
+    }
+}
+
+/// Changes of a file that are undone, with none of another one between them: the places of the state that the first one met
+/// and of the one that the last one left.
 struct UndoneSpan {
-    /// The state that the first one met.
-    before: Version,
-    /// The version that the last one made old.
-    last: Id,
-    /// The state that the changeset after it met; none: there is no later one.
-    after: Option<Version>,
+    before: usize,
+    after: usize,
+}
+
+/// Returns the places of the versions that some changesets made old.
+fn made_old(own: &[Id], versions: &[Version]) -> BTreeSet<usize> {
+    own.iter().filter_map(|id| versions.iter().rposition(|version| version.id < *id)).collect()
 }
 
 /// Returns whether another changeset changed a file after any of these (ascending). A folder holds nothing to be merged.
 pub(super) fn has_later(path: &str, own: &[Id], versions: &[Version]) -> bool {
-    let at = |id: &Id| versions.iter().rposition(|version| version.id < *id);
-    let since = own.first().and_then(at).map_or(0, |first| versions.len() - first);
-    let made_old: BTreeSet<usize> = own.iter().filter_map(at).collect();
+    let made_old = made_old(own, versions);
+    let since = made_old.first().map_or(0, |first| versions.len() - first);
     !path.ends_with('/') && since > made_old.len()
 }
 
@@ -50,12 +84,13 @@ fn effective(own: &BTreeSet<usize>, end: usize, is_same: impl Fn(usize, usize) -
     kept
 }
 
-/// Returns what some changesets did to a file, oldest first. `own`: the versions that they made old; `reached`: the state
-/// before each version, and the present one. What another changeset took back already counts no more.
-fn undone_spans(own: &BTreeSet<usize>, versions: &[Version], reached: &[Option<Option<Sha>>]) -> Vec<UndoneSpan> {
+/// Returns what some changes did to a file, oldest first. `own`: the places of the states that they met; `reached`: the
+/// hashes of all states. What another change took back already counts no more.
+fn undone_spans(own: &BTreeSet<usize>, reached: &[Option<Option<Sha>>]) -> Vec<UndoneSpan> {
     let is_same = |one: usize, other: usize| reached[one].is_some() && reached[one] == reached[other];
+    let present = reached.len() - 1;
     let mut kept: Vec<usize> = Vec::new();
-    for at in effective(own, versions.len(), is_same) {
+    for at in effective(own, present, is_same) {
         kept.push(at);
         let same = |before: &usize| is_same(*before, at + 1);
         if let Some(back) = kept.iter().rposition(same).filter(|_| !own.contains(&at)) {
@@ -64,10 +99,10 @@ fn undone_spans(own: &BTreeSet<usize>, versions: &[Version], reached: &[Option<O
     }
     let mut spans: Vec<UndoneSpan> = Vec::new();
     for (n, at) in kept.iter().enumerate().filter(|(_, at)| own.contains(at)) {
-        let (last, after) = (versions[*at].id, kept.get(n + 1).map(|next| versions[*next].clone()));
+        let after = kept.get(n + 1).copied().unwrap_or(present);
         match spans.last_mut().filter(|_| n > 0 && own.contains(&kept[n - 1])) {
-            Some(span) => (span.last, span.after) = (last, after),
-            None => spans.push(UndoneSpan { before: versions[*at].clone(), last, after }),
+            Some(span) => span.after = after,
+            None => spans.push(UndoneSpan { before: *at, after }),
         }
     }
     spans
@@ -141,6 +176,26 @@ impl Joined {
 }
 
 impl Archive {
+    /// Returns whether someone else changed a file between two of these changesets (ascending) that follow each other. The
+    /// repository comes back as a whole, and a folder holds nothing that could be lost.
+    pub(super) fn has_between(
+        &self,
+        path: &str,
+        own: &[Id],
+        versions: &[Version],
+        written: &dyn LastWrittenLookup,
+    ) -> bool {
+        if own.len() < 2 || path.ends_with('/') || is_in_repository(path) {
+            return false;
+        }
+        let made_old = made_old(own, versions);
+        let mut follow = made_old.iter().filter(|at| made_old.contains(&(*at + 1)));
+        follow.any(|at| {
+            let met = self.show(&versions[at + 1]).ok();
+            met.is_some_and(|met| written.left_instead(path, versions[*at].id, &met).is_some())
+        })
+    }
+
     /// Returns a file as it is now without what is undone of it; none: that cannot be told. `foreign`: what nebula wrote
     /// last, where someone else changed it since.
     pub(super) fn without(
@@ -151,45 +206,71 @@ impl Archive {
         (written, modes): (&dyn LastWrittenLookup, &ModeChanges<'_>),
     ) -> Option<Joined> {
         let (path, versions) = (&goal.path, self.versions(&goal.path).ok()?);
-        let own = goal.own.iter().filter_map(|id| versions.iter().rposition(|version| version.id < *id)).collect();
-        let states = versions.iter().map(|version| self.show(version).ok().map(|state| state_sha(&state)));
-        let reached: Vec<_> = states.chain([Some(state_sha(now))]).collect();
-        let spans = undone_spans(&own, &versions, &reached);
+        let course = self.course(goal, &versions, (now, foreign), written);
         let mut joined = Joined::as_it_is(now.clone());
-        for span in spans.iter().rev() {
+        for span in undone_spans(&course.own, &course.hashes).iter().rev() {
             // A conflict can only be shown in the text that is the last.
             if joined.conflicts() > 0 {
                 return None;
             }
-            let before = self.state_before(path, &span.before, written)?;
-            let left = match (&span.after, foreign) {
-                (Some(next), _) => self.left_by(path, span.last, next, written)?,
-                (None, Some(foreign)) => State::file(Arc::clone(foreign.bytes.as_ref()?)),
-                (None, None) => joined.after.clone(),
+            let state_at = |place: usize| match &course.states[place] {
+                PassedState::Met(version) => self.state_before(path, version, written),
+                PassedState::Left(state) => state.clone(),
+                PassedState::Now => Some(now.clone()),
             };
-            let mode = joined.after.mode();
+            let (before, left) = (state_at(span.before)?, state_at(span.after)?);
+            // What a changeset left has the mode that the next one met.
+            let version_at = |place: usize| match course.states.get(place) {
+                Some(PassedState::Met(version)) => Some(*version),
+                _ => None,
+            };
             let own_mode =
                 |version: &Version, state: &State| modes.with_mode(path, version.id, state.clone(), now).mode();
-            let is_set =
-                span.after.as_ref().is_none_or(|next| own_mode(next, &left) != own_mode(&span.before, &before));
-            let mode = if is_set { own_mode(&span.before, &before) } else { mode };
+            let mode_before = version_at(span.before).and_then(|version| own_mode(version, &before));
+            let next = version_at(span.after).or_else(|| version_at(span.after + 1));
+            let is_set = next.is_none_or(|next| own_mode(next, &left) != mode_before);
+            let mode = if is_set { mode_before } else { joined.after.mode() };
             joined = Joined::of(path, (&left, &before), &joined.after, self.merger())?.with_mode(mode, now);
         }
         Some(joined)
     }
 
-    fn state_before(&self, path: &str, version: &Version, written: &dyn LastWrittenLookup) -> Option<State> {
-        self.show(version).ok().filter(|state| !is_damaged(state, written.archived(path, version.id)))
+    /// Returns the states that a file passed through. What someone else did between an undone changeset and the next one is
+    /// a change of its own.
+    fn course<'v>(
+        &self,
+        goal: &Goal,
+        versions: &'v [Version],
+        (now, foreign): (&State, Option<&LastWritten>),
+        written: &dyn LastWrittenLookup,
+    ) -> FileCourse<'v> {
+        let own = made_old(&goal.own, versions);
+        let mut course = FileCourse::default();
+        for (at, version) in versions.iter().enumerate() {
+            let met = self.show(version).ok();
+            // The repository is taken back from one state to another, whatever lies between.
+            let is_within = own.contains(&at) && is_in_repository(&goal.path);
+            let last = at.checked_sub(1).filter(|last| own.contains(last) && !is_within);
+            if let (Some(last), Some(met)) = (last, &met)
+                && let Some(bytes) = written.left_instead(&goal.path, versions[last].id, met)
+            {
+                course.left(bytes, met.mode());
+            }
+            if own.contains(&at) {
+                course.own.insert(course.states.len());
+            }
+            course.pass(PassedState::Met(version), met.as_ref().map(state_sha));
+        }
+        let is_last = own.last().is_some_and(|last| last + 1 == versions.len());
+        if let Some(foreign) = foreign.filter(|_| is_last) {
+            course.left(foreign.bytes.clone(), None);
+        }
+        course.pass(PassedState::Now, Some(state_sha(now)));
+        course
     }
 
-    /// Returns the state that a changeset left at a path: what the next one met, or what is remembered where someone else
-    /// changed it between them.
-    fn left_by(&self, path: &str, version: Id, next: &Version, written: &dyn LastWrittenLookup) -> Option<State> {
-        let met = self.state_before(path, next, written)?;
-        match written.left_instead(path, version, &met) {
-            None => Some(met),
-            Some(bytes) => bytes.map(|bytes| State::file(bytes).with_mode(met.mode())),
-        }
+    fn state_before(&self, path: &str, version: &Version, written: &dyn LastWrittenLookup) -> Option<State> {
+        self.show(version).ok().filter(|state| !is_damaged(state, written.archived(path, version.id)))
     }
 }
 

@@ -4,6 +4,7 @@
 //! the file's versions are someone else's, and are left out of the proposal until something was chosen for them.
 
 mod goal;
+mod in_the_way;
 mod known;
 mod later;
 
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::goal::Goal;
 pub use self::goal::{Choices, is_damaged, state_sha};
+pub use self::in_the_way::{blocked, lies_in};
 pub use self::known::{LastWritten, LastWrittenLookup, NothingKnown};
 use self::later::{Changed, Joined, changed_since, has_later};
 use super::mode::ModeChanges;
@@ -18,7 +20,8 @@ use super::unit::{repository, whole};
 use super::{Archive, Error, Id, StoreOps, Version, version_before};
 use crate::git::index;
 use crate::proposal::{
-    FileChange, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State, is_in_repository,
+    FileChange, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
+    is_in_repository,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -139,11 +142,12 @@ impl Archive {
             }
             RestoreTarget::Changesets(ids) => {
                 undone.clone_from(ids);
-                (None, self.goals_before(ids, written, &mut warnings)?)
+                let leaves = choices.others != Some(ForeignChoice::RestoreVersion);
+                (None, self.goals_before(ids, (written, leaves), &mut warnings)?)
             }
             RestoreTarget::Since(first) => {
                 undone = self.list()?.into_iter().filter(|id| id >= first).collect();
-                (None, self.goals_before(&undone, written, &mut warnings)?)
+                (None, self.goals_before(&undone, (written, false), &mut warnings)?)
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
@@ -161,6 +165,7 @@ impl Archive {
             previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
+        in_the_way::leave_out(workspace, &mut previews, &mut files);
         workspace.note_other_names(&mut files);
         repository::all_or_none(workspace, &mut previews, &mut files);
         repository::as_one(workspace, &mut previews, &files);
@@ -240,11 +245,11 @@ impl Archive {
     }
 
     /// Collects, for each file of these changesets, the state before the oldest of them that names it, and what is undone
-    /// of it where others changed it meanwhile.
+    /// of it where others changed it meanwhile. `leaves`: so that what someone else did between two of them stays.
     fn goals_before(
         &self,
         ids: &[Id],
-        written: &dyn LastWrittenLookup,
+        (written, leaves): (&dyn LastWrittenLookup, bool),
         warnings: &mut Vec<String>,
     ) -> Result<Vec<Goal>, RestoreError> {
         let mut ids = ids.to_vec();
@@ -275,7 +280,9 @@ impl Archive {
             let version = found.ok_or_else(|| "its version is missing from the archive".into());
             let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
             let is_made = made.is_some_and(|made| made < own[0] && ids.contains(&made));
-            let own = if has_later(&path, own, &versions) { own.clone() } else { Vec::new() };
+            let is_shared =
+                has_later(&path, own, &versions) || leaves && self.has_between(&path, own, &versions, written);
+            let own = if is_shared { own.clone() } else { Vec::new() };
             goals.push(Goal { path, version, is_made, own });
         }
         match (goals.is_empty(), warnings.first()) {
@@ -297,7 +304,7 @@ impl Archive {
         let not_archived = |why: String| (RestoreStatus::NotArchived(why), None);
         match workspace.resolve_archived(path) {
             Ok(real) if real == *path => {}
-            // A file or a link in the way is removed by the same restore.
+            // A file or a link in the way is removed by the same restore, or it is left out for it.
             Ok(_) | Err(PathError::BelowAFile { .. } | PathError::Outside { .. }) if lies_in(path, folders) => {}
             Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
             Err(error) => return not_archived(error.to_string()),
@@ -402,9 +409,4 @@ fn restored(path: &str, now: State, old: State, last: Option<LastWritten>) -> (R
 fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
     let folders = goals.iter().filter(|goal| goal.version.as_ref().is_ok_and(|version| version.folder));
     folders.map(|goal| goal.path.clone()).collect()
-}
-
-/// Returns whether a path lies in one of these folders, each with its closing `/`.
-pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
-    path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
 }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use super::seals::{SealKind, SealLine};
+use super::seals::{SealKind, SealLine, SealedStates};
 use super::{CommandStaging, Journal};
-use crate::archive::Id;
+use crate::archive::{Archive, Id};
 
 impl CommandStaging {
     /// Notes that a changeset is about to be made of these states.
@@ -26,19 +26,34 @@ impl CommandStaging {
     }
 
     /// Returns the paths whose states another one's sealing has archived since this was asked last: what is there now is no
-    /// state that was kept.
+    /// state that was kept. Where a changeset is announced and not there, whoever makes it is waited for.
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn sealed_by_another(&mut self) -> io::Result<Vec<String>> {
+    pub fn sealed_by_another(&mut self, archive: &Archive) -> io::Result<Vec<String>> {
         let length = self.journal.metadata()?.len();
         if length == self.length {
             return Ok(Vec::new());
         }
-        let Journal { states, seals } = self.journal()?;
+        let read = |staging: &Self| {
+            let mut journal = staging.journal()?;
+            journal.seals.retain(|sealed| sealed.kind != SealKind::Earlier && !sealed.states.is_empty());
+            Ok::<Journal, io::Error>(journal)
+        };
+        let mut journal = read(self)?;
         self.length = length;
-        let seals = seals.into_iter().filter(|sealed| sealed.kind != SealKind::Earlier);
-        let sealed: HashSet<usize> = seals.flat_map(|sealed| sealed.states).collect();
+        let is_made = |sealed: &SealedStates| archive.paths(sealed.changeset).is_ok();
+        // It is made under the archive's lock: once that is free, what is not there never comes. Where it does not get
+        // free, states are kept once more than they need be.
+        if !journal.seals.iter().all(is_made)
+            && let Ok(_held) = archive.lock()
+        {
+            self.length = self.journal.metadata()?.len();
+            journal = read(self)?;
+            journal.seals.retain(is_made);
+        }
+        let Journal { states, seals } = journal;
+        let sealed: HashSet<usize> = seals.into_iter().flat_map(|sealed| sealed.states).collect();
         // Of a path that was kept again since, the last state counts.
         let mut last = HashMap::new();
         last.extend(states.iter().enumerate().map(|(place, state)| (state.path.as_str(), place)));

@@ -1,14 +1,12 @@
 //! A listing: the lines of its file, and the versions that they are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::whole::FEW;
 use crate::archive::version::Listed;
 use crate::archive::{Id, Version};
-use crate::proposal::outermost_folder;
 
 /// The kind of a listed state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,17 +105,6 @@ impl Listing {
 /// Returns whether a path may lead elsewhere than to a name below its beginning.
 fn leads_out(path: &str) -> bool {
     path.trim_end_matches('/').split('/').any(|part| matches!(part, "" | "." | ".."))
-}
-
-/// Returns the outermost of these folders, each with its closing `/`, in which many of these paths are files.
-pub fn large_folders<'p>(folders: &BTreeSet<&'p str>, paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for path in paths.filter(|path| !path.ends_with('/')) {
-        if let Some(folder) = outermost_folder(path, folders) {
-            *counts.entry(folder).or_default() += 1;
-        }
-    }
-    folders.iter().copied().filter(|folder| counts.get(folder).is_some_and(|count| *count > FEW)).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::proposal::{Counts, RestoreFate, RestorePreview, RestoreStatus, outermost_folder};
-
-/// The most files of a folder that have a line each.
-pub(super) const FEW: usize = 1_000;
+use crate::proposal::{Counts, FEW, RestoreFate, RestorePreview, RestoreStatus, outermost_folder};
 
 /// Puts one line in the place of those of a folder that comes or goes, and of all in it, where its files are many. What
 /// stays, or is chosen for, keeps a line of its own.

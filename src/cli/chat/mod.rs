@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::agent::{AgentHandle, ended as agent_ended};
+use crate::agent::{AgentEnd, AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, ProposalId, RestorePreview, RestoreStatus};
 use crate::protocol::{
@@ -68,7 +68,7 @@ const TOLD: QueryId = QueryId(1);
 /// The number of the query for a list that the person asked for.
 const LISTED: QueryId = QueryId(2);
 
-/// Runs until the input ends; the exit code, and the session where anything was said in it.
+/// Runs until the input ends; the exit code, the session where anything was said in it, and how the agent ended.
 ///
 /// # Errors
 /// When standard output cannot be written.
@@ -76,7 +76,7 @@ pub async fn run(
     handle: AgentHandle,
     session: SessionChoice,
     first: Option<String>,
-) -> io::Result<(i32, Option<String>)> {
+) -> io::Result<(i32, Option<String>, AgentEnd)> {
     let mut chat = Chat {
         handle,
         lines: InputLines::open(),
@@ -102,11 +102,11 @@ pub async fn run(
     let ended = chat.talk().await;
     chat.send(Command::Shutdown);
     chat.handle.events.close();
-    agent_ended(chat.handle.done).await;
+    let end = agent_ended(chat.handle.held_up, chat.handle.done, crate::cli::out::complain).await;
     match ended {
         // Nobody reads on.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok((0, None)),
-        ended => ended.map(|()| (i32::from(chat.failed), Some(chat.session.0).filter(|_| chat.session.1))),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok((0, None, end)),
+        ended => ended.map(|()| (i32::from(chat.failed), Some(chat.session.0).filter(|_| chat.session.1), end)),
     }
 }
 

@@ -159,13 +159,14 @@ fn resolved(target: &CodeTarget, sources: &SourceFiles<'_>, found: &[FoundMentio
 /// Returns where a file of Python binds the definition's name apart from it, though it is the stub of a module that binds
 /// the definition by it, or the module of such a stub.
 fn beside_stub(target: &CodeTarget, found: &[FoundMention], other: &SourceFile) -> Vec<String> {
-    let (file, name) = (&target.file, &target.node().name);
-    let binds = |bound: &SourceFile, at: usize| {
-        is_counterpart(&bound.path, &other.path) && bound_in_module(bound, name).contains(&at)
-    };
-    let is_bound =
-        binds(file, target.node().name_at.start) || found.iter().any(|one| binds(&one.file, one.mention.at.start));
-    if !is_bound {
+    let name = &target.node().name;
+    let mentions = found.iter().map(|one| (&one.file, one.mention.at.start));
+    let mentions = std::iter::once((&target.file, target.node().name_at.start)).chain(mentions);
+    // A file has one counterpart at most.
+    let there: Vec<_> = mentions.filter(|(file, _)| is_counterpart(&file.path, &other.path)).collect();
+    let Some((counterpart, _)) = there.first() else { return Vec::new() };
+    let bound = bound_in_module(counterpart, name);
+    if !there.iter().any(|(_, at)| bound.contains(at)) {
         return Vec::new();
     }
     let is_mention = |at: &usize| found.iter().any(|one| one.file.path == other.path && one.mention.at.start == *at);

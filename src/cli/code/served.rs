@@ -20,6 +20,7 @@ use crate::cli::out::Out;
 use crate::code::SourceFile;
 use crate::definitions::{DefinitionFinder, FindNotes, SecretFiles, VisitEnd};
 use crate::mcp::{Client, Contents, ResourcePage, ServedAnswer, ServedTool, Toolbox};
+use crate::text::schema::PageLimit;
 
 /// The text that a page of definitions holds before it ends, in bytes.
 const PAGE: usize = 256 << 10;
@@ -180,11 +181,6 @@ fn asking(dry_run: bool) -> AskCode {
     AskCode { dry_run, yes: true }
 }
 
-/// Returns the number of entries of a page.
-fn size(limit: Option<usize>) -> usize {
-    limit.unwrap_or(schema::LIMIT).max(1)
-}
-
 /// Refuses a cursor whose entry is there no more.
 fn gone(cursor: &str) -> Failed {
     let why = format!("{cursor} is there no more, so what follows it cannot be told: ask again without cursor");
@@ -196,16 +192,17 @@ fn page_of(
     mut answer: Value,
     list: &str,
     key: impl Fn(&Value) -> String,
-    limit: Option<usize>,
+    limit: Option<PageLimit>,
     cursor: Option<&str>,
 ) -> Result<Value, Failed> {
+    let limit = PageLimit::or(limit, schema::LIMIT);
     let Some(entries) = answer[list].as_array_mut() else { return Ok(answer) };
     if let Some(cursor) = cursor {
         let last = entries.iter().rposition(|one| key(one) == cursor).ok_or_else(|| gone(cursor))?;
         entries.drain(..=last);
     }
-    let next = (entries.len() > size(limit)).then(|| {
-        entries.truncate(size(limit));
+    let next = (entries.len() > limit).then(|| {
+        entries.truncate(limit);
         entries.last().map(&key)
     });
     if let Some(next) = next {
@@ -216,6 +213,7 @@ fn page_of(
 
 fn view(place: &Place<'_>, args: ServedView) -> Result<Value, Failed> {
     let ServedView { selector, with_deps, outline, limit, cursor } = args;
+    let limit = PageLimit::or(limit, schema::LIMIT);
     let (mut nodes, mut bytes, mut notes) = (Vec::new(), 0, FindNotes::default());
     let mut before = cursor.as_deref();
     let show = |source: &SourceFile, at: usize| {
@@ -223,7 +221,7 @@ fn view(place: &Place<'_>, args: ServedView) -> Result<Value, Failed> {
             before = (source.id(at) != cursor).then_some(cursor);
             return Ok(());
         }
-        if nodes.len() >= size(limit) || bytes >= PAGE {
+        if nodes.len() >= limit || bytes >= PAGE {
             return Err(VisitEnd::Full);
         }
         let text = if outline { source.signature(at) } else { source.text_of(at).to_owned() };
@@ -258,7 +256,7 @@ struct ServedView {
     with_deps: bool,
     #[serde(default)]
     outline: bool,
-    limit: Option<usize>,
+    limit: Option<PageLimit>,
     cursor: Option<String>,
 }
 
@@ -268,7 +266,7 @@ struct ServedView {
 struct ServedRefs {
     selector: String,
     min_certainty: Option<String>,
-    limit: Option<usize>,
+    limit: Option<PageLimit>,
     cursor: Option<String>,
 }
 
@@ -277,7 +275,7 @@ struct ServedRefs {
 #[serde(deny_unknown_fields)]
 struct ServedHistory {
     selector: String,
-    limit: Option<usize>,
+    limit: Option<PageLimit>,
     cursor: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! `history`: changesets or one file's versions, newest first; `--check`.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
 use anyhow::Result;
@@ -12,7 +12,7 @@ use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
 use crate::archive::{Id, Sha, StoreOps, parts_words};
 use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
 use crate::past::{cause, files_of};
-use crate::proposal::{REPOSITORY, counted, is_in_repository};
+use crate::proposal::{REPOSITORY, counted, is_in_repository, large_made, outermost_folder};
 use crate::shell::output::record::{self, CommandRecord};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
@@ -281,9 +281,13 @@ fn line<'a>(
     files: impl Iterator<Item = ListedFile<'a>> + Clone,
     (definitions, workspace): (&[&str], &Workspace),
 ) -> Result<()> {
+    let own = files.clone().filter(|file| !is_in_repository(file.path));
+    let large = large_made(own.clone().map(|file| (file.path, file.absent)));
+    let folders: BTreeSet<&str> = large.keys().copied().collect();
+    let is_one = |path: &str| outermost_folder(path, &folders).is_none_or(|folder| folder == path);
     let (mut number, mut sum) = (0_usize, Some((0, 0)));
-    for file in files.clone().filter(|file| !is_in_repository(file.path)) {
-        number += 1;
+    for file in own.clone() {
+        number += usize::from(is_one(file.path));
         sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
     }
     let state = match record.map(|r| r.state) {
@@ -291,9 +295,10 @@ fn line<'a>(
         _ => "",
     };
     let of_definitions = (!definitions.is_empty()).then(|| plural(definitions.len(), "definition"));
-    let of_files = (files.clone().next().is_some() || definitions.is_empty())
-        .then(|| counted(files.clone().map(|file| file.path)));
-    let size = of_files.into_iter().chain(of_definitions).collect::<Vec<_>>().join(", ");
+    let few = files.clone().map(|file| file.path).filter(|path| outermost_folder(path, &folders).is_none());
+    let of_files = (few.clone().next().is_some() || definitions.is_empty() && large.is_empty()).then(|| counted(few));
+    let of_large = large.values().map(|count| format!("a folder with {}", plural(*count, "file")));
+    let size = of_files.into_iter().chain(of_large).chain(of_definitions).collect::<Vec<_>>().join(", ");
     let cause = cause(record).unwrap_or("");
     let mut of_repository = files.clone().map(|file| file.path).filter(|path| is_in_repository(path)).peekable();
     let repository = of_repository.peek().is_some().then(|| parts_words(workspace, of_repository));
@@ -303,11 +308,15 @@ fn line<'a>(
     if let Some(words) = repository {
         writeln!(out, "                       {REPOSITORY}: {words}")?;
     }
-    for file in files.filter(|file| !is_in_repository(file.path)).take(SHOWN) {
+    for file in own.filter(|file| is_one(file.path)).take(SHOWN) {
+        let lines = match large.get(file.path) {
+            Some(count) => format!("with {}", plural(*count, "file")),
+            None => plus_minus(file.added.zip(file.removed)),
+        };
         out.extend_from_slice(b"                       ");
         out.extend_from_slice(file.path.as_bytes());
         out.extend_from_slice(b"  ");
-        out.extend_from_slice(plus_minus(file.added.zip(file.removed)).as_bytes());
+        out.extend_from_slice(lines.as_bytes());
         out.extend_from_slice(if file.absent { b"  new\n" } else { b"\n" });
     }
     if number > SHOWN {

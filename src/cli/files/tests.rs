@@ -408,6 +408,23 @@ fn history_tells_time_cause_and_lines_with_memory_or_without() {
 }
 
 #[test]
+fn history_says_a_folder_that_came_with_many_files_as_one() {
+    let w = World::new();
+    let files = (0..1_001).map(|n| format!("many/{n}"));
+    let paths: Vec<String> = ["b".to_string(), "many/".to_string()].into_iter().chain(files).collect();
+    let states: Vec<Before<'_>> = paths.iter().map(|path| (path.as_str(), &State::Absent).into()).collect();
+    let mut lock = w.archive.lock().expect("locked");
+    w.archive.record(&mut lock, &states, None).expect("archived");
+    drop(lock);
+    let printed = w.run(&["history"], None).out;
+    assert!(printed.contains("  1 file, a folder with 1,001 files  "), "{printed}");
+    let lines: Vec<&str> = printed.lines().skip(1).map(str::trim).collect();
+    assert_eq!(lines, ["b    new", "many/  with 1,001 files  new"], "{printed}");
+    let listed = w.json(&["history", "--json"])[0]["files"].as_array().map(Vec::len);
+    assert_eq!(listed, Some(1_003), "a program reads each");
+}
+
+#[test]
 fn a_changeset_says_who_approved_it_with_memory_or_without() {
     let w = World::new();
     w.write("a", "one\n");

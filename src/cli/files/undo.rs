@@ -10,8 +10,8 @@ use super::restore_words::{changed_words, line, not_undone_words};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
-use crate::execute::Applied;
 use crate::execute::store::StoreRevert;
+use crate::execute::{Applied, Restorer};
 use crate::memory::ReviewDecision;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
@@ -108,7 +108,7 @@ impl ArchiveCommands<'_> {
         let merge_clean = (ask.yes || ask.dry_run) && !ask.force && !named;
         let mut choices = Choices { others, merge_clean, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
-        let mut revert = plan.revert(&mut restoration, self.stores())?;
+        let mut revert = plan.revert(&mut restoration, Restorer::Person, self.stores())?;
         if plan.kind == "redo" {
             self.complain(&format!("this is the {}", clean_line(&plan.title)))?;
         }
@@ -124,7 +124,7 @@ impl ArchiveCommands<'_> {
         }
         if !scripted && self.can_ask && self.choose_foreign(&restoration.previews, &mut choices)? {
             restoration = plan.look(&choices, ProposalId(0), self.stores())?;
-            revert = plan.revert(&mut restoration, self.stores())?;
+            revert = plan.revert(&mut restoration, Restorer::Person, self.stores())?;
         }
         if restoration.proposal.files.is_empty() && revert.is_none() {
             return Ok((self.nothing_to_do(&restoration, named, ask)?, none));

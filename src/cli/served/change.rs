@@ -13,7 +13,7 @@ use crate::cli::files::restore_words;
 use crate::cli::files::undo::{self, WrittenFiles};
 use crate::cli::files::write::{execute_reported, revert_reported};
 use crate::execute::store::StoreRevert;
-use crate::execute::{UNGUARDED, archive_before};
+use crate::execute::{Restorer, UNGUARDED, archive_before};
 use crate::mcp::{Client, ConsentQuestion};
 use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePreview, RestoreStatus};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
@@ -133,7 +133,7 @@ impl ArchiveTools {
         let foreign = if args.force { ForeignChoice::RestoreVersion } else { ForeignChoice::Keep };
         let choices = Choices { others: Some(foreign), merge_clean: !args.force, ..Choices::default() };
         let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
-        let revert = plan.revert(&mut restoration, self.stores())?;
+        let revert = plan.revert(&mut restoration, Restorer::Agent, self.stores())?;
         let (left, has_nothing) = (left(&restoration), restoration.proposal.files.is_empty() && revert.is_none());
         if args.apply && has_nothing && !left.is_empty() {
             let message = format!("nothing was restored: {}", left.join("; "));

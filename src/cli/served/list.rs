@@ -9,6 +9,7 @@ use super::refusal::ToolRefusal;
 use super::tools::{ArchiveTools, CHANGESETS, HITS, ListArgs, VERSIONS};
 use crate::archive::{Id, Version};
 use crate::past::{cause, files_of, of_path};
+use crate::text::schema::PageLimit;
 use crate::text::time;
 
 /// The most entries of a list.
@@ -19,20 +20,17 @@ const MOST: usize = 1_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchArgs {
     words: String,
-    limit: Option<usize>,
+    limit: Option<PageLimit>,
 }
 
-/// Returns how many entries are wanted.
-fn wanted(limit: Option<usize>, usual: usize) -> Result<usize, ToolRefusal> {
-    match limit.unwrap_or(usual) {
-        0 => Err(ToolRefusal::new("usage", "limit must be 1 or more")),
-        limit => Ok(limit.min(MOST)),
-    }
+/// Returns how many entries a list has at most.
+fn wanted(limit: Option<PageLimit>, usual: usize) -> usize {
+    PageLimit::or(limit, usual).min(MOST)
 }
 
 impl ArchiveTools {
     pub(super) fn changesets(&self, args: &ListArgs) -> Result<Value, ToolRefusal> {
-        let limit = wanted(args.limit, CHANGESETS)?;
+        let limit = wanted(args.limit, CHANGESETS);
         self.reconcile()?;
         let mut ids = self.archive().list()?;
         if let Some(path) = &args.path {
@@ -77,7 +75,7 @@ impl ArchiveTools {
     }
 
     pub(super) fn versions(&self, args: &ListArgs) -> Result<Value, ToolRefusal> {
-        let limit = wanted(args.limit, VERSIONS)?;
+        let limit = wanted(args.limit, VERSIONS);
         let Some(path) = &args.path else {
             return Err(ToolRefusal::new("usage", "the arguments: missing field `path`"));
         };
@@ -99,7 +97,7 @@ impl ArchiveTools {
 
     pub(super) fn search(&self, args: &SearchArgs) -> Result<Value, ToolRefusal> {
         let stores = self.stores();
-        let hits = stores.memory.search(&stores.project(), &args.words, wanted(args.limit, HITS)?)?;
+        let hits = stores.memory.search(&stores.project(), &args.words, wanted(args.limit, HITS))?;
         let row = |hit: crate::memory::SearchHit| json!({"session": hit.session, "title": hit.title, "at": hit.at.map(time::utc_millis), "text": hit.snippet});
         Ok(json!({"hits": hits.into_iter().map(row).collect::<Vec<_>>()}))
     }

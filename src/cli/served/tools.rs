@@ -17,6 +17,7 @@ use crate::execute::store::StoreRevert;
 use crate::mcp::ConsentQuestion;
 use crate::memory::Memory;
 use crate::restore_plan::RestorePlan;
+use crate::text::schema::PageLimit;
 
 /// Entries of a list unless another number is asked for.
 pub(super) const CHANGESETS: usize = 50;
@@ -97,6 +98,6 @@ impl ArchiveTools {
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArgs {
     pub path: Option<String>,
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     pub before: Option<String>,
 }

@@ -223,7 +223,9 @@ fn commands(context: &Context) -> Vec<DoctorCheck> {
     let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
     let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
     let offered = shell.try_anew();
-    let tried = check("commands", offered.untried.is_none(), format!("{}{off}", offered.words()));
+    let (unread, mut says) = (shell.cannot_read(), format!("{}{off}", offered.words()));
+    says.extend(unread.iter().map(|why| format!(" · {why}")));
+    let tried = check("commands", offered.untried.is_none() && unread.is_none(), says);
     let keeper = shell.keeper();
     let own = match (shell.own_unprotected(keeper), keeper) {
         (Some(why), _) => (false, why),

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Context;
 use super::super::args::RulesCmd;
 use super::super::out::{self, Out};
 use crate::agent::{command_rules, shell_policy};
 use crate::protocol::Approval;
-use crate::shell::class::rules::{CommandVerdict, Enforced, Rule, judge};
-use crate::shell::class::{Class, assess, disk};
-use crate::shell::{Commands, Keeper, check_text};
+use crate::shell::class::rules::{AskReason, CommandVerdict, Enforced, Judgement, Rule, judge};
+use crate::shell::class::{Assessment, Class, ClassifiedCommand};
+use crate::shell::{Commands, Keeper, Shell, check_text};
 
 /// It asks, or is refused.
 const ASKS: i32 = 3;
@@ -36,49 +36,65 @@ pub fn check(context: &Context, what: &RulesCmd) -> Result<i32> {
     let word = approve.as_deref().unwrap_or(&context.config.approval);
     let approval = Approval::parse(word).unwrap_or_default();
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &context.archive()?));
-    let (around, path) = Commands::new(Arc::clone(&shell), "check").around(context.folder.to_str());
-    let mut found = assess(&text, &around, *network);
-    disk::look(&mut found, &around, &path);
+    let (found, _) = Commands::new(Arc::clone(&shell), "check").assess(&text, context.folder.to_str(), *network);
     let (guard, sandbox) = (shell.keeper() == Keeper::Guard, shell.has_sandbox());
     let enforced = Enforced { guard, sandbox, off: shell.settings.sandbox.off };
     let judged = judge(&found, &rules, shell_policy(approval), enforced);
-    let (decision, runs) = match &judged.verdict {
-        CommandVerdict::Policy => ("policy", true),
-        CommandVerdict::Rule => ("rule", true),
-        CommandVerdict::Ask => ("ask", false),
-        CommandVerdict::Refuse(_) => ("refused", false),
-    };
-    let unknown = found.unknown.as_ref().map(|unknown| unknown.words());
-    let parts = || found.parts.iter().zip(&judged.rules);
-    if *as_json {
-        let part = |(part, rule): (&crate::shell::class::ClassifiedCommand, &Option<Rule>)| json!({"text": part.text, "class": part.class.word(), "why": part.reason.words(), "rule": rule.as_ref().map(rule_words)});
-        let parts: Vec<_> = parts().map(part).collect();
-        Out::stdout().json(&json!({
-            "class": found.class.word(), "grant": judged.grant.word(), "decision": decision, "approval": approval.word(),
-            "understood": unknown.is_none(), "why": unknown, "parts": parts,
-        }))?;
-        return Ok(if runs { 0 } else { ASKS });
+    let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
+    match as_json {
+        true => Out::stdout().json(&as_value(&found, &judged, approval))?,
+        false => say_words(&found, &judged, approval, &shell)?,
     }
+    Ok(if runs { 0 } else { ASKS })
+}
+
+fn decision_word(judged: &Judgement) -> &'static str {
+    match &judged.verdict {
+        CommandVerdict::Policy => "policy",
+        CommandVerdict::Rule => "rule",
+        CommandVerdict::Ask => "ask",
+        CommandVerdict::Refuse(_) => "refused",
+    }
+}
+
+fn as_value(found: &Assessment, judged: &Judgement, approval: Approval) -> Value {
+    let part = |(part, rule): (&ClassifiedCommand, &Option<Rule>)| json!({"text": part.text, "class": part.class.word(), "why": part.reason.words(), "rule": rule.as_ref().map(rule_words)});
+    let parts: Vec<_> = found.parts.iter().zip(&judged.rules).map(part).collect();
+    let excluded =
+        found.excluded.iter().map(|(path, glob)| json!({"path": path, "why": format!("archiveExclude: {glob}")}));
+    let unknown = found.unknown.as_ref().map(|unknown| unknown.words());
+    json!({
+        "class": found.class.word(), "grant": judged.grant.word(), "decision": decision_word(judged),
+        "approval": approval.word(), "understood": unknown.is_none(), "why": unknown, "parts": parts,
+        "asks": judged.why_it_asks(found, approval.word()), "acts_later": found.acts_later,
+        "not_archived": excluded.collect::<Vec<_>>(),
+    })
+}
+
+fn say_words(found: &Assessment, judged: &Judgement, approval: Approval, shell: &Shell) -> Result<()> {
+    let unknown = found.unknown.as_ref().map(|unknown| unknown.words());
     let why = unknown.map_or_else(|| found.reason().words().to_string(), |why| format!("not understood: {why}"));
     out::say(format_args!("class     {}  {why}", found.class.word()))?;
-    for (part, rule) in parts() {
+    for (part, rule) in found.parts.iter().zip(&judged.rules) {
         let text = crate::text::clean::clean_line(&part.text);
         let rule = rule.as_ref().map_or_else(String::new, |rule| format!(" · rule: {}", rule_words(rule)));
         out::say(format_args!("  {:<7} {text}  ({}{rule})", part.class.word(), part.reason.words()))?;
     }
-    let bounds = if sandbox { judged.grant.word() } else { "no sandbox" };
+    let bounds = if shell.has_sandbox() { judged.grant.word() } else { "no sandbox" };
     out::say(format_args!("grant     {bounds}"))?;
-    out::say(format_args!("decision  {decision}  (approval: {}{})", approval.word(), hint(found.class, runs)))?;
-    Ok(if runs { 0 } else { ASKS })
+    let says_all = shell.keeper() == Keeper::Scan && found.class != Class::Read;
+    for line in shell.excluded(found).into_iter().filter(|_| says_all || !found.excluded.is_empty()) {
+        out::say(format_args!("keeper    {line}"))?;
+    }
+    let hint = match judged.asks {
+        Some(AskReason::Policy) if found.class == Class::Final => "; no policy and no rule lets it run unasked".into(),
+        Some(AskReason::Policy) | None => String::new(),
+        Some(_) => judged.why_it_asks(found, approval.word()).map_or_else(String::new, |why| format!("; {why}")),
+    };
+    out::say(format_args!("decision  {}  (approval: {}{hint})", decision_word(judged), approval.word()))?;
+    Ok(())
 }
 
 fn rule_words(rule: &Rule) -> String {
     format!("{} {}", rule.decision.word(), rule.words())
-}
-
-fn hint(class: Class, runs: bool) -> &'static str {
-    match class {
-        Class::Final if !runs => "; no policy and no rule lets it run unasked",
-        _ => "",
-    }
 }

@@ -21,7 +21,7 @@ use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::{Consent, counted};
 use crate::protocol::{CommandBegan, CommandEvent};
-use crate::shell::class::{Class, assess, disk};
+use crate::shell::class::Class;
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
@@ -130,13 +130,18 @@ pub(super) fn run_through(
     let passes: Box<dyn FnMut(&[u8]) + Send> =
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     // Once it runs, what it makes is there.
-    let class = class_of(commands, request);
+    let network = request.grant == Grant::Online;
+    let (found, _) = commands.assess(&request.text, request.folder.as_deref(), network);
+    let class = found.class;
     let terminal = if as_json { None } else { terminal::open()? };
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
     if class != Class::Read {
         let shell = commands.shell();
         let unprotected = [shell.own_unprotected(keeper), shell.outside_unprotected(keeper)];
         unprotected.iter().flatten().for_each(out::complain);
+        if matches!(keeper, Keeper::Guard | Keeper::Scan) {
+            shell.excluded(&found).iter().for_each(out::complain);
+        }
     }
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
@@ -168,14 +173,6 @@ pub(super) fn run_through(
     })?;
     commands.end_all();
     Ok(Some((command, stopped)))
-}
-
-/// Returns the class of a command that is to be started.
-fn class_of(commands: &Commands, request: &CommandRequest) -> Class {
-    let (around, path) = commands.around(request.folder.as_deref());
-    let mut found = assess(&request.text, &around, request.grant == Grant::Online);
-    disk::look(&mut found, &around, &path);
-    found.class
 }
 
 /// Returns what is told of a command of the person's that was started.

@@ -8,6 +8,7 @@ use super::cause::add_cause;
 use super::{EventPrinter, TaskExit};
 use crate::agent::{self, AgentHandle};
 use crate::cli::shell::event_line;
+use crate::cli::{complain_of_unsaved, out};
 use crate::messages::agent as say;
 use crate::proposal::units;
 use crate::protocol::{Cause, EventBody};
@@ -18,7 +19,8 @@ impl EventPrinter {
     /// # Errors
     /// When standard output cannot be written.
     pub(super) async fn end(&mut self, mut handle: AgentHandle) -> io::Result<()> {
-        let mut ended = std::pin::pin!(agent::ended(handle.done));
+        let mut ended = std::pin::pin!(agent::ended(handle.held_up, handle.done, out::complain));
+        let mut end = None;
         let mut told = Ok(());
         while told.is_ok() {
             tokio::select! {
@@ -26,12 +28,22 @@ impl EventPrinter {
                     Some(event) => told = self.late(event.body),
                     None => break,
                 },
-                () = &mut ended => break,
+                how = &mut ended => {
+                    end = Some(how);
+                    break;
+                }
             }
         }
         while let Ok(event) = handle.events.try_recv() {
             told = told.and_then(|()| self.late(event.body));
         }
+        // Nobody who still tells something is held up.
+        handle.events.close();
+        let end = match end {
+            Some(end) => end,
+            None => ended.await,
+        };
+        complain_of_unsaved(&end);
         match told.and_then(|()| self.finish()) {
             // Nobody reads on: what was done stays done.
             Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -87,6 +87,9 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
         // Into the requested session, or none.
         if let Some(prompt) = prompt.take_if(|_| printer.opened) {
             say(Command::Submit(prompt));
+            // An interrupt that came before it met no turn.
+            stopped = stopped.or_else(|| signals.try_recv().ok());
+            stopped.map(|_| say(Command::Interrupt));
         }
         if let Some(question) = step.question {
             let asking = tokio::task::spawn_blocking(move || question.ask());
@@ -99,14 +102,13 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
                 },
             }
         }
-        match step.exit {
-            Some(TaskExit::Interrupted) => {
-                let by = stopped.or_else(|| signals.try_recv().ok());
-                break Ok(by.unwrap_or(TaskExit::Interrupted));
-            }
-            Some(exit) => break Ok(exit),
-            None => {}
+        let Some(exit) = step.exit else { continue };
+        if exit != TaskExit::Interrupted && !step.returned {
+            break Ok(exit);
         }
+        // A message that a signal kept from being sent did not fail.
+        let by = stopped.or_else(|| signals.try_recv().ok());
+        break by.map_or(Ok(exit), |by| printer.done("interrupted", "", by));
     };
     say(Command::Shutdown);
     printer.end(handle).await?;
@@ -120,6 +122,8 @@ struct StepDone {
     /// The question to the person.
     question: Option<ApprovalRequest>,
     exit: Option<TaskExit>,
+    /// The message was not sent.
+    returned: bool,
 }
 
 struct EventPrinter {
@@ -229,10 +233,8 @@ impl EventPrinter {
             EventBody::Notice(notice) => self.notice(&notice)?,
             EventBody::Returned(_, why) => {
                 self.notice(&Notice::new(Level::Error, &why, ""))?;
-                return Ok(StepDone {
-                    exit: Some(self.done("failed", &why, TaskExit::Failed)?),
-                    ..StepDone::default()
-                });
+                let exit = Some(self.done("failed", &why, TaskExit::Failed)?);
+                return Ok(StepDone { exit, returned: true, ..StepDone::default() });
             }
             // A model that only reads has no tools to change anything with.
             EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() && !self.plan => {
@@ -390,12 +392,7 @@ impl EventPrinter {
     }
 
     fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {
-        let word = match level {
-            Level::Info => "info",
-            Level::Warning => "warning",
-            Level::Error => "error",
-            Level::Broken => "broken",
-        };
+        let word = level.word();
         // No command of the screen can be typed here.
         let is_other = detail == messages::agent::chooses_another();
         let detail = if is_other { messages::agent::chooses_another_here() } else { detail };

@@ -13,7 +13,8 @@ use super::target::{CodeTarget, SourceTree, folder};
 /// Returns why a name cannot stand in these bytes of a file.
 pub fn misfit(file: &SourceFile, at: &Range<usize>, name: &str) -> Option<&'static str> {
     let leaf = file.syntax().root.descendant_for_byte_range(at.start, at.end)?;
-    let is_tag = above(leaf, 1).starts_with("jsx_") && leaf.kind() == "identifier";
+    const TAGS: [&str; 3] = ["jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"];
+    let is_tag = TAGS.contains(&above(leaf, 1)) && leaf.kind() == "identifier";
     if is_tag && name.starts_with(char::is_lowercase) {
         return Some("a tag of JSX that begins with a small letter is one of HTML");
     }
@@ -107,5 +108,21 @@ impl CodeTarget {
             }
         };
         alike.filter(|(at, _)| adds(*at)).map(|(_, node)| node.name_at.start).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_small_letter_stands_everywhere_but_in_a_tag() {
+        let text = "const view = <Row onPick={save}>{count}<Cell /></Row>;\n";
+        let file = SourceFile::read("a.tsx", text.as_bytes()).expect("read");
+        let fits = |word: &str| {
+            let start = text.find(word).expect("there");
+            misfit(&file, &(start..start + word.len()), "small").is_none()
+        };
+        assert_eq!(["save", "count", "Row", "Cell"].map(fits), [true, true, false, false]);
     }
 }

@@ -100,9 +100,10 @@ pub(super) fn own_wire(provider: &str) -> &'static str {
     super::WIRES.iter().find(|wire| **wire == provider).copied().unwrap_or("chat")
 }
 
-/// Returns the URL that `OLLAMA_HOST` names as Ollama's own client reads it: with or without scheme and port. An
-/// address to listen on is that of this computer.
+/// Returns the URL that `OLLAMA_HOST` names as Ollama's own client reads it: with or without scheme, port and the quotes
+/// of a file of variables. An address to listen on is that of this computer.
 fn ollama_url(host: &str) -> Option<String> {
+    let host = host.trim().trim_matches(['"', '\'']);
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (name, port) = match authority.rsplit_once(':') {

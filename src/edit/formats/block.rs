@@ -7,6 +7,7 @@ use crate::edit::op::{Edit, Op};
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::stream::context::ReaderContext;
 use crate::edit::stream::paths;
+use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::Fence;
 
 /// The contents of a block.
@@ -37,8 +38,62 @@ pub(super) fn held<'t>(path: &str, content: &'t str, fence: &Fence, ctx: &Reader
             return Held::Commands;
         }
     }
+    let may_repeat = !is_prose(path) && text.is_none_or(|text| !text.contains("```"));
+    if may_repeat && let Some(inner) = inner_file(content, Some(path), &ctx.known) {
+        return Held::Files(vec![(inner.path, inner.text)]);
+    }
     let others = ctx.known.iter().any(|k| !paths::same_path(path, &k.path));
     others.then(|| several(path, content, ctx)).flatten().map_or(Held::Text, Held::Files)
+}
+
+/// A file in a block that repeats the instructions, or what was asked, above it.
+#[derive(Debug)]
+pub(super) struct InnerFile<'t> {
+    pub path: String,
+    pub text: &'t str,
+    pub fence: Fence,
+    /// False: the line that closed the block around it is its own.
+    pub is_closed: bool,
+}
+
+/// Returns the file, in play or the block's `own`, in a block that repeats something first: under the file's path a fence of
+/// its own opens, and nothing follows its end. A diff is no text of a file.
+pub(super) fn inner_file<'t>(content: &'t str, own: Option<&str>, known: &[KnownFile]) -> Option<InnerFile<'t>> {
+    let mut above: Option<String> = None;
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        at += line.len();
+        if line.trim().is_empty() {
+            continue;
+        }
+        match (above.take(), Fence::open(line.trim_end())) {
+            (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
+                let (text, is_closed) = inner_text(&content[at..], &fence)?;
+                return Some(InnerFile { path, text, fence, is_closed });
+            }
+            _ => {
+                let is_it =
+                    |path: &String| known.iter().map(|k| k.path.as_str()).chain(own).any(|p| paths::same_path(path, p));
+                above = paths::path_line(line, known).filter(is_it);
+            }
+        }
+    }
+    None
+}
+
+/// Returns the text inside a fence, where nothing follows it, and whether a line of its own closes it.
+fn inner_text<'t>(text: &'t str, fence: &Fence) -> Option<(&'t str, bool)> {
+    if matches!(fence.language().as_str(), "diff" | "patch") {
+        return None;
+    }
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if fence.closed_by(line.trim_end()) {
+            return text[at + line.len()..].trim().is_empty().then_some((&text[..at], true));
+        }
+        at += line.len();
+    }
+    Some((text, false))
 }
 
 /// Returns the edit of the lines that the range behind a path names; `None` where the block holds the whole file all the
@@ -224,7 +279,6 @@ fn is_like(text: &str, file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::stream::KnownFile;
 
     #[test]
     fn lines_that_a_file_does_not_have_are_no_range_of_it() {

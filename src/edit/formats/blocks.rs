@@ -109,7 +109,8 @@ impl Blocks {
             let (search, replace) = (self.search.join("\n"), replace.join("\n"));
             Op::Replace { search, replace, shape: SearchShape::Lines, all: false }
         };
-        Edit { path: self.path.clone(), op, format: Format::BLOCKS, by: Format::BLOCKS.name().to_string(), whole }
+        let edit = Edit::new("", op, Format::BLOCKS, Format::BLOCKS.name());
+        Edit { path: self.path.clone(), whole, ..edit }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::block::{InnerFile, inner_file};
 use super::whole::{BlockPath, closed_at_end, emit};
 use crate::edit::format::Format;
-use crate::edit::path::may_name;
-use crate::edit::place::elided_definitions;
+use crate::edit::path::{is_prose, may_name};
+use crate::edit::place::{elided_definitions, is_diff_of};
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::ReaderContext;
 use crate::edit::stream::paths;
@@ -28,20 +29,28 @@ pub(in crate::edit) struct Surroundings {
 const FEW: usize = 3;
 
 /// Adds an edit for a block of code that is the text of a file in play, or of a part of it; any other is kept as unread.
-/// `closed`: a line closed it; else the answer ended.
+/// `closed`: a line closed it; else the answer ended. Returns whether that line closed a file inside of the block, and one
+/// of the block itself is yet to come.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,
     near: &Surroundings,
     closed: bool,
     ctx: &mut ReaderContext,
-) {
+) -> bool {
     let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
     let content = lines.collect::<String>();
     let at_end = closed_at_end(&content, fence).filter(|_| !closed);
     let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
     let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
-    let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
+    let is_its_own = |inner: &InnerFile| {
+        let other = near.path.as_deref().filter(|path| !paths::same_path(path, &inner.path));
+        other.is_none_or(|path| !near.titled && !is_prose(path))
+    };
+    if let Some(inner) = inner_file(content, None, &ctx.known).filter(is_its_own) {
+        from_inner(&inner, near, closed, may_quote, ctx);
+        return closed && !inner.is_closed;
+    }
     let path = near.path.as_deref().map(|path| paths::without_side(path, &ctx.known));
     let (title, content) = titled_inside(content, path, &ctx.known);
     let (path, titled) = (title.as_deref().or(path), near.titled || title.is_some());
@@ -51,9 +60,7 @@ pub(in crate::edit) fn from_code(
     let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
     // A model that has tools for its changes may only quote the file, or a part of it.
     let is_expected = ctx.expected != Some(Format::TOOLS);
-    if let Some((path, inner)) = inner {
-        emit(&BlockPath { path: &path, range: None }, inner, fence, closed, ctx);
-    } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
+    if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
         let path = file.path.clone();
         let complete = closed && (is_expected || (nearly_all && titled));
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
@@ -63,21 +70,39 @@ pub(in crate::edit) fn from_code(
         && path.is_some()
         && let Some(file) = ctx.known.iter().enumerate().find(|(at, file)| named(file) && changes(*at, content, ctx))
     {
-        // Where a part goes, a person decides.
+        // Where a part goes, a person decides; the lines of a diff say it themselves.
         let path = file.1.path.clone();
-        emit(&BlockPath { path: &path, range: near.range }, content, fence, is_expected, ctx);
+        let complete = is_expected || is_diff_of(&file.1.text, content);
+        emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else {
         let (path, said) = (path.map(str::to_string), near.said.clone());
         let (info, content) = (fence.info.clone(), content.to_string());
         ctx.unread.push(UnreadBlock { path, titled, said, info, content });
     }
+    false
+}
+
+/// Adds an edit for a file inside of a block, whose other lines are none of it. Where another form is asked for (`may_quote`)
+/// it must be like the file.
+fn from_inner(inner: &InnerFile, near: &Surroundings, closed: bool, may_quote: bool, ctx: &mut ReaderContext) {
+    let named = |k: &KnownFile| paths::same_path(&inner.path, &k.path);
+    let like = resembled(inner.text, &inner.fence, ctx, named).map(|(_, nearly_all)| nearly_all);
+    if !may_quote || like.is_some() {
+        let complete = closed && (ctx.expected != Some(Format::TOOLS) || like == Some(true));
+        return emit(&BlockPath { path: &inner.path, range: None }, inner.text, &inner.fence, complete, ctx);
+    }
+    let (path, said, content) = (Some(inner.path.clone()), near.said.clone(), inner.text.to_string());
+    ctx.unread.push(UnreadBlock { path, titled: false, said, info: inner.fence.info.clone(), content });
 }
 
 /// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several between
-/// lines that leave something out, or where the file is so short that none of its lines need stay.
+/// lines that leave something out, by the lines of a diff, or where the file is so short that none of its lines need stay.
 fn changes(at: usize, content: &str, ctx: &ReaderContext) -> bool {
     let text = &*ctx.known[at].text;
-    if changes_definition(text, content) || elided_definitions(text, content).is_some_and(|(new, _)| new != text) {
+    if changes_definition(text, content)
+        || is_diff_of(text, content)
+        || elided_definitions(text, content).is_some_and(|(new, _)| new != text)
+    {
         return true;
     }
     let solid = ctx.lines(at).map_or(0, |lines| lines.solid);
@@ -106,39 +131,6 @@ fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) 
         bare && own && path.is_none_or(|path| paths::same_path(path, title))
     });
     if title.is_some() { (title, rest) } else { (None, content) }
-}
-
-/// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
-/// of its own opens, and nothing follows its end. A diff is no text of a file.
-fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
-    let mut above: Option<String> = None;
-    let mut at = 0;
-    for line in content.split_inclusive('\n') {
-        at += line.len();
-        let fence = Fence::open(line.trim_end()).filter(|f| !f.info.is_empty());
-        match (above.take(), fence) {
-            (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
-                return inner_text(&content[at..], &fence).map(|text| (path, text));
-            }
-            _ => above = paths::path_line(line, known).filter(|p| known.iter().any(|k| paths::same_path(p, &k.path))),
-        }
-    }
-    None
-}
-
-/// Returns the text inside a fence, where nothing follows it.
-fn inner_text<'t>(text: &'t str, fence: &Fence) -> Option<&'t str> {
-    if matches!(fence.language().as_str(), "diff" | "patch") {
-        return None;
-    }
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if fence.closed_by(line.trim_end()) {
-            return text[at + line.len()..].trim().is_empty().then_some(&text[..at]);
-        }
-        at += line.len();
-    }
-    Some(text)
 }
 
 /// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a

@@ -310,7 +310,7 @@ fn add(id: EditId, named: &BlockPath, content: &str, fence: &Fence, complete: bo
         Err(why) => return ctx.dropped(id, why.to_string()),
     }
     match held(path, content, fence, ctx) {
-        Held::Text => ctx.done(id, whole(path, content, complete)),
+        Held::Text => ctx.done_whole(id, whole(path, content, complete)),
         Held::Commands => ctx.dropped(id, COMMANDS.to_string()),
         Held::Files(files) => {
             for (at, (path, text)) in files.iter().enumerate() {

@@ -337,7 +337,10 @@ impl Xml {
             |name: &str| text(name)?.trim().parse::<usize>().map_err(|_| format!("<{name}> is not a line number"));
         let path = text("path").ok().filter(|p| !p.is_empty());
         let whole = self.fields.iter().all(|f| f.whole);
-        let edit = |op, format: Format| Edit { path: path.clone(), op, format, by: format.name().to_string(), whole };
+        let edit = |op, format: Format| {
+            let edit = Edit::new("", op, format, format.name());
+            Edit { path: path.clone(), whole, ..edit }
+        };
         let op = match self.kind {
             Element::Replace if let Some(diff) = field("diff") => {
                 return blocks::inside(&diff.text, path.as_deref(), whole);

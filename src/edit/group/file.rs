@@ -1,8 +1,9 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::earlier::{PastChanges, made, stands_since};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
@@ -48,6 +49,8 @@ pub struct GroupRules {
     pub known: Vec<KnownFile>,
     /// Joins edits of a file as it was read with the file as it is.
     pub merger: Merger,
+    /// The changes made to files before, by path: an edit whose effect stands since is [`EditStatus::Made`].
+    pub past: HashMap<String, PastChanges>,
 }
 
 /// The state of a file in the middle of a run.
@@ -78,6 +81,8 @@ pub(super) struct File {
     pub by: Vec<String>,
     /// The other end of a move, by index.
     pub moved: Option<(usize, MoveEnd)>,
+    /// True if an edit is the file as it was before those that change it.
+    pub is_quoted: bool,
     pub out: bool,
 }
 
@@ -167,6 +172,7 @@ impl File {
             placed: Vec::new(),
             by: Vec::new(),
             moved: None,
+            is_quoted: false,
             out: false,
         }
     }
@@ -190,20 +196,23 @@ impl File {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
         let status = match &edit.op {
-            Op::Delete => self.delete()?,
-            Op::DeleteText(hunks) => self.delete_text(hunks)?,
+            Op::Delete => self.delete(rules)?,
+            Op::DeleteText(hunks) => self.delete_text(hunks, rules)?,
             Op::Mode { mode } => self.set_mode(*mode)?,
             Op::Write { content } => self.make(content, (index, edit), rules)?,
             Op::Overwrite { content } => self.write(content, (index, edit), true, rules)?,
             _ => self.place(index, edit, rules)?,
         };
-        self.by.push(edit.by.clone());
+        if status != EditStatus::Made {
+            self.by.push(edit.by.clone());
+        }
         Ok(status)
     }
 
-    fn delete(&mut self) -> Result<EditStatus, String> {
+    fn delete(&mut self, rules: &GroupRules) -> Result<EditStatus, String> {
         if matches!(self.now, FileState::Gone) {
-            return Err(self.absent());
+            let is_deleted = !self.before.is_absent() || rules.past.get(&self.path).is_some_and(|past| past.deleted);
+            return if is_deleted { Ok(EditStatus::Made) } else { Err(self.absent()) };
         }
         if self.moved.is_some() {
             return Err("it is moved here in the same go. Delete it where it is now.".to_string());
@@ -214,12 +223,12 @@ impl File {
     }
 
     /// Deletes the file if these hunks remove all of its text.
-    fn delete_text(&mut self, hunks: &[PatchHunk]) -> Result<EditStatus, String> {
+    fn delete_text(&mut self, hunks: &[PatchHunk], rules: &GroupRules) -> Result<EditStatus, String> {
         match &self.now {
             FileState::Text { encoding, text } if !place::removes_all(hunks, *encoding, text) => {
                 Err(NOT_ALL.to_string())
             }
-            _ => self.delete(),
+            _ => self.delete(rules),
         }
     }
 
@@ -229,7 +238,10 @@ impl File {
             FileState::Other(_) => {
                 return Err("it is a link, which has no permissions of its own, or too large to be edited.".to_string());
             }
-            FileState::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
+            FileState::Text { .. } if self.mode == Some(mode) => {
+                let is_new = self.before.mode() != Some(mode);
+                return Ok(if is_new { EditStatus::Made } else { EditStatus::Same });
+            }
             FileState::Text { .. } => self.mode = Some(mode),
         }
         Ok(EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }))
@@ -237,8 +249,12 @@ impl File {
 
     /// Makes a new file; one that exists may be replaced only in a session, and not by `writeFile` of a patch.
     fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &GroupRules) -> Result<EditStatus, String> {
-        if matches!(&self.now, FileState::Text { text, .. } if !text.is_empty()) {
+        if let FileState::Text { text, .. } = &self.now
+            && !text.is_empty()
+        {
+            let is_made = || self.has_changed(rules) && place::made(content, edit, &self.path).text == *text;
             match edit.format {
+                _ if self.seen && is_made() => return Ok(EditStatus::Made),
                 Format::BLOCKS => return Err(NOT_NEW.to_string()),
                 Format::TOOLS => return Err(EXISTS.to_string()),
                 _ if rules.all_or_nothing => return Err(EXISTS.to_string()),
@@ -267,6 +283,10 @@ impl File {
             FileState::Text { encoding, text } => {
                 let new = place::whole(text, content, edit, &self.path)?;
                 if new.text == *text {
+                    return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
+                }
+                if edit.format == Format::WHOLE && self.is_as_before(&new.text) {
+                    self.quote();
                     return Ok(EditStatus::Same);
                 }
                 (*encoding, new)
@@ -289,6 +309,22 @@ impl File {
         Ok(EditStatus::Placed(found))
     }
 
+    /// Returns whether edits of this run, or of the present turn, have changed it.
+    fn has_changed(&self, rules: &GroupRules) -> bool {
+        !self.steps.is_empty() || rules.past.get(&self.path).is_some_and(|past| past.in_turn)
+    }
+
+    /// Returns whether a text is that of the file before edits of this run changed it.
+    fn is_as_before(&self, text: &str) -> bool {
+        !self.steps.is_empty() && self.before.bytes().is_some_and(|before| bytes::decode(before).1 == text)
+    }
+
+    /// Leaves what is placed to a person: whether it is meant is not certain.
+    fn quote(&mut self) {
+        self.is_quoted = true;
+        self.placed.iter_mut().for_each(|placed| placed.found = quoted());
+    }
+
     /// Returns the only file of this name in another folder, which a block with a whole new file may mean.
     fn meant_instead(&self, edit: &Edit) -> Option<&str> {
         let [file] = self.instead.as_slice() else { return None };
@@ -306,7 +342,11 @@ impl File {
         };
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
         let target = TargetText { text, encoding, base: &before, steps: &self.steps };
-        let Done { mut stages, mut found } = place::edit(&target, edit).map_err(|why| match self.steps.is_empty() {
+        let done = place::edit(&target, edit);
+        if self.is_made(edit, (text, &before, encoding), &done, rules) {
+            return Ok(EditStatus::Made);
+        }
+        let Done { mut stages, mut found, .. } = done.map_err(|why| match self.steps.is_empty() {
             true => why,
             false => on_disk(&before, encoding, edit).unwrap_or(why),
         })?;
@@ -333,6 +373,24 @@ impl File {
         stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = FileState::Text { encoding, text: new };
         Ok(EditStatus::Placed(found))
+    }
+
+    /// Returns whether the effect of an edit stands: in the present text around the place that it has there, or since an
+    /// earlier text.
+    fn is_made(
+        &self,
+        edit: &Edit,
+        (text, before, encoding): (&str, &str, Encoding),
+        done: &Result<Done, String>,
+        rules: &GroupRules,
+    ) -> bool {
+        if done.as_ref().is_ok_and(|done| done.stands && done.stages.is_empty()) {
+            return true;
+        }
+        let past = rules.past.get(&self.path).into_iter().flat_map(|past| past.texts.iter().rev());
+        let earlier = Some(before).filter(|_| !self.steps.is_empty()).into_iter().chain(past.map(|text| &**text));
+        let sure = done.as_ref().ok().filter(|done| done.found.rung != Rung::Inexact && made(text, done) != text);
+        stands_since(earlier, text, (edit, encoding), sure)
     }
 
     /// Keeps in mind where one stage of an edit changed the text.
@@ -400,6 +458,11 @@ const NOT_ALL: &str = "the patch deletes it, but the lines that the patch remove
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
 const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
+/// Returns how sure edits are beside which the answer has the file as it was.
+pub(super) fn quoted() -> PlaceMatch {
+    PlaceMatch { rung: Rung::Inexact, detail: Some("the answer holds the file as it is, too".to_string()) }
+}
+
 /// The reason why a person decides about text of another encoding than its file.
 const AS_UTF8: &str = "the file is not UTF-8; the new text goes into it as UTF-8";
 const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";

@@ -192,7 +192,7 @@ fn join(path: &str, now: &State, outcome: &mut EditOutcome, merger: &Merger) -> 
 fn found(own: &[&EditResult]) -> Option<PlaceMatch> {
     let all = own.iter().map(|result| match &result.status {
         EditStatus::Placed(found) => Some(Some(found)),
-        EditStatus::Same => Some(None),
+        EditStatus::Same | EditStatus::Made => Some(None),
         _ => None,
     });
     let all: Option<Vec<Option<&PlaceMatch>>> = all.collect();

@@ -1,13 +1,16 @@
 //! A run of edits on evolving texts: one text for each file, one change for each file, one result for each edit.
 
+mod earlier;
 mod file;
 mod joined;
 
 use std::collections::{BTreeMap, HashSet};
 
+pub use earlier::PastChanges;
 pub use file::{Current, GroupRules, Lookup};
 
-use self::file::{File, FileState, MoveEnd};
+use self::earlier::is_same;
+use self::file::{File, FileState, MoveEnd, quoted};
 use super::bytes::decode;
 use super::format::Format;
 use super::op::{Edit, Op};
@@ -19,7 +22,7 @@ use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 #[cfg(test)]
 mod tests;
 
-/// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
+/// Places a run of edits, each in the text that those before it left; one that is among those before it is made once. A file in which one edit could not be
 /// placed is left out whole; the others go ahead (unless the rules say all or nothing). Where a file changed since the
 /// model read it, an edit goes to the place that it has in the text that was read: what stands elsewhere in the file as
 /// it is now may only look the same.
@@ -40,14 +43,24 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
                 Err(why) => (name, EditStatus::Failed(why)),
                 Ok(file) => {
                     home.push(file);
+                    let before = edits.iter().zip(&results).zip(&homes);
+                    let same =
+                        before.filter(|((one, _), home)| home.first() == Some(&file) && is_same(&one.op, &edit.op));
+                    let again = same.map(|((_, result), _)| result).find_map(EditResult::again);
                     let status = match &edit.op {
+                        _ if let Some(status) = again => Ok(status),
                         op if *op != Op::Delete
                             && let Some(why) = &group.files[file].withheld =>
                         {
                             Err(why.clone())
                         }
-                        _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(EditStatus::Example),
-                        Op::Move { to } => group.relocate(file, to, edit, &mut home),
+                        _ if group.files[file].is_gone()
+                            && !rules.past.contains_key(&group.files[file].path)
+                            && is_example(&name, &edit.op) =>
+                        {
+                            Ok(EditStatus::Example)
+                        }
+                        Op::Move { to } => group.relocate((file, to), edit, &mut home, rules),
                         _ => group.files[file].change(index, edit, rules),
                     };
                     (group.files[file].path.clone(), status.unwrap_or_else(EditStatus::Failed))
@@ -180,11 +193,20 @@ impl Group<'_, '_> {
         }
     }
 
-    fn relocate(&mut self, from: usize, to: &str, edit: &Edit, home: &mut Vec<usize>) -> Result<EditStatus, String> {
+    fn relocate(
+        &mut self,
+        (from, to): (usize, &str),
+        edit: &Edit,
+        home: &mut Vec<usize>,
+        rules: &GroupRules,
+    ) -> Result<EditStatus, String> {
         let target = self.open(to)?;
         home.push(target);
         if from == target {
             return Err("a file cannot be moved to its own path. Name another one.".to_string());
+        }
+        if self.is_moved(from, target, rules) {
+            return Ok(EditStatus::Made);
         }
         if !matches!(self.files[target].now, FileState::Gone) {
             return Err(format!(
@@ -209,7 +231,15 @@ impl Group<'_, '_> {
         Ok(EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
-    /// Marks what must not happen because something else failed.
+    /// Returns whether a file is moved there already, in this run or before.
+    fn is_moved(&self, from: usize, target: usize, rules: &GroupRules) -> bool {
+        let (file, end) = (&self.files[from], &self.files[target]);
+        let past = || rules.past.get(&file.path).and_then(|past| past.moved.as_ref());
+        file.moved == Some((target, MoveEnd::From))
+            || file.is_gone() && !end.is_gone() && past().is_some_and(|to| *to == end.path)
+    }
+
+    /// Marks what must not happen because something else failed, and what is not certain.
     fn leave_out(&mut self, results: &mut [EditResult], homes: &[Vec<usize>], all: bool) {
         let failed = |r: &EditResult| matches!(r.status, EditStatus::Failed(_) | EditStatus::Doubted(_));
         let any = results.iter().any(failed);
@@ -229,6 +259,11 @@ impl Group<'_, '_> {
             self.files.iter_mut().for_each(|f| f.out = true);
         }
         for (result, home) in results.iter_mut().zip(homes) {
+            if let EditStatus::Placed(found) = &mut result.status
+                && home.iter().any(|i| self.files[*i].is_quoted)
+            {
+                *found = quoted();
+            }
             if result.ok() && home.iter().any(|i| self.files[*i].out) {
                 result.status = EditStatus::LeftOut;
             }

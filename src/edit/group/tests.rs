@@ -398,3 +398,239 @@ fn edits_that_overlap_are_joined_or_refused() {
     assert!(!outcome.ok() && outcome.changes.is_empty(), "{}", outcome.text());
     assert!(outcome.text().contains("Send both as one change"), "{}", outcome.text());
 }
+
+/// Hunks of one file, as a diff in a text has them.
+fn diff(path: &str, header: Option<[(usize, usize); 2]>, body: &str) -> Edit {
+    let body = body.lines().map(str::to_string).collect();
+    Edit::new(path, Op::Hunks(vec![PatchHunk { header, body, ..PatchHunk::default() }]), Format::PATCH, "patch")
+}
+
+fn block(path: &str, search: &str, with: &str) -> Edit {
+    let op = Op::Replace { search: search.into(), replace: with.into(), shape: SearchShape::Lines, all: false };
+    Edit::new(path, op, Format::BLOCKS, "blocks")
+}
+
+fn whole(path: &str, content: &str) -> Edit {
+    Edit::new(path, Op::Overwrite { content: content.into() }, Format::WHOLE, "whole")
+}
+
+fn made(outcome: &EditOutcome) -> Vec<bool> {
+    outcome.results.iter().map(|result| result.status == EditStatus::Made).collect()
+}
+
+const CALC: &str = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n";
+
+/// Lists changes, each in every form, with the text they make.
+fn forms() -> Vec<(String, Vec<Edit>)> {
+    let sys = CALC.replace("import os\n", "import os\nimport sys\n");
+    let h = CALC.replace("def g", "def h():\n    return 3\n\n\ndef g");
+    let (twenty, gone) = (CALC.replace("return 2", "return 20"), CALC.replace("def f():\n    return 1\n\n\n", ""));
+    vec![
+        (
+            sys.clone(),
+            vec![
+                replace("a.py", "import os\n", "import os\nimport sys\n"),
+                block("a.py", "import os", "import os\nimport sys"),
+                diff("a.py", None, " import os\n+import sys\n \n \n def f():"),
+                diff("a.py", Some([(1, 3), (1, 4)]), " import os\n+import sys\n \n "),
+                whole("a.py", &sys),
+            ],
+        ),
+        (
+            h.clone(),
+            vec![
+                replace("a.py", "def g():", "def h():\n    return 3\n\n\ndef g():"),
+                block("a.py", "def g():", "def h():\n    return 3\n\n\ndef g():"),
+                diff("a.py", None, "+def h():\n+    return 3\n+\n+\n def g():\n     return 2"),
+                whole("a.py", &h),
+            ],
+        ),
+        (
+            twenty.clone(),
+            vec![
+                replace("a.py", "return 2", "return 20"),
+                block("a.py", "    return 2", "    return 20"),
+                diff("a.py", None, " def g():\n-    return 2\n+    return 20"),
+                diff("a.py", None, "-    return 2\n+    return 20"),
+                whole("a.py", &twenty),
+            ],
+        ),
+        (
+            gone.clone(),
+            vec![
+                replace("a.py", "def f():\n    return 1\n\n\n", ""),
+                diff("a.py", None, " import os\n \n \n-def f():\n-    return 1\n-\n-\n def g():"),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_change_in_two_forms_is_made_once() {
+    for (after, forms) in forms() {
+        for (one, other) in forms.iter().flat_map(|one| forms.iter().map(move |other| (one, other))) {
+            let outcome = run(&[one.clone(), other.clone()], &[("a.py", CALC)], false);
+            assert_eq!(made(&outcome), [false, true], "{one:?}\n{other:?}\n{}", outcome.text());
+            assert_eq!(outcome.changes[0].after.text(), Some(after.as_str()), "{one:?}\n{other:?}");
+        }
+    }
+}
+
+/// An answer that reports what an earlier one changed.
+#[test]
+fn a_change_that_stands_is_not_made_again() {
+    let past = PastChanges { texts: vec![CALC.into()], in_turn: true, ..PastChanges::default() };
+    for (after, forms) in forms() {
+        let mut lookup = |path: &str| {
+            let (path, state) = (path.to_string(), State::file(after.as_bytes()));
+            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let past = [("a.py".to_string(), past.clone())].into_iter().collect();
+        let rules = GroupRules { past, ..GroupRules::default() };
+        for form in forms {
+            let outcome = apply(std::slice::from_ref(&form), &mut lookup, &rules);
+            assert!(made(&outcome) == [true] && outcome.changes.is_empty(), "{form:?}\n{}", outcome.text());
+        }
+    }
+    // What only adds stands without a past.
+    let after = forms().swap_remove(0).0;
+    let outcome = run(&[block("a.py", "import os", "import os\nimport sys")], &[("a.py", &after)], false);
+    assert!(made(&outcome) == [true] && outcome.text().contains("already done"), "{}", outcome.text());
+}
+
+#[test]
+fn what_was_taken_back_or_added_between_does_not_stand() {
+    let apply_to = |now: &str, edit: Edit| {
+        let mut lookup = |path: &str| {
+            let (path, state) = (path.to_string(), State::file(now.as_bytes()));
+            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let texts = vec![CALC.into(), now.replace("return 1", "return 7").into()];
+        let past = PastChanges { texts, in_turn: true, ..PastChanges::default() };
+        let rules = GroupRules { past: [("a.py".to_string(), past)].into_iter().collect(), ..GroupRules::default() };
+        apply(&[edit], &mut lookup, &rules).changes.first().and_then(|change| change.after.text().map(str::to_string))
+    };
+    let twenty = CALC.replace("return 2", "return 20");
+    assert_eq!(apply_to(CALC, replace("a.py", "    return 2", "    return 20")), Some(twenty));
+    let between = CALC.replace("import os\n", "import os\nimport re\nimport sys\n");
+    assert_eq!(apply_to(&between, replace("a.py", "import os\n", "import os\nimport sys\n")), None);
+}
+
+#[test]
+fn files_are_made_deleted_and_moved_once() {
+    let (new, delete) = (
+        Edit::new("n.py", Op::Write { content: "x = 1\n".into() }, Format::TOOLS, "writeFile"),
+        Edit::new("a.py", Op::Delete, Format::TOOLS, "deleteFile"),
+    );
+    let to = Edit::new("a.py", Op::Move { to: "c.py".into() }, Format::TOOLS, "moveFile");
+    for edit in [&new, &delete, &to] {
+        let once = run(std::slice::from_ref(edit), &[("a.py", CALC)], false);
+        let twice = run(&[edit.clone(), edit.clone()], &[("a.py", CALC)], false);
+        assert_eq!((made(&twice), &twice.changes), (vec![false, true], &once.changes), "{edit:?}");
+    }
+    // In answers one after the other.
+    let past = |deleted: bool, moved: Option<&str>| {
+        let past = PastChanges { deleted, moved: moved.map(Into::into), in_turn: true, ..PastChanges::default() };
+        GroupRules { past: [("a.py".to_string(), past)].into_iter().collect(), ..GroupRules::default() }
+    };
+    let again = |edit: &Edit, rules: &GroupRules| {
+        let mut lookup = |path: &str| {
+            let state = if path == "c.py" { State::file(CALC.as_bytes()) } else { State::Absent };
+            Ok(Current { path: path.into(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        made(&apply(std::slice::from_ref(edit), &mut lookup, rules)) == [true]
+    };
+    assert!(again(&delete, &past(true, None)) && !again(&delete, &GroupRules::default()));
+    assert!(again(&to, &past(false, Some("c.py"))) && !again(&to, &past(false, Some("d.py"))));
+}
+
+/// Edits that are alike and are none of them the same.
+#[test]
+fn edits_that_differ_are_all_made() {
+    let twice = "def a():\n    x = 1\n\n\ndef b():\n    x = 1\n";
+    let with = |name: &str| block("m.py", &format!("def {name}():\n    x = 1"), &format!("def {name}():\n    x = 2"));
+    let outcome = run(&[with("a"), with("b")], &[("m.py", twice)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(twice.replace('1', "2").as_str()), "{}", outcome.text());
+    let at = |old, new| diff("m.py", Some([(old, 1), (new, 2)]), "     x = 1\n+    y = 1");
+    let outcome = run(&[at(2, 2), at(6, 7)], &[("m.py", twice)], false);
+    assert!(outcome.ok(), "{}", outcome.text());
+    assert_eq!(outcome.changes[0].after.text(), Some(twice.replace("x = 1", "x = 1\n    y = 1").as_str()));
+    // All places, and an equal line by another search text.
+    let all = Op::Replace { search: "x = 1".into(), replace: "x = 10".into(), shape: SearchShape::Literal, all: true };
+    let outcome = run(&[Edit::new("m.py", all, Format::TOOLS, "replaceInFile")], &[("m.py", twice)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(twice.replace("x = 1", "x = 10").as_str()));
+    let more = replace("a", "tick()\nend()", "tick()\ntick()\nend()");
+    let outcome = run(&[replace("a", "end()", "tick()\nend()"), more], &[("a", "begin()\nend()\n")], false);
+    assert_eq!(outcome.changes[0].after.text(), Some("begin()\ntick()\ntick()\nend()\n"), "{}", outcome.text());
+}
+
+#[test]
+fn the_file_as_it_was_behind_its_change_leaves_that_to_a_person() {
+    let new = CALC.replace("return 2", "return 20");
+    let outcome = run(&[whole("a.py", &new), whole("a.py", CALC)], &[("a.py", CALC)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(new.as_str()));
+    assert_eq!((outcome.results[0].rung(), &outcome.results[1].status), (Some(Rung::Inexact), &EditStatus::Same));
+    let change = &outcome.changes[0];
+    assert!(change.hunks.iter().all(|hunk| change.needs_person(hunk).is_some()), "{:?}", change.hunks);
+    // In front of it, it is only quoted.
+    let outcome = run(&[whole("a.py", CALC), whole("a.py", &new)], &[("a.py", CALC)], false);
+    assert_eq!(outcome.results[1].rung(), Some(Rung::Exact));
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn line() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec!["a", "b", "c", "ab", "x = 1", "x = 10", "}", "", "  a", "end"])
+    }
+
+    fn edits() -> impl Strategy<Value = Vec<Edit>> {
+        let text = || prop::collection::vec(line(), 1..4).prop_map(|lines| lines.join("\n"));
+        let path = || prop::sample::select(vec!["a.py", "b.py", "./a.py"]);
+        let format = prop::sample::select(vec![Format::TOOLS, Format::BLOCKS, Format::WHOLE]);
+        let edit = (0..9_u8, path(), text(), text(), any::<bool>(), format).prop_map(
+            |(kind, path, search, new, all, format)| {
+                let shape = if all { SearchShape::Lines } else { SearchShape::Literal };
+                let op = match kind {
+                    0..4 => Op::Replace { search, replace: new, shape, all },
+                    4 => Op::Hunks(vec![PatchHunk {
+                        body: search
+                            .lines()
+                            .map(|l| format!(" {l}"))
+                            .chain(new.lines().map(|l| format!("+{l}")))
+                            .collect(),
+                        ..PatchHunk::default()
+                    }]),
+                    5 => Op::Overwrite { content: new },
+                    6 => Op::Write { content: new },
+                    7 => Op::Delete,
+                    _ => Op::Move { to: "c.py".into() },
+                };
+                Edit::new(path, op, format, "test")
+            },
+        );
+        prop::collection::vec(edit, 1..5)
+    }
+
+    proptest! {
+        /// An answer that says everything twice comes to the same as one that says it once.
+        #[test]
+        fn said_twice_is_done_once(edits in edits(), file in prop::collection::vec(line(), 1..8)) {
+            let file = file.join("\n") + "\n";
+            let run = |edits: &[Edit]| {
+                let mut lookup = |path: &str| {
+                    let path = path.strip_prefix("./").unwrap_or(path).to_string();
+                    let state = if path == "a.py" { State::file(file.as_bytes()) } else { State::Absent };
+                    Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+                };
+                let outcome = apply(edits, &mut lookup, &GroupRules::default());
+                let after = outcome.changes.into_iter().map(|change| (change.path, change.after));
+                after.collect::<BTreeMap<_, _>>()
+            };
+            let twice = [edits.as_slice(), &edits].concat();
+            prop_assert_eq!(run(&twice), run(&edits));
+        }
+    }
+}

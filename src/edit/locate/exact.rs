@@ -41,7 +41,7 @@ fn splits_mark(text: &str, range: &Range<usize>) -> bool {
 }
 
 /// Returns whether a match stands where its shape allows: between line ends, or at word boundaries.
-pub(super) fn fits(text: &str, range: &Range<usize>, shape: SearchShape) -> bool {
+pub(in crate::edit) fn fits(text: &str, range: &Range<usize>, shape: SearchShape) -> bool {
     match shape {
         SearchShape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
         SearchShape::Inline | SearchShape::Literal => {

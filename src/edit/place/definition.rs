@@ -16,7 +16,7 @@ pub(super) fn place(target: &TargetText, path: &str, name: &str, expect: &str, t
     file.expect(at, expect).map_err(|fault| fault.to_string())?;
     let new = code::replace(&file, at, text).map_err(|fault| fault.to_string())?;
     let splice = Splice { range: file.nodes[at].range.clone(), new: new.file.text[new.range].to_string() };
-    Ok(Done { stages: vec![vec![splice]], found: sure(true) })
+    Ok(Done { stages: vec![vec![splice]], found: sure(true), stands: false })
 }
 
 /// Says that this program reads no definitions.

@@ -2,10 +2,10 @@
 //! spaces.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{numbers, passage};
-use crate::edit::locate::indent;
+use crate::edit::locate::{Shift, indent};
 use crate::edit::path::is_prose;
 
 /// Returns a whole text without a fence around it, the language on its first line and the numbers of its lines; and
@@ -57,6 +57,24 @@ fn unnumbered(text: &str, old: Option<&str>, path: &str) -> Option<String> {
             (!is_data && is_code && numbers::of(text.lines().next()?)?.0 == 1).then_some(bare)
         }
     }
+}
+
+/// Returns a whole text without the indentation that all of its lines have, where most lines of the file stand in it so, and
+/// how far it was shifted. Documents may have all of their text indented.
+pub(super) fn shifted_back<'c>(content: Cow<'c, str>, old: &str, path: &str) -> (Cow<'c, str>, Option<Shift>) {
+    let is_solid = |line: &&str| !line.trim().is_empty();
+    let leads = content.lines().filter(is_solid).map(indent);
+    let shared = leads.min_by_key(|lead| lead.len()).unwrap_or_default().to_string();
+    let is_shifted = !shared.is_empty() && content.lines().filter(is_solid).all(|line| line.starts_with(&shared));
+    let own: Vec<&str> = old.lines().filter(is_solid).map(str::trim_end).collect();
+    if is_prose(path) || !is_shifted || own.iter().all(|line| line.starts_with([' ', '\t'])) {
+        return (content, None);
+    }
+    let shift = Shift::Remove(shared);
+    let text: String = content.split_inclusive('\n').map(|line| shift.apply(line)).collect();
+    let there: HashSet<&str> = text.lines().map(str::trim_end).collect();
+    let kept = own.iter().filter(|line| there.contains(*line)).count();
+    if kept * 2 > own.len() { (Cow::Owned(text), Some(shift)) } else { (content, None) }
 }
 
 /// Returns whether a line is the name of the language that files of this path are written in.

@@ -46,7 +46,7 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
             found = place.found;
         }
     }
-    Ok(Done { stages: vec![splices], found })
+    Ok(Done { stages: vec![splices], found, stands: false })
 }
 
 /// Returns a fitted replacement in which the lines that are those of the search text end in the white space that they have

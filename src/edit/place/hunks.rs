@@ -9,6 +9,7 @@ use super::fit;
 use super::left_out::leaves_out_of_part;
 use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
+use super::standing;
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{self, LocatedPlace, Miss, Search, SearchShape, Shift, folded_line, indent, is_dots};
@@ -17,14 +18,22 @@ use crate::proposal::{PlaceMatch, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
 pub(super) fn place(target: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
-    let mut done = Done { stages: Vec::new(), found: sure(true) };
+    let mut done = Done { stages: Vec::new(), found: sure(true), stands: false };
     let mut text = target.text.to_string();
     let mut after = 0;
     for (i, hunk) in hunks.iter().enumerate() {
+        if hunks[..i].contains(hunk) {
+            done.stands = true;
+            continue;
+        }
         let placer = Placer { text: &text, raw: target.encoding == Encoding::Raw, hunk, after };
         let explain =
             |why: String| if hunks.len() > 1 { format!("hunk {} of {}: {why}", i + 1, hunks.len()) } else { why };
         let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
+        if splices.is_empty() {
+            done.stands = true;
+            continue;
+        }
         if found.rung > done.found.rung || done.found.detail.is_none() && found.rung == done.found.rung {
             done.found = found;
         }
@@ -68,6 +77,7 @@ struct Placer<'a> {
     after: usize,
 }
 
+/// The splices of a hunk, and how its place was found; without splices: what it makes stands there already.
 type Splices = (Vec<Splice>, PlaceMatch);
 
 impl Placer<'_> {
@@ -159,6 +169,9 @@ impl Placer<'_> {
             return Ok(None);
         }
         let found = places.found.clone();
+        if self.stands(body, &search, &after, &places) {
+            return Ok(Some((Vec::new(), found)));
+        }
         let splices = match self.lines(body, &places) {
             Some(splices) => splices,
             None => {
@@ -167,6 +180,15 @@ impl Placer<'_> {
             }
         };
         Ok(Some((splices, found)))
+    }
+
+    /// Returns whether the lines that come stand there already, among those that stay.
+    fn stands(&self, body: &Body, search: &Search, after: &str, place: &LocatedPlace) -> bool {
+        let is_solid = |(kind, line): &&(LineKind, &str)| *kind == LineKind::Comes && !line.trim().is_empty();
+        let Some((_, line)) = body.lines.iter().find(is_solid) else { return false };
+        self.text.contains(line.trim())
+            && fit::all(self.text, search, after, vec![place.clone()])
+                .is_ok_and(|done| done.stages.iter().flatten().all(|splice| standing::is_there(self.text, splice)))
     }
 
     /// Returns the one place that what stands above, the end of the file, the header or the hunk before allow.
@@ -317,6 +339,11 @@ impl Placer<'_> {
                 );
             }
         };
+        let is_at = |from: usize| (0..new.len()).all(|i| from + i < hay.len() && hay.content(from + i) == new[i]);
+        let stands = is_at(line) || line == hay.len() && line.checked_sub(new.len()).is_some_and(is_at);
+        if stands && new.iter().any(|line| !line.trim().is_empty()) {
+            return Ok((Vec::new(), found));
+        }
         Ok((vec![self.run(&hay, line..line, &new, body.unended)], found))
     }
 

@@ -148,6 +148,9 @@ fn for_definitions<'n>(old: &str, new: &'n str, own: &HashSet<&str>) -> Option<&
     let (before, after) = (definitions(&hay), definitions(&part));
     let staying: HashSet<(&str, &str)> = after.iter().map(|own| (own.kind, own.name)).collect();
     let is_staying = |name: (&str, &str)| staying.contains(&name);
+    if before.iter().all(|own| is_staying((own.kind, own.name))) {
+        return None;
+    }
     let is_blank = |at: usize| at >= part.len() || part.content(at).trim().is_empty();
     let found = (0..part.len()).find(|at| {
         let line = part.content(*at);

@@ -12,11 +12,12 @@ mod numbers;
 mod part;
 mod passage;
 mod splice;
+mod standing;
 mod transcript;
 mod whole;
 
 pub(super) use guard::elided_definitions;
-pub(super) use part::same_definition;
+pub(super) use part::{definition_names, same_definition};
 pub(super) use passage::unfenced;
 pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
 pub(super) use whole::{NewText, made, whole};
@@ -26,14 +27,14 @@ use super::format::Format;
 use super::lines::Lines;
 use super::op::{Edit, Op, PatchHunk};
 
-/// Places an edit that changes a part of a text. The error is for the model.
+/// Places an edit that changes a part of a text, without what stands there already. The error is for the model.
 pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
-    match &edit.op {
+    let done = match &edit.op {
         Op::Replace { search, replace, .. } if edit.format == Format::BLOCKS => passage::block(target, search, replace),
         Op::Replace { search, replace, shape, all } => passage::place(target, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(target, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(target, (*start, *end), expect, replace),
-        Op::Definition { name, expect, text } => {
+        Op::Definition { name, expect, text, .. } => {
             definition::place(target, edit.path.as_deref().unwrap_or_default(), name, expect, text)
         }
         Op::Write { .. }
@@ -42,7 +43,14 @@ pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
         | Op::Delete
         | Op::DeleteText(_)
         | Op::Move { .. } => Err("this edit changes the whole file, not a part of it".to_string()),
-    }
+    }?;
+    // Of hunks each is looked at by itself.
+    Ok(if let Op::Hunks(_) = edit.op { done } else { standing::without_standing(target.text, done) })
+}
+
+/// Returns whether a text is a diff of a file, without its header, that changes it.
+pub(super) fn is_diff_of(old: &str, content: &str) -> bool {
+    transcript::diff(old, content).is_some_and(|changed| changed.is_ok_and(|(new, _)| new != old))
 }
 
 /// Returns the text of a file that an edit makes although it speaks of changing one.

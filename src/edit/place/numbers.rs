@@ -73,7 +73,7 @@ fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Optio
     if lines.trim().is_empty() && expect.trim().is_empty() {
         let range = if new.is_empty() { with_ending(text, range.clone()) } else { range.clone() };
         let splice = Splice { range, new: new.to_string() };
-        return Ok(Some(Done { stages: vec![vec![splice]], found: sure(true) }));
+        return Ok(Some(Done { stages: vec![vec![splice]], found: sure(true), stands: false }));
     }
     let search = Search { text: expect, shape: SearchShape::Lines, all: false, down_to: Rung::LookAlikes };
     let Ok(mut places) = locate::locate(lines, &search) else { return Ok(None) };

@@ -18,6 +18,8 @@ pub(in crate::edit) struct Done {
     /// Splices of one text, from first to last; each stage in the text that the one before left.
     pub stages: Vec<Vec<Splice>>,
     pub found: PlaceMatch,
+    /// True if some of it stands in the text already, and is in no stage.
+    pub stands: bool,
 }
 
 /// A change of bytes that has been applied: where, how many were removed, how many added.

@@ -81,7 +81,7 @@ pub(super) fn conflict(old: &str, content: &str, path: &str) -> Option<Result<Ch
 
 fn placed(text: &str, place: impl FnOnce(&TargetText) -> Result<Done, String>) -> Result<Changed, String> {
     let target = TargetText { text, encoding: Encoding::Utf8 { bom: false }, base: text, steps: &[] };
-    let Done { stages, found } = place(&target)?;
+    let Done { stages, found, .. } = place(&target)?;
     Ok((stages.iter().fold(text.to_string(), |text, splices| spliced(&text, splices)), found))
 }
 

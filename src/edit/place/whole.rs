@@ -1,12 +1,13 @@
 //! A whole new text for a file.
 
-use super::dress::{undressed, with_tabs};
+use super::dress::{shifted_back, undressed, with_tabs};
 use super::entities::entities;
 use super::guard::{Lost, PIECE, elided_definitions, end_alike, is_piece, lacking, lost};
 use super::left_out::{LeftOut, left_out};
 use super::part::{is_lone_part, same_definition};
 use super::splice::sure;
 use super::transcript;
+use crate::edit::path::is_prose;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::{PlaceMatch, Rung};
 
@@ -36,11 +37,9 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     let content = plain(content, edit, path);
     let content = if is_block { without_heading(&content, Some(old), path) } else { &content };
     let (content, numbered) = undressed(content, Some(old), path);
-    if is_block && !old.trim().is_empty() && (content.trim().is_empty() || is_path(&content, path)) {
-        return Err(EMPTY.into());
-    }
-    if transcript::is_session(old, &content, path) {
-        return Err(SESSION.into());
+    let (content, shift) = shifted_back(content, old, path);
+    if let Some(why) = no_file(old, &content, is_block, path) {
+        return Err(why.into());
     }
     let changed = transcript::diff(old, &content).or_else(|| transcript::conflict(old, &content, path));
     if let Some(changed) = changed {
@@ -50,22 +49,17 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     if is_block && let Some((text, names)) = elided_definitions(old, &content) {
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
-    let doubt = match left_out(old, &content) {
-        Some(LeftOut::Surely(line)) => {
-            return Err(format!(
-                "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change \
-                 only a part of the file with a search and replace."
-            ));
-        }
-        Some(LeftOut::Perhaps(line)) => {
-            Some(format!("lines of the file are gone where it reads `{line}`; is a part of the file meant?"))
-        }
-        None => None,
-    };
+    let doubt = doubted(old, &content, edit)?;
     let text = bytes::fit_whole(&with_tabs(&content, old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
-    if found.rung == Rung::Exact && numbered {
-        found = PlaceMatch { rung: Rung::TrailingSpace, detail: Some("line numbers left out".to_string()) };
+    if found.rung == Rung::Exact {
+        found = match shift {
+            Some(shift) => PlaceMatch { rung: Rung::Indentation, detail: shift.detail() },
+            None if numbered => {
+                PlaceMatch { rung: Rung::TrailingSpace, detail: Some("line numbers left out".to_string()) }
+            }
+            None => found,
+        };
     }
     let is_lone = || is_block && is_lone_part(old, &text);
     let Some(lost) = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text))) else {
@@ -91,6 +85,35 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
 }
 
+/// Returns the reason, for the model, why a text is none of the file.
+fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'static str> {
+    if is_block && !old.trim().is_empty() && (content.trim().is_empty() || is_path(content, path)) {
+        return Some(EMPTY);
+    }
+    if shows_file(content, path) && !shows_file(old, path) {
+        return Some(REPEATED);
+    }
+    transcript::is_session(old, content, path).then_some(SESSION)
+}
+
+/// Returns the reason why a text may be a part of its file only. The error says that lines are left out of it.
+fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, String> {
+    Ok(match left_out(old, content) {
+        Some(LeftOut::Surely(line)) => {
+            return Err(format!(
+                "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change \
+                 only a part of the file with a search and replace."
+            ));
+        }
+        Some(LeftOut::Perhaps(line)) => {
+            Some(format!("lines of the file are gone where it reads `{line}`; is a part of the file meant?"))
+        }
+        None => edit.elsewhere.as_ref().map(|names| {
+            format!("it leaves out {names}, which another block of the answer holds; is a part of the file meant?")
+        }),
+    })
+}
+
 fn taken_as(names: &str) -> String {
     format!("taken as the new text of {names} alone")
 }
@@ -99,6 +122,18 @@ const EMPTY: &str =
     "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it.";
 const SESSION: &str =
     "the text shows what is typed into a shell, so nothing of it was used. Write the file's whole text.";
+
+const REPEATED: &str = "the text shows the file in a fence under its path, so it is not certain what belongs to it, and nothing \
+                     of it was used. Write the file's text alone.";
+
+/// Returns whether a text shows a file under its path instead of being it. Documents may well do that.
+fn shows_file(text: &str, path: &str) -> bool {
+    if is_prose(path) || !text.contains("```") {
+        return false;
+    }
+    let solid: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    solid.windows(2).any(|lines| lines[1].trim_start().starts_with("```") && is_path(lines[0], path))
+}
 
 /// Returns whether a text is nothing but the file's path, as a comment or bare.
 fn is_path(content: &str, path: &str) -> bool {

@@ -1,10 +1,10 @@
 //! Blocks of code in an answer that no format reads.
 
-use super::paths::{is_path, same_path};
+use super::paths::{headed, is_file, is_path, same_path};
 use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
-use crate::edit::path::may_name;
+use crate::edit::path::{bare, may_name};
 use crate::edit::place::same_definition;
 
 /// A block of code that is no edit.
@@ -27,13 +27,27 @@ impl UnreadBlock {
         shows_output(&self.info)
     }
 
-    /// Returns the one path in code or bold type, of a file that is not in play, in the line above that ends in a colon.
+    /// Returns the one path of a file that is not in play in the line above: one that the line heads, or in code or bold
+    /// type before a colon.
     pub fn said_file(&self, known: &[KnownFile]) -> Option<String> {
+        let path = headed(&self.said, known).or_else(|| self.marked_file(known))?;
+        let is_known = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
+        (!known.iter().any(is_known)).then_some(path)
+    }
+
+    fn marked_file(&self, known: &[KnownFile]) -> Option<String> {
         let said = self.said.trim_end().strip_suffix([':', '：'])?;
         let marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
         let mut paths: Vec<&str> = marked.filter(|word| is_path(word, known)).collect();
         paths.dedup();
         let [path] = paths.as_slice() else { return None };
+        Some(path.to_string())
+    }
+
+    /// Returns the only path of a file in the line above, whatever else it says, of one that is not in play.
+    pub fn mentioned_file(&self, known: &[KnownFile]) -> Option<String> {
+        let mut files = self.said.split_whitespace().map(bare).filter(|word| is_path(word, known) && is_file(word));
+        let path = files.next().filter(|_| files.next().is_none())?;
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
         (!known.iter().any(is_known)).then(|| path.to_string())
     }
@@ -48,13 +62,16 @@ pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
 pub(super) const MOST_COMPARED: usize = 64;
 
 /// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
-/// of a file in play, or that a sentence names a new file for. None where a file comes twice, or where there are more than
-/// [`MOST_COMPARED`].
-pub(super) fn loose(blocks: &[UnreadBlock], known: &[KnownFile]) -> Vec<Edit> {
-    if blocks.len() > MOST_COMPARED {
+/// of a file in play, or that a sentence names a new file for. Where calls are asked for, only a definition of the one file
+/// in play. None where a file comes twice, or where there are more than [`MOST_COMPARED`].
+pub(super) fn loose(blocks: &[UnreadBlock], format: Format, known: &[KnownFile]) -> Vec<Edit> {
+    let of_calls = format == Format::TOOLS;
+    if blocks.len() > MOST_COMPARED || of_calls && known.len() != 1 {
         return Vec::new();
     }
-    let edits: Vec<Edit> = blocks.iter().filter_map(|block| edit(block, known)).collect();
+    let is_of_known = |edit: &Edit| known.iter().any(|file| edit.path.as_deref() == Some(&file.path));
+    let edits = blocks.iter().filter_map(|block| edit(block, known));
+    let edits: Vec<Edit> = edits.filter(|edit| !of_calls || is_of_known(edit)).collect();
     let paths: Vec<_> = edits.iter().map(|edit| &edit.path).collect();
     let is_twice = paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path));
     if is_twice { Vec::new() } else { edits }
@@ -113,9 +130,13 @@ mod tests {
         let new = "Create `t/new.py` with the following content:\n\n```python\nx = 1\n```\n";
         for format in Format::ALL {
             let is_text = format != Format::TOOLS;
-            assert_eq!(paths(part, format), Vec::from_iter(is_text.then_some("a.py")), "{}", format.name());
+            assert_eq!(paths(part, format), ["a.py"], "{}", format.name());
             assert_eq!(paths(new, format), Vec::from_iter(is_text.then_some("t/new.py")), "{}", format.name());
         }
+        let several = [&known[..], &[KnownFile { path: "b.py".into(), text: "x = 1\n".into() }]].concat();
+        let calls = || crate::tools::ToolSet::builtin().calls();
+        let offered = |format| crate::edit::stream::edits_in_no_format(part, Some(format), &several, calls()).len();
+        assert_eq!((offered(Format::TOOLS), offered(Format::WHOLE)), (0, 2), "more files than one are in play");
         let many = format!("{}{part}", "So:\n```python\nprint(1)\n```\n".repeat(MOST_COMPARED));
         assert_eq!(paths(&many, Format::WHOLE), Vec::<String>::new());
         for text in [

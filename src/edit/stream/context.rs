@@ -1,17 +1,18 @@
 //! The state that all readers share: the files in play, the tools, and the pieces that have been read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::block::UnreadBlock;
+use super::block::{MOST_COMPARED, UnreadBlock};
 use super::paths::same_path;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
 use super::starts::{Fence, LineMark};
 use crate::edit::calls::CallTable;
 use crate::edit::format::Format;
-use crate::edit::op::Edit;
+use crate::edit::op::{Edit, Op};
+use crate::edit::place::definition_names;
 
 /// The message about an edit that the end of the answer cut.
 pub(in crate::edit) const CUT: &str =
@@ -56,6 +57,8 @@ pub(in crate::edit) struct ReaderContext {
     pub has_edits: bool,
     /// The blocks of code that are no edits.
     pub unread: Vec<UnreadBlock>,
+    /// A whole file that lacks definitions of the one before: blocks of the answer may hold them.
+    waiting: Option<(EditId, Edit)>,
 }
 
 /// The lines of a known file, prepared so that similar text is recognised without reading the file again.
@@ -65,6 +68,8 @@ pub(in crate::edit) struct KnownLines {
     pub counts: HashMap<String, usize>,
     /// The number of those in all.
     pub solid: usize,
+    /// The names of its definitions.
+    names: Vec<String>,
     /// Its lines that could close a fence, one of each kind.
     fences: Vec<Fence>,
 }
@@ -81,7 +86,8 @@ impl KnownLines {
                 fences.push(fence);
             }
         }
-        KnownLines { counts, solid, fences }
+        let names = definition_names(text).into_iter().map(str::to_string).collect();
+        KnownLines { counts, solid, names, fences }
     }
 
     /// Returns whether the file has a line that would close this fence.
@@ -109,6 +115,7 @@ impl ReaderContext {
             marks: Vec::new(),
             has_edits: false,
             unread: Vec::new(),
+            waiting: None,
         }
     }
 
@@ -155,6 +162,7 @@ impl ReaderContext {
     }
 
     pub fn new_id(&mut self) -> EditId {
+        self.end_waiting();
         self.next += 1;
         EditId(self.next - 1)
     }
@@ -174,12 +182,61 @@ impl ReaderContext {
     }
 
     pub fn done(&mut self, id: EditId, edit: Edit) {
+        self.end_waiting();
         self.has_edits = true;
         self.path = edit.path.clone().or(self.path.take());
         self.out.push(Piece::EditDone { id, edit });
     }
 
+    /// Ends an edit that is the whole text of a file. Where it lacks definitions of the file as it is, that waits for the
+    /// blocks behind it.
+    pub fn done_whole(&mut self, id: EditId, edit: Edit) {
+        if self.lacking(&edit).is_empty() {
+            return self.done(id, edit);
+        }
+        self.end_waiting();
+        self.has_edits = true;
+        self.path = edit.path.clone().or(self.path.take());
+        self.waiting = Some((id, edit));
+    }
+
+    /// Ends the whole file that waits.
+    pub fn end_waiting(&mut self) {
+        let Some((id, edit)) = self.waiting.take() else { return };
+        let elsewhere = self.elsewhere(&edit);
+        self.out.push(Piece::EditDone { id, edit: Edit { elsewhere, ..edit } });
+    }
+
+    /// Returns the names of the definitions of its file that a whole text lacks.
+    fn lacking(&self, edit: &Edit) -> Vec<&str> {
+        let (Op::Overwrite { content }, Some(path)) = (&edit.op, &edit.path) else { return Vec::new() };
+        let Some(lines) = self.lines_of(path).filter(|lines| !lines.names.is_empty()) else { return Vec::new() };
+        let own: HashSet<&str> = definition_names(content).into_iter().collect();
+        lines.names.iter().map(String::as_str).filter(|name| !own.contains(name)).collect()
+    }
+
+    /// Returns those of them that a block which is no edit holds, and hardly any other.
+    fn elsewhere(&self, edit: &Edit) -> Option<String> {
+        let is_of_file = |block: &&UnreadBlock| match (&block.path, &edit.path) {
+            (Some(path), Some(own)) => same_path(path, own),
+            _ => true,
+        };
+        let mut blocks = self.unread.iter().filter(is_of_file).take(MOST_COMPARED).peekable();
+        blocks.peek()?;
+        let lacking = self.lacking(edit);
+        let mut names = Vec::new();
+        for block in blocks {
+            let held = definition_names(&block.content);
+            let lost: Vec<&str> = held.iter().copied().filter(|name| lacking.contains(name)).collect();
+            if lost.len() * 2 > held.len() {
+                names.extend(lost.into_iter().map(str::to_string));
+            }
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
     pub fn dropped(&mut self, id: EditId, why: String) {
+        self.end_waiting();
         self.out.push(Piece::EditDropped { id, why });
     }
 }

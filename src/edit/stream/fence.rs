@@ -1,5 +1,6 @@
 //! Decides what an opening fence holds, by its first lines: edits, a whole file, or code to be shown.
 
+use super::block::shows_output;
 use super::call::{self, starts::Calls};
 use super::context::ReaderContext;
 use super::paths::{self, same_path};
@@ -7,6 +8,7 @@ use super::pieces::KnownFile;
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::format::Format;
+use crate::edit::formats::code::Surroundings;
 use crate::edit::path::may_name;
 
 /// The contents of an opening fence.
@@ -27,7 +29,48 @@ pub(super) enum Contents {
         path: String,
         skip: usize,
     },
+    /// Nothing but the path of what the next fence holds; how much to skip up to that one.
+    Heading {
+        path: String,
+        skip: usize,
+    },
     Code(Option<String>),
+}
+
+/// A line that is nothing but a path.
+#[derive(Debug)]
+pub(super) struct Heading {
+    pub path: String,
+    pub raw: String,
+}
+
+/// A fence that is open.
+#[derive(Debug)]
+pub(super) struct OpenFence {
+    pub fence: Fence,
+    pub line: String,
+    pub holds: Holds,
+}
+
+/// The contents of an open fence.
+#[derive(Debug)]
+pub(super) enum Holds {
+    /// Edits; the fence itself is not shown, unless prose follows inside (true).
+    Edits(bool),
+    /// Code, shown as prose; kept if it may be a whole file.
+    Code { content_so_far: Option<String>, near: Surroundings },
+}
+
+/// Returns the path of a file, none of those in play, that the last line of prose heads in a way of its own where files are
+/// written as text. A fence of commands, or of what they print, is no file.
+pub(super) fn said_path(said: &str, fence: &Fence, ctx: &ReaderContext) -> Option<String> {
+    let is_diff = matches!(fence.language().as_str(), "diff" | "patch");
+    if ctx.expected == Some(Format::TOOLS) || is_diff || shows_output(&fence.info) || fence.path(&ctx.known).is_some() {
+        return None;
+    }
+    let path = paths::headed(said, &ctx.known)?;
+    let is_it = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
+    (!ctx.known.iter().any(is_it)).then_some(path)
 }
 
 /// The text before a fence.
@@ -48,6 +91,13 @@ impl Contents {
         let start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
         Opened { fence, after, rest: &after[start..], ended, around, ctx }.contents()
     }
+}
+
+/// The place of a fence behind another one.
+enum NextFence {
+    Wait,
+    At(usize),
+    None,
 }
 
 /// A fence that has opened, and what has arrived after it.
@@ -152,6 +202,13 @@ impl Opened<'_> {
             if is_bare(first) && (again || direct.is_none()) {
                 skip = below;
             }
+            if is_bare(first) && (again || direct.is_none()) && self.fence.closed_by(second) {
+                match self.next_fence(&next[second.len()..]) {
+                    NextFence::Wait => return Contents::Wait,
+                    NextFence::At(next) => return Contents::Heading { path, skip: below + second.len() + next },
+                    NextFence::None => {}
+                }
+            }
             // Paths below one another are a list of files.
             is_titled |= is_bare(first) && !(is_bare(second) && paths::path_line(second, known).is_some());
             direct = direct.or(Some(path));
@@ -166,6 +223,20 @@ impl Opened<'_> {
             Some(path) if is_file(&path) => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
             None => Contents::Code(paths::mentioned(self.around.said, known).map(str::to_string)),
+        }
+    }
+
+    /// Returns how far behind its closing line another fence opens that is none of commands, with blank lines at most between
+    /// them.
+    fn next_fence(&self, behind: &str) -> NextFence {
+        let start = behind.len() - behind.trim_start().len();
+        let start = behind[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line = first_line(&behind[start..]);
+        let may_go_on = !self.ended && start < HEAD && line.len() < HEAD;
+        match Fence::open(line).filter(|_| start > 0) {
+            _ if may_go_on && start + line.len() == behind.len() && Fence::may(line) => NextFence::Wait,
+            Some(fence) if start < HEAD && line.len() < HEAD && !shows_output(&fence.info) => NextFence::At(start),
+            _ => NextFence::None,
         }
     }
 

@@ -75,6 +75,7 @@ impl Parser {
     pub fn pause(&mut self) -> Vec<Piece> {
         if matches!(self.state, ParserState::Text) {
             self.text.pause(&mut self.input, &mut self.ctx);
+            self.ctx.end_waiting();
         }
         std::mem::take(&mut self.ctx.out)
     }
@@ -90,6 +91,7 @@ impl Parser {
         self.run();
         self.end_state(end == End::Cut);
         self.text.end(&mut self.input, &mut self.ctx);
+        self.ctx.end_waiting();
         (self.ctx.out, self.ctx.unread)
     }
 
@@ -200,12 +202,12 @@ pub fn edits_in_no_format(
     calls: Arc<CallTable>,
 ) -> Vec<Piece> {
     let files = unfenced::unfenced(text, expected, known);
-    let is_text = expected.is_some_and(|format| format != Format::TOOLS);
-    if !files.is_empty() || !is_text || text.len() > LARGEST || !(text.contains("```") || text.contains("~~~")) {
+    let has_fences = || text.contains("```") || text.contains("~~~");
+    let Some(format) = expected.filter(|_| files.is_empty() && text.len() <= LARGEST && has_fences()) else {
         return edits_of_files(files);
-    }
+    };
     let (_, blocks) = parsed(text, expected, known, calls);
-    edits_of_files(block::loose(&blocks, known))
+    edits_of_files(block::loose(&blocks, format, known))
 }
 
 /// A larger answer is read by its format alone.

@@ -4,7 +4,7 @@
 
 use super::paths::{is_path, slashed};
 use super::pieces::KnownFile;
-use crate::edit::path::line_range;
+use crate::edit::path::{bare, line_range};
 
 /// The first bytes of a line say what it is.
 pub(in crate::edit) const HEAD: usize = 400;
@@ -71,9 +71,9 @@ impl Fence {
                 None => value.split([' ', ',', '}']).next(),
             }
         });
-        titled.map(str::to_string).or_else(|| {
+        titled.map(bare).map(str::to_string).or_else(|| {
             let parts = self.info.split_whitespace().map(without_lines).flat_map(|word| word.splitn(2, ':'));
-            parts.map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
+            parts.map(bare).map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
         })
     }
 }

@@ -146,6 +146,47 @@ fn a_block_may_begin_with_a_bare_mark() {
 }
 
 #[test]
+fn a_block_that_holds_what_a_whole_file_lacks_is_named_with_it() {
+    let part = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 20\n";
+    let file = format!("{}\n\ndef h():\n    return 3\n", part.replace("20", "2"));
+    let known = [KnownFile { path: "a.py".into(), text: file.as_str().into() }];
+    let elsewhere = |text: &str, end: End| {
+        let by = |size| {
+            let (pieces, _) = pieces(text, size, Some(Format::WHOLE), &known, end);
+            let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit.elsewhere) } else { None };
+            pieces.into_iter().filter_map(edit).collect::<Vec<_>>()
+        };
+        assert_eq!(by(1), by(usize::MAX), "{text}");
+        by(usize::MAX)
+    };
+    let (whole, rest) = (format!("a.py\n```python\n{part}```\n"), "So:\n```python\ndef h():\n    return 3\n```\n");
+    let h = || vec![Some("h".to_string())];
+    for (text, wanted) in [
+        (format!("{whole}\nand the rest:\n{rest}"), h()),
+        (format!("{rest}\n{whole}"), h()),
+        (whole.clone(), vec![None]),
+        (format!("{whole}\nIt was:\n```python\n{file}```\n"), vec![None]),
+        (format!("{whole}\nUse it:\n```python\nprint(g())\n```\n"), vec![None]),
+        (format!("{whole}{rest}b.py\n```python\nx = 1\n```\n"), [h(), vec![None]].concat()),
+    ] {
+        assert_eq!(elsewhere(&text, End::Ordinary), wanted, "{text}");
+    }
+    assert_eq!(elsewhere(&format!("{whole}{rest}a"), End::Cut), h(), "what is complete before a cut stands");
+}
+
+#[test]
+fn an_edit_that_waits_stays_before_a_call() {
+    let known = [KnownFile { path: "a.py".into(), text: "def f():\n    pass\n\n\ndef g():\n    pass\n".into() }];
+    let text = "a.py\n```python\ndef f():\n    pass\n```\nThen:\n\nreadFile(path=\"a.py\")\n";
+    for size in [1, usize::MAX] {
+        let (pieces, _) = pieces(text, size, Some(Format::WHOLE), &known, End::Ordinary);
+        let at = |is: fn(&Piece) -> bool| pieces.iter().position(is).expect("a piece");
+        let call = at(|p| matches!(p, Piece::CallStarted { .. } | Piece::Call { .. }));
+        assert!(at(|p| matches!(p, Piece::EditDone { .. })) < call, "by {size}: {pieces:?}");
+    }
+}
+
+#[test]
 fn only_a_tag_right_after_a_backtick_is_inline_code() {
     for length in [10, 390, 399, 400, 1000] {
         let before = "é".repeat(length / 2);

@@ -3,7 +3,7 @@
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
 use super::call::{Addressed, Call, Named, Python};
 use super::context::ReaderContext;
-use super::fence::{Around, Contents};
+use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
 use super::paths;
 use super::pieces::End;
@@ -36,31 +36,8 @@ pub(super) struct Text {
     /// The last character of the prose is a backtick.
     after_backtick: bool,
     fence: Option<OpenFence>,
-    /// A fence around a path and the file's own fence, until its closing line.
+    /// A fence around a path and the file's own fence, until its closing line or prose.
     ignored: Option<Fence>,
-}
-
-#[derive(Debug)]
-struct Heading {
-    path: String,
-    raw: String,
-}
-
-/// A fence that is open.
-#[derive(Debug)]
-struct OpenFence {
-    fence: Fence,
-    line: String,
-    holds: Holds,
-}
-
-/// The contents of a fence.
-#[derive(Debug)]
-enum Holds {
-    /// Edits; the fence itself is not shown, unless prose follows inside (true).
-    Edits(bool),
-    /// Code, shown as prose; kept if it may be a whole file.
-    Code { content_so_far: Option<String>, near: Surroundings },
 }
 
 impl Text {
@@ -312,6 +289,7 @@ impl Text {
     /// Handles a line of prose.
     fn plain(&mut self, ctx: &mut ReaderContext) -> Next {
         self.flush(ctx);
+        self.ignored = None;
         if let Some(OpenFence { line, holds: Holds::Edits(emitted @ false), .. }) = &mut self.fence {
             *emitted = true;
             ctx.prose(line);
@@ -334,7 +312,8 @@ impl Text {
         }
         let after = &input.rest()[line.next..];
         let opening = input.rest()[..line.next].to_string();
-        let around = Around { heading: self.heading.as_ref().map(|h| h.path.as_str()), said: &self.said };
+        let heading = self.heading.as_ref().map(|h| h.path.clone()).or_else(|| said_path(&self.said, &fence, ctx));
+        let around = Around { heading: heading.as_deref(), said: &self.said };
         match Contents::of(&fence, after, input.ended(), &around, ctx) {
             Contents::Wait => Next::Wait,
             Contents::Edits { skip } => {
@@ -348,6 +327,12 @@ impl Text {
                 let outer = outer.or_else(|| paths::mentioned(&self.said, &ctx.known).map(str::to_string));
                 self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
                 Next::Enter(Box::new(Patch::new(Some(fence), outer)))
+            }
+            Contents::Heading { path, skip } => {
+                let before = self.heading.take().map_or_else(String::new, |heading| heading.raw);
+                self.heading = Some(Heading { path, raw: before + &input.rest()[..line.next + skip] });
+                input.skip(line.next + skip);
+                Next::Again
             }
             Contents::Titled { path, skip } => {
                 input.skip(line.next + skip);
@@ -406,7 +391,9 @@ impl Text {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
                 let Some(content) = content_so_far else { return Next::Again };
-                from_code(&content, &fence, &near, true, ctx);
+                if from_code(&content, &fence, &near, true, ctx) {
+                    self.ignored = Some(fence);
+                }
             }
             Holds::Edits(true) => {
                 self.flush(ctx);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
-use super::paths::same_path;
+use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
 use crate::edit::path::may_name;
 use crate::edit::{Edit, Format, Op};
@@ -37,7 +37,7 @@ const LEAST: usize = 3;
 
 /// Returns whether a text may hold something that looks like an edit.
 pub(super) fn may_hold(text: &str, format: Format, known: &[KnownFile]) -> bool {
-    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known)
+    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known) || stands_unfenced(text, known)
 }
 
 fn may_quote(text: &str, format: Format, known: &[KnownFile]) -> bool {
@@ -61,7 +61,9 @@ pub(super) fn unread_text(
     let first = |is: fn(&Unread) -> bool| whys.iter().find(|why| is(why)).cloned();
     let why = other_files(&whys)
         .or_else(|| first(|why| matches!(why, Unread::NoPlace(_))))
-        .or_else(|| (!is_read && holds_file(&prose, known)).then_some(Unread::NoForm))
+        .or_else(|| {
+            (!is_read && (holds_file(&prose, known) || stands_unfenced(&prose, known))).then_some(Unread::NoForm)
+        })
         .or_else(|| first(|why| *why == Unread::NoFile))
         .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))
         .or_else(|| quotes().then_some(Unread::NoForm))?;
@@ -103,7 +105,9 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
     let is_long = block.content.lines().count() >= LEAST;
     let Some(path) = &block.path else {
         let is_code = || is_long || known.iter().any(|file| changes_definition(&file.text, &block.content));
-        return block.said_file(known).map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
+        let mentioned = || block.mentioned_file(known).filter(|_| format != Format::TOOLS);
+        let said = block.said_file(known).or_else(mentioned);
+        return said.map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
     };
     let same = known.iter().find(|file| same_path(path, &file.path));
     let Some(file) = same.or_else(|| known.iter().find(|file| may_name(path, &file.path))) else {
@@ -135,6 +139,22 @@ fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
         let own: HashSet<&str> = file.text.lines().map(str::trim).filter(tells).collect();
         own.iter().filter(|line| said.contains(*line)).count() >= 2
     })
+}
+
+/// Returns whether most lines of a known file, and others, follow its path without a fence around them.
+fn stands_unfenced(text: &str, known: &[KnownFile]) -> bool {
+    let mut rest = text;
+    while let Some((line, below)) = rest.split_once('\n') {
+        rest = below;
+        let Some(path) = path_line(line, known) else { continue };
+        let Some(file) = known.iter().find(|file| same_path(&path, &file.path)) else { continue };
+        let is_fenced = below.trim_start().starts_with(['`', '~', '<', '*', '-', '@']);
+        let there: HashSet<&str> = below.lines().map(str::trim).collect();
+        let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let kept = own.iter().filter(|line| there.contains(**line)).count();
+        return !is_fenced && kept > 1 && kept * 10 >= own.len() * 6 && !is_within(&file.text, below);
+    }
+    false
 }
 
 /// Returns whether a text names a known file and holds a block of code that is none of commands.
@@ -199,6 +219,25 @@ mod tests {
         }
         let quoted = "> calc.py\n> <<<<<<< SEARCH\n> return 1\n> =======\n> return 3\n> >>>>>>> REPLACE\n";
         assert_eq!(why(&format!("{quoted}`x`"), Format::BLOCKS), Some(Unread::NoForm));
+    }
+
+    #[test]
+    fn a_file_below_its_path_without_a_fence_is_named() {
+        let changed = FILE.replace("return 1", "return 11");
+        for format in [Format::TOOLS, Format::WHOLE] {
+            assert_eq!(why(&format!("So:\n\ncalc.py\n\n{changed}"), format), Some(Unread::NoForm), "{}", format.name());
+        }
+        assert_eq!(why(&format!("calc.py\n\n{FILE}"), Format::TOOLS), None, "it is as it was");
+        assert_eq!(why("calc.py\nis fine.\n", Format::TOOLS), None);
+    }
+
+    #[test]
+    fn a_block_below_a_line_that_is_no_heading_is_named() {
+        for said in ["cat > pkg/new.py", "See pkg/new.py", "the one of pkg/new.py, as it could be"] {
+            let wanted = Some(Unread::OtherFile("pkg/new.py".into()));
+            assert_eq!(why(&format!("{said}\n```python\nx = 1\n```\n"), Format::WHOLE), wanted, "{said}");
+        }
+        assert_eq!(why("python pkg/new.py\n```bash\nx\n```\n", Format::WHOLE), None);
     }
 
     #[test]

@@ -90,6 +90,13 @@ impl InMemoryFallback {
         self.touched.insert(session.to_string());
     }
 
+    /// Returns the sessions that changed here, in order.
+    pub(in crate::memory) fn changed_sessions(&self) -> Vec<String> {
+        let mut sessions: Vec<String> = self.touched.iter().cloned().collect();
+        sessions.sort_unstable();
+        sessions
+    }
+
     /// Writes what changed here into the file, in one transaction. Gives the new ids of what was made here.
     pub(in crate::memory) fn carry_over(
         &self,

@@ -15,7 +15,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::StatVfsMountFlags;
 
-use fallback::InMemoryFallback;
+pub(in crate::memory) use fallback::InMemoryFallback;
 use locks::Hold;
 
 use super::files::{beside, in_the_way};
@@ -170,7 +170,7 @@ impl Store {
         }
         let listener = &self.listener;
         let conn = &mut self.conn;
-        let result = patiently(self.options.wait, listener.as_ref(), || transact(conn, f));
+        let result = patiently(&self.options, listener.as_ref(), || transact(conn, f));
         if safety == Safety::Full {
             self.conn.pragma_update(None, "synchronous", "NORMAL")?;
         }
@@ -204,7 +204,7 @@ impl Store {
             Trouble::Corrupt => open_checked(options, None)?,
             _ => open_file(options, None)?,
         };
-        let renamed = fallback.carry_over(&self.conn, &mut file)?;
+        let renamed = patiently(options, None, || fallback.carry_over(&self.conn, &mut file))?;
         self.renamed.extend(renamed);
         self.conn = file;
         self.fallback = None;
@@ -249,14 +249,14 @@ fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T,
 /// Tries until it works, fails for another reason than a lock, or the wait has elapsed; notifies the listener once where
 /// it waits for long.
 fn patiently<T>(
-    wait: Duration,
+    options: &Options,
     mut listener: Option<&Listener>,
     mut f: impl FnMut() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let begun = Instant::now();
+    let (begun, wait) = (Instant::now(), options.wait);
     loop {
         match f() {
-            Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait => {
+            Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait && !options.limit.is_over() => {
                 if let Some(listener) = listener.take_if(|_| begun.elapsed() >= TOLD_AFTER.min(wait / 2)) {
                     listener(DatabaseNotice::Waiting);
                 }
@@ -288,7 +288,7 @@ fn open_file(options: &Options, listener: Option<&Listener>) -> Result<(Connecti
 
 fn open_quickly(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<DatabaseNotice>), Error> {
     make_folder(&options.path)?;
-    let open = || patiently(options.wait, listener, || connect(&options.path, options.wait));
+    let open = || patiently(options, listener, || connect(&options.path, options.wait));
     match open() {
         Err(e) if e.trouble() == Some(Trouble::Corrupt) => {
             let to = move_aside(&options.path)?;

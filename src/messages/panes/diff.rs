@@ -83,6 +83,7 @@ messages! {
     by_look_alikes: "by look-alikes", "似た文字として";
     by_its_ends: "by its ends", "両端の行で";
     inexact: "inexact", "不完全";
+    more_definitions(n, named): "{named} and 1 more" | "{named} and {n} more", "{named}、ほか{n}件";
     gets_lines: "an empty file gets lines", "空のファイルに行を追加";
     line(n): "line {n}", "{n}行目";
     lines(first, last): "lines {first}-{last}", "{first}-{last}行目";

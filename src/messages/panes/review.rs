@@ -19,6 +19,8 @@ messages! {
     later(path): "{path} changed again later: restoring merges; no conflict", "{path}はあとで再び変更されました。元に戻すとマージします（衝突なし）";
     later_conflicts(path, n): "{path} changed again later: restoring merges; conflicts: {n}", "{path}はあとで再び変更されました。元に戻すとマージします（衝突{n}件）";
     no_difference: "no difference is left", "差分はありません";
+    decide_whole: "no hunk to decide: all of it is kept or restored", "判断するハンクはありません。全体を残すか元に戻してください";
+    waits_no_more: "this was decided elsewhere meanwhile", "ほかの場所ですでに判断されました";
     why: "why it is restored, for the model; Enter alone: no reason", "元に戻す理由（モデル向け）。Enterのみで理由なし";
     decide_rest(n): "{n} hunk is undecided" | "{n} hunks are undecided", "未決定のハンクが{n}件あります";
     open(n): "{n} change not reviewed" | "{n} changes not reviewed", "未確認の変更{n}件";

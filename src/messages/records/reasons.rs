@@ -60,6 +60,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the end of the edit was missing", "編集の末尾が欠けています"),
     ("the patch holds the whole file", "パッチにファイル全体が含まれます"),
     ("it is not certain that this is the whole file", "ファイル全体かどうか不確かです"),
+    ("the answer holds the file as it is, too", "回答には現在のままのファイルも含まれています"),
     (
         "the file is not UTF-8; the new text goes into it as UTF-8",
         "ファイルはUTF-8ではありませんが、新しいテキストはUTF-8で書かれます",
@@ -160,6 +161,18 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "`{line}`の箇所でファイルの行がなくなっているため、まだ何も書き込んでいません",
     ),
     (
+        "it leaves out {names}, which another block of the answer holds; is a part of the file meant?",
+        "回答の別のブロックにある{names}が抜けています",
+    ),
+    (
+        "it leaves out {names}, which another block of the answer holds; is a part of the file meant? Nothing was written yet",
+        "回答の別のブロックにある{names}が抜けているため、まだ何も書き込んでいません",
+    ),
+    (
+        "the text shows the file in a fence under its path, so it is not certain what belongs to it, and nothing of it was used",
+        "パスの下のフェンスにファイルを示すテキストで、どこがファイルか不確かなため、使っていません",
+    ),
+    (
         "the text shows what is typed into a shell, so nothing of it was used",
         "シェルに入力する内容のため、使っていません",
     ),
@@ -224,6 +237,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("{name} failed in nebula itself; try another way", "nebulaの内部エラーで{name}が失敗しました"),
     ("it failed in nebula itself", "nebulaの内部エラーで失敗しました"),
     ("it could not be done", "実行できませんでした"),
+    (
+        "the change of the store was refused: it is as it was. The person says: {reason}",
+        "ストアの変更は拒否されました。ストアは元のままです: {reason}",
+    ),
     ("the change of the store was refused: it is as it was", "ストアの変更は拒否されました。ストアは元のままです"),
     ("plan mode", "計画モード"),
     ("its test failed", "テストに失敗しました"),
@@ -250,6 +267,27 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "nobody is there to allow this command: the approval policy {policy} asks about class {class}: {why}",
         "このコマンドを許可できる人がいません。承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
     ),
+    (
+        "nobody is there to allow this command: without the guard the approval policy {policy} asks about class {class}: {why}",
+        "このコマンドを許可できる人がいません。ガードがないため、承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy and no rule lets what acts later be changed unasked ({paths}); its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。あとで作用するファイル（{paths}）の変更には、ポリシーやルールによらず確認が必要です（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy and no rule lets what is not archived be changed unasked: {paths}; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。アーカイブされないファイルの変更には、ポリシーやルールによらず確認が必要です: {paths}（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy and no rule lets keys be printed unasked; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。キーを表示しうるコマンドには、ポリシーやルールによらず確認が必要です（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy and no rule lets it run unasked without a sandbox; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。サンドボックスがないため、ポリシーやルールによらず確認が必要です（種別は{class}）: {why}",
+    ),
+    ("nobody is there to allow this command: {why}", "このコマンドを許可できる人がいません: {why}"),
     (
         "plan mode runs nothing that reaches further than the workspace; this one is {class}: {why}",
         "計画モードではワークスペースの外に及ぶコマンドを実行しません（これは{class}）: {why}",
@@ -342,6 +380,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("its version is missing from the archive", "このバージョンはアーカイブにありません"),
     ("a folder of it is a link now, to {path}", "途中のフォルダーが現在は{path}へのリンクです"),
     ("the repository stays: {why}", "リポジトリーはそのままです: {why}"),
+    (
+        "a folder is in its place, with files that no version holds; it stays",
+        "同じ場所に、保存していないファイルを含むフォルダーがあります。フォルダーは残します",
+    ),
+    (
+        "a file or link is in the place of the folder, and stays",
+        "フォルダーの場所にファイルかリンクがあります。それは残します",
+    ),
     ("{path} can only be kept or taken as a whole", "{path}は、残すか全体を復元するかしかできません"),
     ("{path} was changed by someone else", "{path}はほかから変更されました"),
     (

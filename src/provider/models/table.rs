@@ -38,7 +38,7 @@ pub fn by_name(model: &str) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::models::Thinking;
+    use crate::provider::models::{Effort, Thinking};
 
     #[test]
     fn every_entry_is_read_whole() {
@@ -75,6 +75,11 @@ mod tests {
         }
         assert_eq!(by_name("gemini-3.1-pro-preview").thinking, Some(Thinking::Level));
         assert_eq!((by_name("gemini-flash-latest").thinking, by_name("gemini-flash-latest").max_output), (None, None));
-        assert_eq!(by_name("qwen3:8b").thinking, Some(Thinking::Effort));
+        // Who asks for a little thinking gets it, whatever the server makes of the word.
+        for name in ["qwen3:8b", "deepseek-r1:7b"] {
+            let (facts, wanted) = (by_name(name), [Effort::None, Effort::Low, Effort::Medium, Effort::High]);
+            let sent = wanted.map(|effort| effort.within(facts.efforts.as_deref().unwrap_or_default()));
+            assert_eq!((facts.thinking, sent), (Some(Thinking::Effort), wanted), "{name}");
+        }
     }
 }

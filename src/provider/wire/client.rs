@@ -275,12 +275,16 @@ impl<F: Format> Shared<F> {
     }
 }
 
-/// Returns whether an address ends in its version or not, both reach the same server: for formats that put the version
-/// in every path it is taken off, for others it is added where the address names nothing but a host.
+/// The versions that an address ends in, of whichever format.
+const VERSIONS: [&str; 2] = ["/v1beta", "/v1"];
+
+/// Returns the address under which the paths of a format stand, with or without a version at its end: for formats that
+/// put the version in every path it is taken off, for others it is added where the address names nothing but a host.
 fn versioned(base: &str, version: &str, in_paths: bool) -> String {
     let plain = base.trim_end_matches('/');
     if in_paths {
-        return plain.strip_suffix(version).unwrap_or(plain).to_string();
+        let bare = [version].iter().chain(&VERSIONS).find_map(|version| plain.strip_suffix(version));
+        return bare.unwrap_or(plain).to_string();
     }
     let bare = plain.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?']));
     if bare { format!("{plain}{version}") } else { plain.to_string() }
@@ -315,6 +319,10 @@ mod tests {
         for (base, version, in_paths, wanted) in [
             ("https://api.anthropic.com", "/v1", true, "https://api.anthropic.com"),
             ("https://api.anthropic.com/v1/", "/v1", true, "https://api.anthropic.com"),
+            ("https://g.example", "/v1beta", true, "https://g.example"),
+            ("https://g.example/v1beta/", "/v1beta", true, "https://g.example"),
+            ("https://g.example/v1", "/v1beta", true, "https://g.example"),
+            ("http://127.0.0.1:11434/v1", "/api", true, "http://127.0.0.1:11434"),
             ("http://127.0.0.1:8080", "/v1", false, "http://127.0.0.1:8080/v1"),
             ("http://127.0.0.1:8080/v1", "/v1", false, "http://127.0.0.1:8080/v1"),
             ("https://openrouter.ai/api/v1", "/v1", false, "https://openrouter.ai/api/v1"),

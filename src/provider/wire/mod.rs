@@ -15,6 +15,7 @@ mod raw;
 mod reasoning_tags;
 mod responses;
 mod roles;
+mod unopened_thought;
 mod written;
 
 pub(super) use anthropic::Anthropic;

@@ -1,8 +1,10 @@
 //! The reasoning that local models write in their answers: the text between `<think>` and `</think>` at the start of an
 //! answer, which servers without a reading of their own pass on as it is.
 //!
-//! Only a tag that begins the answer counts, or one right after another thought: anywhere else it is text about tags.
+//! Only a tag that begins the answer counts, or one right after another thought, or a closing one that no opening one
+//! precedes: anywhere else it is text about tags.
 
+use super::unopened_thought::{UnopenedThought, WatchedText};
 use crate::provider::Delta;
 
 /// The names of the tags.
@@ -14,6 +16,8 @@ pub(in crate::provider) struct ReasoningTags {
     state: TagState,
     /// The text that is not decided yet: the beginning of a tag.
     held: String,
+    /// The text so far, as long as it may turn out to be a thought.
+    unopened: Option<UnopenedThought>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +32,15 @@ enum TagState {
 
 impl Default for ReasoningTags {
     fn default() -> Self {
-        Self { state: TagState::Before { thought: false }, held: String::new() }
+        let unopened = Some(UnopenedThought::default());
+        Self { state: TagState::Before { thought: false }, held: String::new(), unopened }
     }
 }
 
 impl ReasoningTags {
     /// Takes the next piece of text.
     pub(in crate::provider) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
-        if self.state == TagState::Text {
+        if self.state == TagState::Text && self.unopened.is_none() {
             return emit(text, Delta::Text, out);
         }
         self.held.push_str(text);
@@ -48,7 +53,10 @@ impl ReasoningTags {
         match self.state {
             TagState::Inside(_) => emit(&held, Delta::Thinking, out),
             TagState::Before { thought: true } if held.trim().is_empty() => {}
-            TagState::Before { .. } | TagState::Text => emit(&held, Delta::Text, out),
+            TagState::Before { .. } | TagState::Text => self.text(&held, out),
+        }
+        if let Some(unopened) = self.unopened.take() {
+            self.watched(unopened.finish(), out);
         }
     }
 
@@ -56,20 +64,22 @@ impl ReasoningTags {
     fn step(&mut self, out: &mut Vec<Delta>) -> bool {
         match self.state {
             TagState::Text => {
-                emit(&std::mem::take(&mut self.held), Delta::Text, out);
-                false
+                let text = std::mem::take(&mut self.held);
+                self.text(&text, out);
+                // Behind a closing tag another thought may follow.
+                self.state != TagState::Text
             }
-            TagState::Before { thought } => self.before(thought, out),
+            TagState::Before { thought } => self.before(thought),
             TagState::Inside(name) => self.inside(name, out),
         }
     }
 
-    fn before(&mut self, thought: bool, out: &mut Vec<Delta>) -> bool {
+    fn before(&mut self, thought: bool) -> bool {
         let begun = self.held.trim_start();
         if let Some(name) = NAMES.into_iter().find(|name| begun.starts_with(&format!("<{name}>"))) {
             let rest = begun[name.len() + 2..].to_string();
             self.held = rest;
-            self.state = TagState::Inside(name);
+            (self.state, self.unopened) = (TagState::Inside(name), None);
             return true;
         }
         if NAMES.iter().any(|name| format!("<{name}>").starts_with(begun)) {
@@ -79,8 +89,34 @@ impl ReasoningTags {
             self.held = begun.to_string();
         }
         self.state = TagState::Text;
-        emit(&std::mem::take(&mut self.held), Delta::Text, out);
-        false
+        true
+    }
+
+    /// Takes text of the answer, which may still turn out to be a thought.
+    fn text(&mut self, text: &str, out: &mut Vec<Delta>) {
+        match self.unopened.as_mut().map(|unopened| unopened.push(text)) {
+            Some(watched) => self.watched(watched, out),
+            None => emit(text, Delta::Text, out),
+        }
+    }
+
+    fn watched(&mut self, watched: WatchedText, out: &mut Vec<Delta>) {
+        match watched {
+            WatchedText::Text(text) => emit(&text, Delta::Text, out),
+            WatchedText::Over(text) => {
+                self.unopened = None;
+                emit(&text, Delta::Text, out);
+            }
+            WatchedText::Closed { thought, passed, rest } => {
+                self.unopened = None;
+                if passed > 0 {
+                    out.push(Delta::Withdraw { text: passed, thinking: 0, calls: 0 });
+                }
+                out.push(Delta::Part);
+                emit(if thought.trim().is_empty() { "" } else { &thought }, Delta::Thinking, out);
+                (self.state, self.held) = (TagState::Before { thought: true }, rest);
+            }
+        }
     }
 
     fn inside(&mut self, name: &'static str, out: &mut Vec<Delta>) -> bool {
@@ -137,13 +173,45 @@ mod tests {
             ("<think>a</think>b <think>c</think>", "b <think>c</think>", "a"),
             ("", "", ""),
         ] {
-            let wanted = (text.to_string(), thinking.to_string());
-            assert_eq!(read([whole].into_iter()), wanted, "{whole:?}");
-            let letters = whole.char_indices().map(|(at, c)| &whole[at..at + c.len_utf8()]);
-            assert_eq!(read(letters), wanted, "{whole:?}, letter by letter");
-            for (cut, _) in whole.char_indices() {
-                assert_eq!(read([&whole[..cut], &whole[cut..]].into_iter()), wanted, "{whole:?} cut at {cut}");
-            }
+            check(whole, text, thinking);
+        }
+    }
+
+    #[test]
+    fn a_closing_tag_that_no_opening_one_precedes_ends_a_thought_in_any_chunking() {
+        let draft = "Let me draft:\n\na.py\n```python\nx = 1\n```\n日本\n";
+        check(&format!("{draft}</think>\n\nYes."), "Yes.", draft);
+        for (whole, text, thinking) in [
+            ("hm.</think>\n\nYes.", "Yes.", "hm."),
+            ("hm.</thinking> \nYes.", "Yes.", "hm."),
+            ("hm.\n</think>Yes. </think>\n", "Yes. </think>\n", "hm.\n"),
+            ("hm.</think>", "", "hm."),
+            ("\n</think>\nYes.", "Yes.", ""),
+            ("a\n</think>\n<think>b</think>c", "c", "a\nb"),
+            ("```md\n```\nhm\n</think>\nYes.", "Yes.", "```md\n```\nhm\n"),
+        ] {
+            check(whole, text, thinking);
+        }
+        for text in [
+            "```\nx\n</think>\n```\nYes.",
+            "a.py\n<<<<<<< SEARCH\n</think>\n=======\n>>>>>>> REPLACE\n",
+            "The tag </think> ends it.",
+            "It is `</think>`\nor\n- </think>\n",
+            "From <think> to\n</think>\n",
+            "a < b </thin",
+        ] {
+            check(text, text, "");
+        }
+    }
+
+    /// Reads an answer whole, letter by letter, and in two pieces of any length.
+    fn check(whole: &str, text: &str, thinking: &str) {
+        let wanted = (text.to_string(), thinking.to_string());
+        assert_eq!(read([whole].into_iter()), wanted, "{whole:?}");
+        let letters = whole.char_indices().map(|(at, c)| &whole[at..at + c.len_utf8()]);
+        assert_eq!(read(letters), wanted, "{whole:?}, letter by letter");
+        for (cut, _) in whole.char_indices() {
+            assert_eq!(read([&whole[..cut], &whole[cut..]].into_iter()), wanted, "{whole:?} cut at {cut}");
         }
     }
 

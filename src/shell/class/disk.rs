@@ -1,10 +1,14 @@
 //! The files that a command would meet on disk: what it overwrites, how much it removes, and whether a program that
 //! only reads is really the one of that name.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Around, Assessment, Class, Reason, Target};
+use globset::Glob;
+
+use super::{Around, Assessment, Class, Reason, Target, TouchedPath, flat};
+use crate::shell::places::{PathClass, PathClasses};
 use crate::workspace::repository_above;
 
 /// The time limit for counting files.
@@ -48,6 +52,63 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     found.acts_later.extend(found.changes.extract_if(.., |path| in_repository(path)));
     super::secrets::look_below(found, around, Instant::now() + PATIENCE);
     found.take_worst_class();
+}
+
+/// Finds the files that a text would change, as far as it shows them, and that the configuration leaves out of the archive.
+/// Folders are looked into for at most 50 ms.
+pub fn find_excluded(found: &mut Assessment, around: &Around, places: &PathClasses) {
+    if found.class == Class::Read {
+        return;
+    }
+    let until = Instant::now() + PATIENCE;
+    let named = found.acts_later.iter().chain(&found.changes).map(|path| (around.root.join(path), false));
+    let touched =
+        found.touched.iter().flat_map(|touched| expand(touched).map(move |path| (path, touched.with_content)));
+    let mut open: Vec<(PathBuf, bool)> =
+        named.chain(touched).filter_map(|(path, all)| Some((real(&path)?, all))).collect();
+    let mut excluded = BTreeMap::new();
+    while let Some((path, with_content)) = open.pop().filter(|_| Instant::now() < until) {
+        let Ok(about) = path.symlink_metadata() else { continue };
+        match places.of(&path, about.is_dir()) {
+            PathClass::Kept | PathClass::Excluded(_) if about.is_dir() && with_content => {
+                open.extend(entries(&path).map(|path| (path, true)));
+            }
+            PathClass::Excluded(glob) if !about.is_dir() => drop(excluded.insert(places.name(&path), glob)),
+            _ => {}
+        }
+    }
+    found.excluded = excluded.into_iter().collect();
+}
+
+/// Returns a path without links above its last part; none: nothing is there.
+fn real(path: &Path) -> Option<PathBuf> {
+    let path = flat(path);
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Returns the paths that a word stands for among the files there, as the shell finds them.
+fn expand(touched: &TouchedPath) -> impl Iterator<Item = PathBuf> {
+    let (base, pattern) = match touched.pattern.strip_prefix('/') {
+        Some(pattern) => (PathBuf::from("/"), pattern),
+        None => (touched.folder.clone(), touched.pattern.as_str()),
+    };
+    let parts = pattern.split('/').filter(|part| !part.is_empty());
+    let found = parts.fold(vec![base], |found, part| match Glob::new(part).map(|glob| glob.compile_matcher()) {
+        Ok(glob) if part.contains(['*', '?', '[', '{', '\\']) => {
+            let is_hidden = |name: &str| name.starts_with('.') && !part.trim_start_matches('\\').starts_with('.');
+            let fits = |path: &PathBuf| {
+                let name = path.file_name().unwrap_or_default();
+                glob.is_match(name) && !is_hidden(&name.to_string_lossy())
+            };
+            found.iter().flat_map(|folder| entries(folder)).filter(fits).collect()
+        }
+        _ => found.into_iter().map(|folder| folder.join(part)).collect(),
+    });
+    found.into_iter()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 /// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
@@ -107,7 +168,7 @@ fn walk(path: &Path, until: Instant, met: &mut Met) {
         }
         let Ok(about) = path.symlink_metadata() else { continue };
         if about.is_dir() {
-            open.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            open.extend(entries(&path));
         } else {
             met.files += 1;
             met.bytes += about.len();
@@ -119,6 +180,50 @@ fn walk(path: &Path, until: Instant, met: &mut Met) {
 mod tests {
     use super::super::assess;
     use super::*;
+
+    #[test]
+    fn what_the_archive_leaves_out_is_found_by_words_patterns_and_folders() {
+        use crate::archive::{Archive, ArchiveSettings};
+        use crate::shell::places::PlaceSettings;
+        use crate::workspace::Workspace;
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        std::fs::create_dir_all(root.join("sub/deep")).expect("made");
+        for path in ["x.big", ".h.big", "a.txt", "sub/y.big", "sub/deep/z.big", "[1].big"] {
+            std::fs::write(root.join(path), path).expect("written");
+        }
+        let workspace = Workspace::open(&root).expect("open");
+        let settings = ArchiveSettings { exclude: vec!["*.big".into()], folder: None };
+        let archive = Archive::open(&workspace, &settings).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        let around = Around { root: root.clone(), folder: root.clone() };
+        let of = |text: &str| {
+            let mut found = assess(text, &around, false);
+            find_excluded(&mut found, &around, &places);
+            assert!(found.excluded.iter().all(|(_, glob)| glob == "*.big"), "{text}");
+            found.excluded.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        for (text, paths) in [
+            ("rm x.big", &["x.big"][..]),
+            ("rm ./sub/../x.big", &["x.big"]),
+            ("rm -f x*", &["x.big"]),
+            ("rm .*.big", &[".h.big"]),
+            ("rm \"[1]\".big", &["[1].big"]),
+            ("rm -rf sub", &["sub/deep/z.big", "sub/y.big"]),
+            ("mv sub other", &["sub/deep/z.big", "sub/y.big"]),
+            ("cd sub && rm *.big", &["sub/y.big"]),
+            ("echo n > x.big", &["x.big"]),
+            ("cp a.txt sub/y.big", &["sub/y.big"]),
+            // What is made, what is only read, and what its folder keeps.
+            ("echo n > new.big", &[]),
+            ("cat x.big", &[]),
+            ("cp *.big /tmp", &[]),
+            ("chmod 755 sub", &[]),
+            ("rm a.txt", &[]),
+        ] {
+            assert_eq!(of(text), paths, "{text}");
+        }
+    }
 
     #[test]
     fn existing_files_make_a_command_harmful() {

@@ -1,9 +1,11 @@
 //! Classes of commands, the reasons for them, and the parts of a text.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::parse::Unknown;
 use crate::shell::sandbox::Grant;
+use crate::text::clean::clean_line;
 
 /// The class of a command, from the least harmful to the most. The worst of its parts decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -157,6 +159,22 @@ pub struct Assessment {
     pub acts_later: Vec<String>,
     /// The other files that it would change, as its text shows, by their paths in the workspace.
     pub changes: Vec<String>,
+    /// Words that it gives to programs which change what they are given.
+    pub touched: Vec<TouchedPath>,
+    /// The files that it would change, as its text and the disk show, and that `archiveExclude` leaves out: each path as it
+    /// is listed, and the glob.
+    pub excluded: Vec<(String, String)>,
+}
+
+/// A word that stands for paths a program may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TouchedPath {
+    /// The folder that the program runs in.
+    pub folder: PathBuf,
+    /// The pattern of the paths.
+    pub pattern: String,
+    /// All that lies below a folder goes with it.
+    pub with_content: bool,
 }
 
 /// The surroundings a command runs in.
@@ -166,6 +184,16 @@ pub struct Around {
     pub root: PathBuf,
     /// The folder it starts in.
     pub folder: PathBuf,
+}
+
+/// Paths that are named in a sentence.
+const NAMED: usize = 3;
+
+/// Returns paths for a sentence, the first of them where there are many.
+pub(super) fn named<'p>(paths: impl ExactSizeIterator<Item = &'p String>) -> String {
+    let more = paths.len().saturating_sub(NAMED);
+    let first = paths.take(NAMED).map(|path| clean_line(path).into_owned()).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
 impl Assessment {
@@ -179,6 +207,13 @@ impl Assessment {
             }
         }
         self.class = worst(&self.parts);
+    }
+
+    /// Returns the files that `archiveExclude` leaves out, the first of them where there are many, with the globs.
+    pub fn excluded_words(&self) -> String {
+        let globs: BTreeSet<&str> = self.excluded.iter().map(|(_, glob)| glob.as_str()).collect();
+        let globs = globs.into_iter().collect::<Vec<_>>().join(", ");
+        format!("{} (archiveExclude: {globs})", named(self.excluded.iter().map(|(path, _)| path)))
     }
 
     /// Returns why the text has its class: the reason of its worst part.

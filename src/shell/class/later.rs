@@ -41,6 +41,20 @@ const PATCH: ValuedOptions = ValuedOptions {
 /// Options of `git config` that only read.
 const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
+/// Returns the patterns of the paths that a simple command may change.
+pub fn patterns(name: &str, words: &[Word]) -> Vec<String> {
+    let (name, arguments) = (base(name), words.get(1..).unwrap_or_default());
+    // What is copied is only read.
+    let sources = if named("cp ln install rsync", name) { arguments.len().saturating_sub(1) } else { 0 };
+    let paths = arguments[sources..].iter().filter(|word| !word.text.starts_with('-'));
+    if named(CHANGE, name) { paths.filter_map(Word::as_pattern).collect() } else { Vec::new() }
+}
+
+/// Returns whether a program takes a folder with all that lies below it away from its place.
+pub fn takes_content(name: &str) -> bool {
+    named("rm mv srm rimraf", base(name))
+}
+
 /// Returns the paths that a simple command may change, as far as its text shows them.
 pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
     let arguments = words.get(1..).unwrap_or_default();

@@ -20,7 +20,7 @@ mod word;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, Target};
+pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, TouchedPath};
 pub use parse::Unknown;
 pub use parse::hidden;
 use parse::{Redirect, SimpleCommand};
@@ -235,6 +235,11 @@ impl Reader<'_> {
         }
         if class > Class::Read {
             later::changed(name, words).iter().for_each(|path| self.changes(path));
+            if let Some(into) = &self.into {
+                let (folder, with_content) = (flat(&self.around.folder.join(into)), later::takes_content(name));
+                let touched = |pattern| TouchedPath { folder: folder.clone(), pattern, with_content };
+                self.found.touched.extend(later::patterns(name, words).into_iter().map(touched));
+            }
         }
         let targets = if self.moved { Vec::new() } else { targets };
         self.push(text.into(), class, reason, words);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kinds::named as listed;
 use super::tables::{RUNNERS, base, named};
 use super::{Assessment, Class, ClassifiedCommand};
 use crate::shell::sandbox::Grant;
@@ -213,6 +214,51 @@ pub struct Judgement {
     pub grant: Grant,
     /// The rule that met each part.
     pub rules: Vec<Option<Rule>>,
+    /// The reason why it asks; none: it does not.
+    pub asks: Option<AskReason>,
+}
+
+/// The reason why a command asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskReason {
+    /// A rule asks about it.
+    Rule,
+    /// The policy asks about its class.
+    Policy,
+    /// The policy asks about its class where the guard does not keep what it overwrites.
+    Unguarded,
+    /// It changes a file that acts later.
+    ActsLater,
+    /// It changes a file that `archiveExclude` leaves out.
+    Excluded,
+    /// It may print keys.
+    Secrets,
+    /// No sandbox holds it to its class.
+    Unenforced,
+}
+
+impl Judgement {
+    /// Returns why it asks, in words; `policy` is the name of the approval policy. None: it does not.
+    pub fn why_it_asks(&self, found: &Assessment, policy: &str) -> Option<String> {
+        let is = format!("its class is {}: {}", found.class.word(), found.reason().words());
+        let about =
+            format!("the approval policy {policy} asks about class {}: {}", found.class.word(), found.reason().words());
+        Some(match self.asks? {
+            AskReason::Rule => format!("a rule asks about it; {is}"),
+            AskReason::Policy => about,
+            AskReason::Unguarded => format!("without the guard {about}"),
+            AskReason::ActsLater => {
+                let paths = listed(found.acts_later.iter());
+                format!("no policy and no rule lets what acts later be changed unasked ({paths}); {is}")
+            }
+            AskReason::Excluded => {
+                let paths = found.excluded_words();
+                format!("no policy and no rule lets what is not archived be changed unasked: {paths}; {is}")
+            }
+            AskReason::Secrets => format!("no policy and no rule lets keys be printed unasked; {is}"),
+            AskReason::Unenforced => format!("no policy and no rule lets it run unasked without a sandbox; {is}"),
+        })
+    }
 }
 
 /// The means that hold a command to its class.
@@ -229,20 +275,26 @@ pub struct Enforced {
 /// Judges a command by rules and policy.
 pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: Enforced) -> Judgement {
     let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
-    // As with edits, no policy and no rule accepts what acts later.
-    if !found.acts_later.is_empty() && matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
-        judged.verdict = CommandVerdict::Ask;
+    let runs = |judged: &Judgement| matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
+    // As with edits, no policy and no rule accepts what acts later, or what is not archived.
+    let reasons =
+        [(AskReason::ActsLater, found.acts_later.is_empty()), (AskReason::Excluded, found.excluded.is_empty())];
+    if let Some((why, _)) = reasons.into_iter().find(|(_, is_empty)| runs(&judged) && !is_empty) {
+        (judged.verdict, judged.asks) = (CommandVerdict::Ask, Some(why));
     }
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
     let runs_nothing = |part: &ClassifiedCommand| {
         part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing)
     };
     let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
-    let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
     let unenforced = !enforced.sandbox && !enforced.off && !harmless;
     // Nothing enforces the class, or what it prints would send keys to the model: no policy and no rule agrees to that.
-    if runs && (unenforced || found.secrets) {
-        judged.verdict = if policy == ShellPolicy::None { CommandVerdict::Refuse(None) } else { CommandVerdict::Ask };
+    if runs(&judged) && (unenforced || found.secrets) {
+        let why = if found.secrets { AskReason::Secrets } else { AskReason::Unenforced };
+        (judged.verdict, judged.asks) = match policy {
+            ShellPolicy::None => (CommandVerdict::Refuse(None), None),
+            _ => (CommandVerdict::Ask, Some(why)),
+        };
     }
     judged
 }
@@ -312,13 +364,13 @@ fn family(name: &str) -> &str {
 fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bool) -> Judgement {
     let met: Vec<Option<Rule>> = found.parts.iter().map(|part| strongest(part, rules).cloned()).collect();
     let decides = |decision| met.iter().flatten().find(|rule| rule.decision == decision).cloned();
-    let judged = |verdict, grant| Judgement { verdict, grant, rules: met.clone() };
+    let judged = |verdict, grant| Judgement { verdict, grant, rules: met.clone(), asks: None };
     let grant = found.class.grant();
     if let Some(rule) = decides(RuleDecision::Refuse) {
         return judged(CommandVerdict::Refuse(Some(rule)), grant);
     }
     if decides(RuleDecision::Ask).is_some() && policy != ShellPolicy::None {
-        return judged(CommandVerdict::Ask, grant);
+        return Judgement { asks: Some(AskReason::Rule), ..judged(CommandVerdict::Ask, grant) };
     }
     let allowed = |(part, rule): (&ClassifiedCommand, &Option<Rule>)| part.class == Class::Read || rule.is_some();
     let network = met.iter().flatten().any(|rule| rule.network);
@@ -328,7 +380,11 @@ fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bo
     if by_rule && policy != ShellPolicy::None && found.parts.iter().zip(&met).all(allowed) {
         return judged(CommandVerdict::Rule, if network { Grant::Online } else { Grant::Workspace });
     }
-    judged(by_policy(found.class, policy, guarded), grant)
+    let verdict = by_policy(found.class, policy, guarded);
+    let is_always = verdict == by_policy(found.class, policy, true);
+    let why = if is_always { AskReason::Policy } else { AskReason::Unguarded };
+    let asks = (verdict == CommandVerdict::Ask).then_some(why);
+    Judgement { asks, ..judged(verdict, grant) }
 }
 
 fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> CommandVerdict {
@@ -443,6 +499,41 @@ mod tests {
             let none = judge(&found(text), &rules, ShellPolicy::None, enforced).verdict;
             assert_eq!(none, CommandVerdict::Refuse(None), "{text}");
         }
+    }
+
+    #[test]
+    fn the_reason_why_a_command_asks_is_its_own() {
+        let whole = Enforced { guard: true, sandbox: true, off: false };
+        let of = |found: &Assessment, policy, enforced| {
+            let judged = judge(found, &[rule(&["make"], RuleDecision::Ask, false)], policy, enforced);
+            assert_eq!(judged.verdict, CommandVerdict::Ask);
+            judged.why_it_asks(found, "all").expect("it asks")
+        };
+        let all = |text: &str| of(&found(text), ShellPolicy::All, whole);
+        assert_eq!(
+            all("rm -rf .git"),
+            "no policy and no rule lets what acts later be changed unasked (.git); its class is harm: removes files"
+        );
+        assert_eq!(all("make x"), "a rule asks about it; its class is work: runs a program");
+        assert_eq!(all("git push"), "the approval policy all asks about class final: cannot be undone by anyone");
+        assert!(all("cat .env").starts_with("no policy and no rule lets keys be printed unasked"));
+        let excluded = |n: usize| Assessment {
+            excluded: (0..n).map(|n| (format!("{n}.big"), "*.big".into())).collect(),
+            ..found("rm 0.big")
+        };
+        assert_eq!(
+            of(&excluded(5), ShellPolicy::All, whole),
+            "no policy and no rule lets what is not archived be changed unasked: 0.big, 1.big, 2.big and 2 more \
+             (archiveExclude: *.big); its class is harm: removes files"
+        );
+        let unguarded = of(&found("rm a"), ShellPolicy::All, Enforced { guard: false, ..whole });
+        assert_eq!(unguarded, "without the guard the approval policy all asks about class harm: removes files");
+        let unenforced = of(&found("make"), ShellPolicy::All, Enforced { guard: true, sandbox: false, off: false });
+        assert!(unenforced.starts_with("a rule asks"), "{unenforced}");
+        let unenforced = of(&found("cargo test"), ShellPolicy::All, Enforced { sandbox: false, ..whole });
+        assert!(unenforced.contains("lets it run unasked without a sandbox"), "{unenforced}");
+        let judged = judge(&found("ls"), &[], ShellPolicy::Ask, whole);
+        assert_eq!((judged.asks, judged.why_it_asks(&found("ls"), "ask")), (None, None));
     }
 
     #[test]

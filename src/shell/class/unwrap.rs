@@ -315,11 +315,7 @@ fn find(arguments: &[Word]) -> Inner {
             at += 1;
         }
         let found = |word: &Word| {
-            if word.text.contains("{}") {
-                Word { is_static: false, text: "./".into(), splits: false }
-            } else {
-                word.clone()
-            }
+            if word.text.contains("{}") { Word { text: "./".into(), ..Word::default() } } else { word.clone() }
         };
         inner.push(arguments[begun..at].iter().map(found).collect());
     }

@@ -11,17 +11,19 @@ pub struct Word {
     pub is_static: bool,
     /// It may become several words, or none.
     pub splits: bool,
+    /// The pattern that it is, where the files there make words of it.
+    pub pattern: Option<String>,
 }
 
 impl Word {
     /// Creates a word that is known.
     pub fn known(text: &str) -> Word {
-        Word { text: text.into(), is_static: true, splits: false }
+        Word { text: text.into(), is_static: true, ..Word::default() }
     }
 
     /// Creates a word of which nothing is known.
     pub fn unknown() -> Word {
-        Word { text: String::new(), is_static: false, splits: true }
+        Word { splits: true, ..Word::default() }
     }
 
     /// Returns the word, where it is known.
@@ -34,7 +36,15 @@ impl Word {
         self.splits || self.text.starts_with('-') || (!self.is_static && self.text.is_empty())
     }
 
+    /// Returns the pattern that stands for the word among the files there; none: what it becomes is not known.
+    pub fn as_pattern(&self) -> Option<String> {
+        let escaped = |c: char| ['\\'].into_iter().filter(move |_| "*?[]{}\\".contains(c)).chain([c]);
+        if self.is_static { Some(self.text.chars().flat_map(escaped).collect()) } else { self.pattern.clone() }
+    }
+
     fn push(&mut self, piece: Word) {
+        let pattern = self.as_pattern().zip(piece.as_pattern()).map(|(own, more)| own + &more);
+        self.pattern = pattern.filter(|_| !self.is_static || !piece.is_static);
         if self.is_static {
             self.text.push_str(&piece.text);
             self.is_static = piece.is_static;
@@ -63,7 +73,7 @@ pub fn word(node: Node<'_>, text: &str) -> Word {
                 false => whole,
             }
         }
-        "process_substitution" => Word { text: "/dev/fd/".into(), is_static: false, splits: false },
+        "process_substitution" => Word { text: "/dev/fd/".into(), ..Word::default() },
         "command_name" => node.child(0).map_or_else(Word::unknown, |inner| word(inner, text)),
         _ => Word::unknown(),
     }
@@ -118,6 +128,11 @@ fn quoted(source: &str) -> Word {
     Word::known(&known)
 }
 
+/// Returns the word of a pattern that begins as it is known so far.
+fn many(known: Word, source: &str) -> Word {
+    Word { is_static: false, splits: true, pattern: Some(source.into()), ..known }
+}
+
 /// Reads text without quotes: patterns and braces become what is there.
 fn bare(source: &str) -> Word {
     let (mut known, mut chars) = (Word::known(""), source.chars().peekable());
@@ -125,10 +140,8 @@ fn bare(source: &str) -> Word {
         match c {
             '\\' if chars.peek() == Some(&'\n') => drop(chars.next()),
             '\\' => known.text.extend(chars.next()),
-            '*' | '?' | '[' => return Word { is_static: false, splits: true, ..known },
-            '{' if source != "{}" && source.contains([',', '.']) => {
-                return Word { is_static: false, splits: true, ..known };
-            }
+            '*' | '?' | '[' => return many(known, source),
+            '{' if source != "{}" && source.contains([',', '.']) => return many(known, source),
             _ => known.text.push(c),
         }
     }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::class::Around;
+use super::class::disk::{find_excluded, look};
+use super::class::{Around, Assessment, assess};
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
 use super::message::{ShellState, Start, Stopped};
@@ -77,12 +78,23 @@ impl Commands {
     }
 
     /// Returns where a command would run, and the variable that its programs are found by.
-    pub fn around(&self, folder: Option<&str>) -> (Around, String) {
+    fn around(&self, folder: Option<&str>) -> (Around, String) {
         let root = self.shell.workspace.root().to_path_buf();
         let folder = self.folder_of(folder).unwrap_or_else(|_| root.clone());
         let left = self.state().left.get("PATH").cloned();
         let path = left.or_else(|| self.shell.environment.all().get("PATH").cloned());
         (Around { root, folder }, path.unwrap_or_default())
+    }
+
+    /// Returns what a text would do where a command runs, and where that is. For blocking code alone: it looks at the disk.
+    pub fn assess(&self, text: &str, folder: Option<&str>, network: bool) -> (Assessment, Around) {
+        let (around, path) = self.around(folder);
+        let mut found = assess(text, &around, network);
+        look(&mut found, &around, &path);
+        if !self.shell.archive.settings().exclude.is_empty() {
+            find_excluded(&mut found, &around, &self.shell.places());
+        }
+        (found, around)
     }
 
     /// Starts a command. One that runs in a view has no other keeper.
@@ -282,7 +294,7 @@ impl Commands {
             own: self.shell.own.as_deref(),
             variables: self.shell.environment.all(),
         };
-        bounds(grant, &self.shell.settings.sandbox, &around)
+        bounds(grant, &self.shell.sandbox_settings(), &around)
     }
 
     fn folder_of(&self, given: Option<&str>) -> Result<PathBuf, StartError> {

@@ -71,6 +71,7 @@ impl Consents {
         let is_named = match reason {
             HoldReason::ActsLater => settings.files.iter().any(|named| named == path || is_below(path, named)),
             HoldReason::Socket => settings.sockets.iter().any(|named| names(named, path)),
+            HoldReason::Excluded => settings.excluded.iter().any(|named| named == path),
             _ => false,
         };
         let key = (reason, path.to_string());
@@ -269,7 +270,7 @@ mod tests {
     fn what_was_named_or_said_is_not_asked_again() {
         let files = ["AGENTS.md", ".github", "src"].map(String::from).into();
         let sockets = [".envrc", "unix:///run/x.sock"].map(String::from).into();
-        let settings = HoldSettings { later: true, files, sockets };
+        let settings = HoldSettings { later: true, files, sockets, excluded: vec!["x.big".into()] };
         let mut consents = Consents::new(Some(settings));
         let allowed = CallConsent::Said(HoldAnswer::Allow);
         assert_eq!(consents.about(HoldReason::ActsLater, "AGENTS.md"), allowed);
@@ -279,6 +280,8 @@ mod tests {
         }
         assert_eq!(consents.about(HoldReason::Socket, "/run/x.sock"), allowed);
         assert_eq!(consents.about(HoldReason::Socket, "/x.sock"), CallConsent::Ask);
+        assert_eq!(consents.about(HoldReason::Excluded, "x.big"), allowed);
+        assert_eq!(consents.about(HoldReason::Excluded, "sub/x.big"), CallConsent::Ask);
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Ask);
         consents.take((HoldReason::ActsLater, ".envrc".into()), HoldAnswer::Refuse);
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));

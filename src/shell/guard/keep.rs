@@ -198,7 +198,11 @@ impl Keeping {
             }
             PathClass::Excluded(glob) => {
                 self.ask_about_later(path)?;
-                return self.unarchived(path, &format!("archiveExclude: {glob}"));
+                self.ask_about_excluded(path, &glob)?;
+                if there.is_none() && makes {
+                    self.made.insert(path.to_path_buf());
+                }
+                return self.keep_other_names(path, there.as_ref());
             }
             PathClass::Kept => {}
         }
@@ -236,6 +240,7 @@ impl Keeping {
             }
             PathClass::Excluded(glob) if !folder && fs::symlink_metadata(path).is_err() => {
                 self.ask_about_later(path)?;
+                self.made.insert(path.to_path_buf());
                 self.unarchived(path, &format!("archiveExclude: {glob}"))
             }
             PathClass::Derived(_) if !folder && fs::symlink_metadata(path).is_err() => {
@@ -266,7 +271,7 @@ impl Keeping {
             PathClass::Outside => return self.outside(path, Some(&meta)),
             PathClass::Excluded(glob) => {
                 self.ask_about_later(path)?;
-                return self.unarchived(path, &format!("archiveExclude: {glob}"));
+                return self.ask_about_excluded(path, &glob);
             }
             // What a repository only ever gains is kept where it goes all the same.
             PathClass::Derived(folder) if self.made.contains(path) || !holds_objects(&folder) => {
@@ -495,6 +500,7 @@ mod tests {
     use super::*;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
+    use crate::proposal::State;
     use crate::shell::message::{HoldAnswer, HoldReason, HoldSettings};
     use crate::shell::places::PlaceSettings;
     use crate::workspace::Workspace;
@@ -756,6 +762,7 @@ mod tests {
                 temporary: root,
                 since: 1,
                 private: Vec::new(),
+                known: Vec::new(),
                 sockets: Vec::new(),
                 ports: Vec::new(),
                 names_only,
@@ -773,12 +780,20 @@ mod tests {
     fn what_was_archived_with_anothers_change_is_kept_anew_before_it_is_changed() {
         use crate::archive::staging::SealKind;
         let dir = tempfile::tempdir().expect("a folder");
-        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let (root, archive, mut keeping) = keeping(dir.path(), CopyLimits::default());
         let (a, b) = (root.join("a"), root.join("b"));
         keeping.write(&a, false).expect("kept");
         keeping.write(&b, false).expect("kept");
         let mut another = CommandStaging::open(keeping.staging.folder()).expect("open");
-        let id = another.id();
+        // The changeset that the first of them announces is never made.
+        another.note(another.id(), vec![0], SealKind::Met).expect("noted");
+        keeping.look_for_left();
+        keeping.write(&a, false).expect("kept");
+        assert_eq!(kept_again(&keeping), []);
+        let mut lock = archive.lock().expect("locked");
+        let made = archive.record(&mut lock, &[("c", &State::Absent).into()], None).expect("archived");
+        drop(lock);
+        let id = made.changeset.expect("one");
         another.note(id, vec![0], SealKind::Met).expect("noted");
         another.note(id, vec![1], SealKind::Earlier).expect("noted");
         fs::write(&a, "another's").expect("written");
@@ -823,6 +838,62 @@ mod tests {
         assert_eq!(keeping.take_question().map(|question| question.path).as_deref(), Some(".github/workflows/x.yml"));
         keeping.make(&workspace.root().join("x.yml"), false).expect("made");
         assert_eq!(keeping.summary().not_archived, [("x.yml".to_string(), "archiveExclude: *.yml".to_string())]);
+    }
+
+    #[test]
+    fn what_the_configuration_leaves_out_is_changed_only_where_it_was_named_or_the_person_lets_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let settings = ArchiveSettings { exclude: vec!["*.big".into()], ..ArchiveSettings::default() };
+        let archive = Archive::open(&workspace, &settings).expect("open");
+        let root = workspace.root().to_path_buf();
+        let keeping = |asks: Option<HoldSettings>| {
+            let staging = archive.stage(&CommandInfo::default()).expect("staged");
+            let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+            Keeping::new(places, CopyLimits::default(), None, staging, Arc::new(Mutex::new(Consents::new(asks))))
+        };
+        let [x, y, new] = ["x.big", "y.big", "new.big"].map(|name| root.join(name));
+        fs::write(&x, "old").and_then(|()| fs::write(&y, "old")).expect("written");
+        let named = HoldSettings { excluded: vec!["y.big".into()], ..HoldSettings::default() };
+        let mut held = keeping(Some(named));
+        let ways: [&dyn Fn(&mut Keeping) -> Verdict; 4] = [
+            &|keeping| keeping.write(&x, false),
+            &|keeping| keeping.lose(&x),
+            &|keeping| keeping.rename(&root.join("a"), &x, false),
+            &|keeping| keeping.change_mode(&x, Some(0o600)),
+        ];
+        for way in ways {
+            assert_eq!(way(&mut held), Err(libc::EACCES));
+            let question = held.take_question().expect("asked");
+            assert_eq!(
+                (question.reason, question.path.as_str(), question.bytes),
+                (HoldReason::Excluded, "x.big", Some(3))
+            );
+        }
+        held.lose(&y).expect("it was named");
+        // What the command makes is its own; a further name of what was there is not.
+        held.write(&new, true).expect("made");
+        fs::write(&new, "new").expect("written");
+        held.write(&new, false).expect("its own");
+        let twin = root.join("twin.big");
+        held.second_name(&x, &twin).expect("linked");
+        fs::hard_link(&x, &twin).expect("linked");
+        assert_eq!(held.write(&twin, false), Err(libc::EACCES));
+        held.take_question().expect("asked");
+        lock(&held.consents).take((HoldReason::Excluded, "x.big".into()), HoldAnswer::Nobody);
+        assert_eq!(held.write(&x, false), Err(libc::EACCES));
+        let line = |held: &Keeping, path: &str| {
+            let noted = held.summary().not_archived;
+            noted.into_iter().rfind(|(noted, _)| noted == path).map(|(_, why)| why)
+        };
+        assert_eq!(line(&held, "x.big").as_deref(), Some("archiveExclude: *.big: the call was refused"));
+        lock(&held.consents).take((HoldReason::Excluded, "x.big".into()), HoldAnswer::AllowAll);
+        held.write(&x, false).expect("let");
+        held.write(&twin, false).expect("let");
+        // Where nobody is asked, they are told before the start.
+        let mut told = keeping(None);
+        told.lose(&x).expect("told");
+        assert_eq!(line(&told, "x.big").as_deref(), Some("archiveExclude: *.big"));
     }
 
     #[test]
@@ -913,10 +984,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let (root, _, mut keeping) = keeping(dir.path(), CopyLimits { file: 2, total: 2 });
         fs::hard_link(root.join("a"), root.join("twin")).expect("linked");
-        keeping.lose(&root.join("a")).expect("kept");
+        // A file that is renamed is refused under its name now.
+        keeping.rename(&root.join("a"), &root.join("moved"), false).expect("kept");
+        fs::rename(root.join("a"), root.join("moved")).expect("renamed");
+        assert_eq!(keeping.write(&root.join("moved"), false), Err(libc::EDQUOT));
         assert_eq!(keeping.write(&root.join("twin"), false), Err(libc::EDQUOT));
         let why = "too large to be copied: the call was refused; shell.keepFile raises the limit";
-        assert_eq!(keeping.summary().not_archived[0], ("a".into(), why.into()));
+        assert_eq!(keeping.summary().not_archived, ["moved", "twin"].map(|path| (path.to_string(), why.to_string())));
         assert_eq!(
             keeping.summary().not_undone(Some(crate::shell::Grant::Workspace), &[]),
             Vec::new(),
@@ -926,7 +1000,7 @@ mod tests {
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
             keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
         }
-        assert_eq!((keeping.summary().not_archived.len(), keeping.summary().more_not_archived), (NAMED, 11));
-        assert_eq!(keeping.summary().not_archived_words().last().as_deref(), Some("and 11 more are not archived"));
+        assert_eq!((keeping.summary().not_archived.len(), keeping.summary().more_not_archived), (NAMED, 12));
+        assert_eq!(keeping.summary().not_archived_words().last().as_deref(), Some("and 12 more are not archived"));
     }
 }

@@ -2,6 +2,7 @@
 //! before it becomes the shell. Everything is readable but private files, what its grant names is writable; no capability
 //! is left, and processes outside are out of reach.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,9 @@ const NEWEST: ABI = ABI::V7;
 pub fn enter(bounds: &Bounds) -> io::Result<String> {
     let mut rules = rules(bounds.grant).map_err(io::Error::other)?;
     let mut readable = Vec::new();
-    find_readable(Path::new("/"), &bounds.private, &mut readable);
+    let known: Vec<&Path> =
+        [&bounds.private, &bounds.write, &bounds.known].into_iter().flatten().map(PathBuf::as_path).collect();
+    find_readable(Path::new("/"), &bounds.private, &known, &mut readable);
     rules = allow(rules, Path::new("/"), AccessFs::ReadDir.into())?;
     for path in &readable {
         rules = allow(rules, path, AccessFs::from_read(NEWEST))?;
@@ -72,14 +75,19 @@ fn open(path: &Path) -> Option<(OwnedFd, bool)> {
     }
 }
 
-/// Finds the largest folders below one that hold nothing private.
-fn find_readable(folder: &Path, private: &[PathBuf], found: &mut Vec<PathBuf>) {
+/// Finds the largest folders below one that hold nothing private. Of a folder that cannot be listed those of its entries
+/// are ruled that lie on the way to a known path.
+fn find_readable(folder: &Path, private: &[PathBuf], known: &[&Path], found: &mut Vec<PathBuf>) {
     if !private.iter().any(|path| path.starts_with(folder)) {
         return found.push(folder.to_path_buf());
     }
-    for path in entries(folder) {
+    let on_the_way = || {
+        let next = |path: &&Path| Some(folder.join(path.strip_prefix(folder).ok()?.components().next()?));
+        known.iter().filter_map(next).collect::<BTreeSet<PathBuf>>().into_iter().collect()
+    };
+    for path in entries(folder).unwrap_or_else(on_the_way) {
         if !private.contains(&path) && !path.is_symlink() {
-            find_readable(&path, private, found);
+            find_readable(&path, private, known, found);
         }
     }
 }
@@ -99,6 +107,7 @@ fn drop_capabilities() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -112,8 +121,28 @@ mod tests {
         fs::write(root.join("home/a/secret"), "").expect("written");
         std::os::unix::fs::symlink(".aws", root.join("home/way")).expect("linked");
         let mut found = Vec::new();
-        find_readable(&root, &[root.join("home/.aws"), root.join("home/a/secret")], &mut found);
+        find_readable(&root, &[root.join("home/.aws"), root.join("home/a/secret")], &[], &mut found);
         found.sort();
         assert_eq!(found, [root.join("etc"), root.join("home/a/b")]);
+    }
+
+    #[test]
+    fn below_a_folder_that_cannot_be_listed_what_is_known_is_readable() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        for folder in ["home/me/.aws", "home/me/proj", "home/other", "etc"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        let set_mode = |mode| fs::set_permissions(root.join("home"), fs::Permissions::from_mode(mode)).expect("set");
+        set_mode(0o311);
+        // Root lists every folder.
+        let is_listed = fs::read_dir(root.join("home")).is_ok();
+        let [private, proj] = [root.join("home/me/.aws"), root.join("home/me/proj")];
+        let mut found = Vec::new();
+        find_readable(&root, std::slice::from_ref(&private), &[&private, &proj], &mut found);
+        set_mode(0o755);
+        found.sort();
+        let other = is_listed.then(|| root.join("home/other"));
+        assert_eq!(found, [root.join("etc"), proj].into_iter().chain(other).collect::<Vec<_>>());
     }
 }

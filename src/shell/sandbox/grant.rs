@@ -112,6 +112,9 @@ pub struct Bounds {
     pub since: u64,
     /// Files and folders that may not be read.
     pub private: Vec<PathBuf>,
+    /// Paths that are readable also where a folder above them cannot be listed, so that its entries are not known.
+    #[serde(default)]
+    pub known: Vec<PathBuf>,
     /// Folders in which sockets may be reached.
     pub sockets: Vec<PathBuf>,
     /// Ports on this machine that may be reached whoever listens there.
@@ -167,9 +170,14 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     }
     let private = private(settings, around.own, home.as_deref());
     let (temporary, since) = (around.temporary.to_path_buf(), around.since);
-    let [write, folders, sockets] = [write, folders, sockets].map(real);
+    let mut known = caches(home.as_deref(), around.variables);
+    known.extend(worktree_folders(around.root));
+    known.extend(home);
+    known.push(around.root.to_path_buf());
+    known.extend(around.variables.get("PATH").into_iter().flat_map(std::env::split_paths));
+    let [write, folders, sockets, known] = [write, folders, sockets, known].map(real);
     let (ports, names_only) = (settings.ports.clone(), settings.off);
-    Bounds { grant, write, folders, temporary, since, private, sockets, ports, names_only }
+    Bounds { grant, write, folders, temporary, since, private, known, sockets, ports, names_only }
 }
 
 /// Returns the files and folders that no command may read, by nebula's own folder and the home folder.
@@ -202,20 +210,27 @@ fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<Path
     CACHES.iter().filter_map(one).collect()
 }
 
-/// Returns the files below a folder that a glob of names separated by `/` matches; `**` at its end is everything.
+/// Returns the files below a folder that a glob of names separated by `/` matches; `**` at its end is everything. A folder
+/// that would have to be listed, and cannot be, stands for all in it.
 fn expand(folder: &Path, glob: &str) -> Vec<PathBuf> {
-    let mut found = vec![folder.to_path_buf()];
+    let (mut found, mut unlisted) = (vec![folder.to_path_buf()], Vec::new());
     for part in glob.trim_matches('/').split('/').filter(|part| *part != "**") {
         found = match part.contains(['*', '?', '[', '{']) {
             false => found.into_iter().map(|folder| folder.join(part)).collect(),
             true => match Glob::new(part).map(|glob| glob.compile_matcher()) {
                 Ok(glob) => {
-                    found.iter().flat_map(|folder| entries(folder)).filter(|path| name_matches(path, &glob)).collect()
+                    let (lists, others): (Vec<_>, Vec<_>) =
+                        found.into_iter().map(|folder| entries(&folder).ok_or(folder)).partition(Result::is_ok);
+                    unlisted.extend(others.into_iter().filter_map(Result::err));
+                    let all = lists.into_iter().flatten().flatten();
+                    all.filter(|path| name_matches(path, &glob)).collect()
                 }
                 Err(_) => Vec::new(),
             },
         };
     }
+    // Of the outermost one known entries alone are readable.
+    found.extend(unlisted.into_iter().filter(|unlisted| unlisted != folder));
     found
 }
 
@@ -223,9 +238,9 @@ fn name_matches(path: &Path, glob: &globset::GlobMatcher) -> bool {
     path.file_name().is_some_and(|name| glob.is_match(name))
 }
 
-/// Returns the entries of a folder; none where it cannot be listed.
-pub fn entries(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+/// Returns the entries of a folder; none: it cannot be listed.
+pub fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
+    Some(fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect())
 }
 
 #[cfg(test)]

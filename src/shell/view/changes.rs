@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
@@ -73,15 +73,16 @@ pub enum TooMuch {
     Io(#[from] io::Error),
 }
 
-/// Reads the upper layer of a view that was begun at a time of the file system's clock.
+/// Reads the upper layer of a view that was begun at a time of the file system's clock, with this mode.
 pub fn read(
     upper: &Path,
     workspace: &Workspace,
     places: &PathClasses,
-    begun: (i64, i64),
+    (begun, mode): ((i64, i64), u32),
 ) -> Result<ViewChanges, TooMuch> {
     let found = ViewChanges::default();
     let mut reading = Reading { upper, workspace, places, begun, bytes: 0, repository: BTreeSet::new(), found };
+    reading.changed_root(mode)?;
     reading.folder(Path::new(""))?;
     if !reading.repository.is_empty() {
         let why = "the repository's own files: only the command itself changes them";
@@ -102,6 +103,17 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Takes in another mode of the workspace's own folder than the one that the layer began with.
+    fn changed_root(&mut self, begun: u32) -> Result<(), TooMuch> {
+        let mode = fs::metadata(self.upper)?.mode() & 0o7777;
+        if mode == begun {
+            return Ok(());
+        }
+        self.add_folder(Path::new(""), State::Folder { mode })?;
+        // Whatever the command made of it, the layer is read.
+        Ok(fs::set_permissions(self.upper, fs::Permissions::from_mode(mode | 0o700))?)
+    }
+
     /// Reads what is in a folder of the upper layer.
     fn folder(&mut self, inside: &Path) -> Result<(), TooMuch> {
         for name in names(&self.upper.join(inside))? {
@@ -259,7 +271,8 @@ impl Reading<'_> {
     }
 
     fn add_folder(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
-        let path = format!("{}/", name::text_of(inside.as_os_str()));
+        let name = name::text_of(inside.as_os_str());
+        let path = format!("{}/", if name.is_empty() { "." } else { &name });
         let Ok(before) = self.workspace.read_archived(&path) else { return Ok(()) };
         match before.state == after {
             true => Ok(()),

@@ -52,6 +52,8 @@ pub struct View {
     root: PathBuf,
     home: PathBuf,
     lock: File,
+    /// The mode that its layer over the workspace began with.
+    mode: u32,
 }
 
 impl View {
@@ -74,19 +76,21 @@ impl View {
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temp.join(LOCK));
         let held = lock.and_then(|lock| lock.lock().and_then(|()| fs::rename(&temp, &folder)).map(|()| lock));
         let lock = held.map_err(at(&folder))?;
-        let view = View { folder, root: workspace.root().to_path_buf(), home: archive.home().to_path_buf(), lock };
-        view.make_layers().map_err(at(&view.folder))?;
+        let (root, home) = (workspace.root().to_path_buf(), archive.home().to_path_buf());
+        let mut view = View { folder, root, home, lock, mode: 0 };
+        view.mode = view.make_layers().map_err(at(&view.folder))?;
         Ok(view)
     }
 
-    fn make_layers(&self) -> io::Result<()> {
+    /// Makes its folders; the mode of the layer over the workspace.
+    fn make_layers(&self) -> io::Result<u32> {
         make_layer(&self.folder, &self.root)?;
         make_folder(&self.folder.join(TMP))?;
         for (at, layer) in self.temporary() {
             make_folder(&layer)?;
             make_layer(&layer, &at)?;
         }
-        Ok(())
+        Ok(fs::metadata(self.folder.join(UPPER))?.mode() & 0o7777)
     }
 
     /// Returns the folders for temporary files, each with the folder of its layers.
@@ -168,7 +172,7 @@ impl View {
     /// When it is too much for a proposal, or cannot be read.
     pub fn changes(&self, workspace: &Workspace, places: &PathClasses) -> Result<ViewChanges, TooMuch> {
         let begun = self.lock.metadata().map(|meta| (meta.ctime(), meta.ctime_nsec())).unwrap_or((i64::MAX, 0));
-        changes::read(&self.folder.join(UPPER), workspace, places, begun)
+        changes::read(&self.folder.join(UPPER), workspace, places, (begun, self.mode))
     }
 }
 
@@ -377,6 +381,26 @@ mod tests {
         let changes = view.changes(&workspace, &places).expect("read");
         assert!(changes.files.iter().all(|file| file.path != "a/b"), "{changes:?}");
         assert_eq!(changes.left_out, [("a/b".to_string(), "it changed on disk while the preview ran".to_string())]);
+    }
+
+    #[test]
+    fn another_mode_of_the_workspaces_own_folder_is_a_change() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("set");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        // Another mode of the folder itself, set meanwhile, is no work of the command.
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o750)).expect("set");
+        view.put("made", &State::file(*b"made")).expect("put");
+        let paths = |changes: &ViewChanges| changes.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+        assert_eq!(paths(&view.changes(&workspace, &places).expect("read")), ["made"]);
+        fs::set_permissions(view.folder.join(UPPER), fs::Permissions::from_mode(0o500)).expect("set");
+        let changes = view.changes(&workspace, &places).expect("read");
+        assert_eq!((paths(&changes), changes.notes()), (vec!["./".to_string(), "made".to_string()], Vec::new()));
+        let folder = |mode| State::Folder { mode };
+        assert_eq!((&changes.files[0].before, &changes.files[0].after), (&folder(0o750), &folder(0o500)));
     }
 
     #[test]

@@ -223,6 +223,7 @@ impl Store {
                 return Err(error);
             }
         };
+        self.log_watch.note(&self.log);
         if update_attributes(&self.root) {
             self.notices.push(
                 "the line of .gitattributes for the log ends in -text now, so that Git keeps its line ends".into(),

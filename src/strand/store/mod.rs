@@ -45,6 +45,7 @@ use crate::disk::check_stop;
 use archive::Archives;
 use archive::base::Base;
 use checkpoint::Source;
+use log::LogWatch;
 use position::{Chain, LogPosition, fold_chain};
 
 /// The bytes of log that the checkpoint may lag behind; a fifth of the log, where that is more.
@@ -56,6 +57,8 @@ const CHECKPOINT_AFTER_OPS: usize = 10_000;
 pub struct Store {
     root: PathBuf,
     log: Log,
+    /// The state of its file when it was read or written last.
+    log_watch: LogWatch,
     state: State,
     config: Config,
     withdrawn: HashSet<OpId>,
@@ -132,6 +135,7 @@ impl Store {
             config: Config::read(root)?,
             root: root.to_owned(),
             log,
+            log_watch: LogWatch::default(),
             state: State::new(),
             withdrawn: HashSet::new(),
             offset: 0,
@@ -318,7 +322,10 @@ impl Store {
         // Read first: what fails later would lose the ops of the log that are read past here.
         let config = Config::read(&self.root)?;
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
-        let mut entries = match self.log.read_on(self.offset, &self.sum)? {
+        let (known, anew) = ((self.offset, self.chain), self.damage.is_some() || self.offset == 0);
+        let is_unaltered = self.log_watch.is_unaltered(&self.log, known, anew)?;
+        let read = if is_unaltered { self.log.read_on(self.offset, &self.sum)? } else { None };
+        let mut entries = match read {
             Some(entries) => entries,
             None => self.read_anew()?,
         };

@@ -17,7 +17,7 @@ pub const TOOL: Builtin = Builtin::of_code(
 );
 
 fn parameters() -> Value {
-    texts(&[("selector", "A file, a folder or a pattern of paths.")])
+    texts(&[("selector", "A file, folder or pattern.")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

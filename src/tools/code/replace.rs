@@ -17,11 +17,7 @@ pub const TOOL: Builtin = Builtin {
 };
 
 fn parameters() -> Value {
-    texts(&[
-        ("selector", "Its id."),
-        ("expect_hash", "As viewed."),
-        ("text", "The whole new definition, of the same kind."),
-    ])
+    texts(&[("selector", ""), ("expect_hash", "As viewed."), ("text", "All of the new one, of the same kind.")])
 }
 
 /// Checks the replacement against the file as it is now; it is placed again among the other edits of its answer.
@@ -30,8 +26,11 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let (file, at) = finder(run).one(selector).map_err(|fault| fault.to_string())?;
     let source = file.source;
     source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
-    code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
-    let op = Op::Definition { name: source.name(at), expect: source.hash(at), text: text.to_string() };
+    let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
+    let old = source.text_of(at);
+    let begins = source.nodes[at].range.end - old.len();
+    let lines = [old.to_string(), new.file.text[begins..new.range.end].to_string()];
+    let op = Op::Definition { name: source.name(at), expect: source.hash(at), text: text.to_string(), lines };
     Ok(RunResult::Edits(vec![Edit::new(source.path, op, Format::TOOLS, NAME)]))
 }
 

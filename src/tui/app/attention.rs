@@ -180,14 +180,25 @@ impl App {
             Attention::Restore(_) => self.go_to(PaneId::Archive),
             Attention::Question(_) => {
                 self.screen = Screen::Main;
-                let has_draft = !self.composer.input.is_empty();
-                if let Some(asking) = self.questions.first_mut() {
-                    asking.show(has_draft);
+                match self.question().is_some_and(|q| !q.choices().is_empty()) {
+                    true => self.go_to_choices(),
+                    false => self.layout.at = At::Answer,
                 }
-                let chooses = self.question().is_some_and(|q| !q.choices().is_empty());
-                self.layout.at = if chooses { At::Question } else { At::Answer };
             }
         }
+    }
+
+    /// Gives the keys to the choices of the question. What was selected before an answer was begun counts no more.
+    pub(super) fn go_to_choices(&mut self) {
+        let has_draft = !self.composer.input.is_empty();
+        let was_writing = has_draft && self.layout.at == At::Answer;
+        if let Some(asking) = self.questions.first_mut() {
+            if was_writing {
+                asking.forget_selection();
+            }
+            asking.show(has_draft);
+        }
+        self.layout.at = At::Question;
     }
 
     /// Returns whether what waits took the keys by itself and typing has not paused since: nothing decides now.

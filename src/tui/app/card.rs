@@ -46,6 +46,10 @@ impl App {
         }
         Some(match asking.card.act(&card, action) {
             CardOutcome::Stay => Vec::new(),
+            CardOutcome::Again => {
+                self.say = Some(say::review_again().into());
+                Vec::new()
+            }
             CardOutcome::Decide(decision) => self.reply(Command::DecideCommand(id, decision)),
             CardOutcome::Reason => self.ask_line(LineFor::Reason, say::why_refused(), ""),
             CardOutcome::Edit => self.ask_line(LineFor::Text, say::change_text(), &card.source),

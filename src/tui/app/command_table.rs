@@ -34,7 +34,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/connect", none, say::connect, say::connect_long, None), |app, _| app.open_connect()),
     (info("/plan", none, say::plan, say::plan_long, Some(Action::ToggleMode)), |_, _| set(Setting::Mode(Mode::Plan))),
     (info("/agent", none, say::agent, say::agent_long, None), |app, _| app.agent_mode()),
-    (info("/new", none, say::new, say::new_long, None), |_, _| vec![Effect::Send(Command::Open(SessionChoice::New))]),
+    (info("/new", none, say::new, say::new_long, None), |app, _| app.send(Command::Open(SessionChoice::New))),
     (info("/resume", none, say::resume, say::resume_long, None), |app, _| app.open_sessions()),
     (info("/sessions", none, say::sessions, say::sessions_long, None), |app, _| app.open_sessions()),
     (info("/undo", say::undo_arguments, say::undo, say::undo_long, None), |app, rest| app.undo(rest)),

@@ -118,6 +118,14 @@ impl App {
         vec![self.ask(Owner::Review, Query::Review)]
     }
 
+    /// Asks again for the changes that wait to be reviewed, where they are looked at.
+    pub(super) fn review_changed(&mut self) -> Vec<Effect> {
+        match self.screen {
+            Screen::Review(_) => vec![self.ask(Owner::Review, Query::Review)],
+            _ => Vec::new(),
+        }
+    }
+
     /// Runs a command typed whole into the input; `None`: it is no command.
     pub(super) fn typed_command(&mut self, text: &str) -> Option<Vec<Effect>> {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

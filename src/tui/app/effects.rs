@@ -1,6 +1,7 @@
 //! The effects of panes and lists on the screen are applied here; those that leave the program go on to `run`.
 
 use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen, Work};
+use crate::messages::records::localized;
 use crate::messages::{app as say, count, diff};
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
@@ -82,16 +83,31 @@ impl App {
         }
     }
 
-    /// Sends a command; what begins a turn is remembered until the turn begins.
+    /// Sends a command; what begins a turn is remembered until the turn begins. Another session is opened only once the
+    /// person was told of the turn that ends with this one.
     pub(super) fn send(&mut self, command: Command) -> Vec<Effect> {
+        if matches!(command, Command::Open(_)) && self.names_turn() {
+            return Vec::new();
+        }
         if matches!(command, Command::Submit(_) | Command::Continue(_)) {
             self.leave_start();
-            self.session.starting = true;
+            (self.session.starting, self.session.spoke) = (true, true);
             self.session.ended = None;
             self.keyboard.quit_named = Work::default();
             self.panes.chat.release_standing();
         }
         vec![Effect::Send(command)]
+    }
+
+    /// Names the turn that would end with this session; false: there is none, or it was named before.
+    fn names_turn(&mut self) -> bool {
+        let turn = self.work().turn;
+        if turn.is_none() || std::mem::replace(&mut self.keyboard.leave_named, turn) == turn {
+            return false;
+        }
+        let waits = self.panes.diff.waiting().is_some();
+        self.say = Some(if waits { say::leaving_drops_proposal() } else { say::leaving_ends_turn() }.into());
+        true
     }
 
     /// Goes from the first screen to the conversation, never back.
@@ -131,7 +147,8 @@ impl App {
     fn work(&self) -> Work {
         let turn = self.is_busy().then(|| self.session.turn.map_or(0, |turn| turn.started));
         let drafts = turn.is_none() && self.is_working();
-        Work { turn, drafts, jobs: self.session.status.jobs }
+        let unsaved = self.session.spoke && self.session.status.in_ram.is_some();
+        Work { turn, drafts, jobs: self.session.status.jobs, unsaved }
     }
 
     /// Returns what quitting would end, and what ends it; none: it would end nothing.
@@ -139,7 +156,9 @@ impl App {
         let turn = work.turn.map(|_| say::turn_running(&how));
         let draft = || work.drafts.then(|| say::draft_running(&how));
         let jobs = (work.jobs > 0).then(|| say::jobs_end(work.jobs));
-        let named: Vec<String> = turn.or_else(draft).into_iter().chain(jobs).collect();
+        let why = self.session.status.in_ram.as_deref().filter(|_| work.unsaved);
+        let unsaved = why.map(|why| say::not_saved_quits(&localized(why), &how));
+        let named: Vec<String> = unsaved.into_iter().chain(turn.or_else(draft)).chain(jobs).collect();
         (!named.is_empty()).then(|| named.join(&format!(" {} ", self.appearance.glyphs.dot)))
     }
 

@@ -3,7 +3,7 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, Question,
+    Command, Event, EventBody, Level, Listing, Mode, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, Question,
     QuestionId, RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
@@ -16,6 +16,17 @@ use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::{Page, escaped};
 use crate::tui::popup::sessions::Sessions;
 use crate::tui::text::wrap::cells;
+
+/// Returns what is said of files that changed on disk, by another nebula or outside of it.
+fn drifted(paths: &[String], elsewhere: bool) -> Option<String> {
+    Some(match (paths, elsewhere) {
+        ([], _) => return None,
+        ([one], false) => say::drifted(&one),
+        ([one], true) => say::drifted_elsewhere(&one),
+        (many, false) => say::drifted_files(&many.len()),
+        (many, true) => say::drifted_elsewhere_files(&many.len()),
+    })
+}
 
 impl App {
     /// Takes in an event: the panes first, then what concerns the screen.
@@ -50,12 +61,13 @@ impl App {
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
             EventBody::TurnStarted(_) => self.turn_started(),
-            EventBody::Step(number) => {
-                if let Some(turn) = &mut self.session.turn {
-                    turn.step = (number, self.now);
-                }
+            EventBody::Step(number) => self.session.turn.iter_mut().for_each(|turn| turn.step = (number, self.now)),
+            EventBody::Archived(changeset) => {
+                let is_own = changeset.session == self.session.id;
+                self.session.turn.iter_mut().for_each(|turn| turn.changed |= is_own);
+                return self.ask_changed();
             }
-            EventBody::Archived(_) | EventBody::Undone(_) => return self.ask_changed(),
+            EventBody::Undone(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => return self.add_question(question),
             EventBody::Answered(id) => self.question_answered(id),
@@ -70,13 +82,9 @@ impl App {
             EventBody::SessionDeleted(id) => return self.session_deleted(&id),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),
-            EventBody::Drifted(paths) => {
-                self.say = match paths.as_slice() {
-                    [] => None,
-                    [one] => Some(say::drifted(&one)),
-                    many => Some(say::drifted_files(&many.len())),
-                };
-            }
+            EventBody::ReviewChanged => return self.review_changed(),
+            EventBody::Drifted(paths) => self.say = drifted(&paths, false),
+            EventBody::DriftedElsewhere(paths) => self.say = drifted(&paths, true),
             EventBody::Answer(id, listing) => return self.answer(id, &listing),
             EventBody::Recalled(items) => {
                 return items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
@@ -105,7 +113,7 @@ impl App {
 
     fn turn_started(&mut self) {
         self.leave_start();
-        self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
+        self.session.turn = Some(Turn { started: self.now, step: (0, self.now), changed: false });
         (self.session.starting, self.session.ended, self.say) = (false, None, None);
     }
 
@@ -152,10 +160,7 @@ impl App {
         if lacked && self.session.status.model.is_some() && self.connect_form().is_none() {
             self.say = Some(say::connected(&provider_name(&self.session.status.provider)));
         }
-        match recounted && matches!(self.screen, Screen::Review(_)) {
-            true => vec![self.ask(Owner::Review, Query::Review)],
-            false => Vec::new(),
-        }
+        if recounted { self.review_changed() } else { Vec::new() }
     }
 
     /// Shows something to know in passing.
@@ -250,6 +255,9 @@ impl App {
 
     fn turn_ended(&mut self, end: TurnEnd) -> Vec<Effect> {
         let long = self.session.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
+        // A summary has no steps.
+        let unchanged = self.session.turn.is_some_and(|t| t.step.0 > 0 && !t.changed);
+        self.session.unchanged = unchanged && self.session.status.mode == Mode::Agent;
         (self.session.turn, self.session.starting, self.session.retry) = (None, false, None);
         // A call of a job, or of a command of the person's, waits on.
         let others: Vec<QuestionId> =

@@ -2,6 +2,7 @@
 //! do something there.
 
 use super::{App, At, Attention, Focus, LineFor, Owner, Screen};
+use crate::protocol::Approval;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
@@ -152,6 +153,11 @@ impl App {
     /// Returns whether an action would do something in the present state, for the hints.
     pub(in crate::tui) fn offers(&self, context: Context, action: Action) -> bool {
         match (self.focus_below(), context) {
+            // Further edits are approved already.
+            (Focus::Pane(PaneId::Diff), Context::Diff) if action == Action::AcceptSession => {
+                matches!(self.session.status.approval, Approval::Ask | Approval::None)
+                    && self.panes.offers(PaneId::Diff, action)
+            }
             (Focus::Pane(id), context) if context == id.context() => self.panes.offers(id, action),
             (Focus::Pane(id), Context::Pane) => match action {
                 Action::Zoom | Action::Commands | Action::Help => true,

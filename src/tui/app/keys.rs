@@ -427,7 +427,7 @@ impl App {
                     self.layout.pane = PaneId::Chat;
                 }
             }
-            At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.layout.at = At::Question,
+            At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.go_to_choices(),
             At::Answer | At::Question => self.layout.at = At::Input,
             At::Input if self.is_working() => return self.interrupt(),
             At::Input if self.composer.input.is_empty() => return self.stop_own(),

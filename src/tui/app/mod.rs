@@ -191,6 +191,7 @@ impl App {
                 quit_armed: false,
                 drop_named: None,
                 quit_named: Work::default(),
+                leave_named: None,
             },
             appearance: Appearance {
                 theme,

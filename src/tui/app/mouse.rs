@@ -150,7 +150,7 @@ impl App {
     }
 
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
-        self.layout.at = At::Question;
+        self.go_to_choices();
         let area = self.rects.question;
         if let Some(asking) = self.questions.first_mut().filter(|asking| asking.question.card.is_none())
             && let Some(index) = choice_at(asking, area, row)

@@ -125,9 +125,13 @@ pub(in crate::tui) struct Session {
     pub turn: Option<Turn>,
     /// A message was sent and its turn has not begun.
     pub starting: bool,
+    /// Something was said since nebula started, in this session or in another.
+    pub spoke: bool,
     pub commit: CommitMessages,
     /// The end of the last turn.
     pub ended: Option<TurnEnd>,
+    /// It could have changed files and changed none.
+    pub unchanged: bool,
     pub retry: Option<Wait>,
     /// Something was changed while it was asked what has changed.
     pub changed_again: bool,
@@ -157,12 +161,17 @@ pub(in crate::tui) struct Work {
     pub drafts: bool,
     /// The number of jobs.
     pub jobs: usize,
+    /// True if what was said is not saved.
+    pub unsaved: bool,
 }
 
 impl Work {
     /// Returns whether who was told of this was told of all of `other`.
     pub(super) fn covers(self, other: Work) -> bool {
-        (other.turn.is_none() || self.turn == other.turn) && self.drafts >= other.drafts && self.jobs >= other.jobs
+        (other.turn.is_none() || self.turn == other.turn)
+            && self.drafts >= other.drafts
+            && self.jobs >= other.jobs
+            && self.unsaved >= other.unsaved
     }
 }
 
@@ -172,6 +181,8 @@ pub(in crate::tui) struct Turn {
     pub started: i64,
     /// The step under way, and when it began; 0: none yet.
     pub step: (u32, i64),
+    /// A changeset of its session was made since it began.
+    pub changed: bool,
 }
 
 /// The visible pane, its size, and the focus.
@@ -206,6 +217,8 @@ pub(in crate::tui) struct Keyboard {
     pub drop_named: Option<ProposalId>,
     /// The work of which the person was told that quitting ends it.
     pub quit_named: Work,
+    /// The start of the turn of which the person was told that another session ends it.
+    pub leave_named: Option<i64>,
 }
 
 /// The theme, colours and glyphs.

@@ -129,6 +129,9 @@ pub fn rows(card: &CommandCard, width: usize) -> CardRows {
     rows.push(CardRow::Gap);
     let class = rows.len()..rows.len() + class_rows(card, room, &mut rows);
     part_rows(card, width, room, &mut rows);
+    for (i, why) in card.asks.iter().enumerate() {
+        words(if i == 0 { say::asks() } else { "" }, why, &mut rows);
+    }
     for (i, (path, size, why)) in card.not_in_git.iter().enumerate() {
         if i == 0 {
             rows.push(CardRow::Gap);

@@ -21,6 +21,8 @@ pub struct CardState {
     split: (Vec<CardRow>, Vec<CardRow>),
     /// The words of the rule do not all have room.
     cut: bool,
+    /// The key that lets what can be undone run was the last one: a second time it does so.
+    armed: bool,
 }
 
 /// The outcome of a key.
@@ -30,6 +32,8 @@ pub enum CardOutcome {
     Stay,
     /// The person decided this.
     Decide(CommandDecision),
+    /// The person is asked for the key once more.
+    Again,
     /// The person says why not.
     Reason,
     /// The person changes the text.
@@ -84,6 +88,7 @@ impl CardState {
 
     /// Does an action.
     pub fn act(&mut self, card: &CommandCard, action: Action) -> CardOutcome {
+        let armed = std::mem::take(&mut self.armed);
         if !self.offers(card, action) {
             return CardOutcome::Stay;
         }
@@ -97,6 +102,11 @@ impl CardState {
             Action::Accept => return CardOutcome::Decide(CommandDecision::Run { network: false }),
             Action::RunInView => return CardOutcome::Decide(CommandDecision::Preview),
             Action::WithNetwork => return CardOutcome::Decide(CommandDecision::Run { network: true }),
+            // As with edits, what holds for the whole session is asked twice.
+            Action::AcceptSession if !armed => {
+                self.armed = true;
+                return CardOutcome::Again;
+            }
             Action::AcceptSession => return CardOutcome::Decide(CommandDecision::Review),
             Action::Answer => return CardOutcome::Decide(CommandDecision::Refuse(String::new())),
             Action::AlwaysRun => self.rule = Some((card.prefix.1, true)),
@@ -142,6 +152,15 @@ mod tests {
         assert_eq!(state.act(&card, Action::Accept), CardOutcome::Decide(CommandDecision::Run { network: false }));
         assert_eq!(state.act(&card, Action::WithNetwork), CardOutcome::Decide(CommandDecision::Run { network: true }));
         assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Stay, "it is not offered");
+    }
+
+    #[test]
+    fn what_holds_for_the_whole_session_is_asked_twice() {
+        let (mut state, card) = (CardState::default(), CommandCard { may_review: true, ..card() });
+        assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Again);
+        assert_eq!(state.act(&card, Action::Down), CardOutcome::Stay);
+        assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Again, "another key came between");
+        assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Decide(CommandDecision::Review));
     }
 
     #[test]

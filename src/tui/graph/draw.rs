@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::GraphScreen;
 use super::detail::{Detail, DetailItem, DetailLine};
-use super::{GraphLine, GraphScreen};
+use super::lines::GraphLine;
 use crate::messages::{count, graph as say, times};
 use crate::protocol::{ConflictRow, DefinitionRow, GraphPage};
 use crate::text::number::thousands;
@@ -46,7 +47,7 @@ impl GraphScreen {
             false => cut::search(&self.filter, &cut::rows_left(page.found, page.total), 40),
         };
         // As their rows are marked.
-        let marked = Some(page.rows.iter().filter(|row| row.errors > 0).count()).filter(|marked| *marked > 0);
+        let marked = Some(self.lines.marked).filter(|marked| *marked > 0);
         let marked = marked.map(|marked| format!("{} {}", look.glyphs.failed, thousands(marked)));
         let conflicts = Some(page.conflicts.len()).filter(|conflicts| *conflicts > 0).map(say::conflicts);
         let parts: Vec<String> = [Some(all), marked, conflicts].into_iter().flatten().collect();
@@ -72,14 +73,14 @@ impl GraphScreen {
             pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
             return;
         };
-        let (lines, rows) = (self.lines(), self.list_rows());
+        let (lines, rows) = (&self.lines.all, self.list_rows());
         for (y, row) in lines.iter().skip(self.top).take(usize::from(rows)).enumerate() {
             let y = y as u16;
             match row {
                 GraphLine::Conflicts => drop(pen.put(1, y, say::conflict_heading(), 40, dim)),
-                GraphLine::Group(group) => {
+                GraphLine::Group(first) => {
                     let width = usize::from(pen.width().saturating_sub(2));
-                    let group = show::plain(group);
+                    let group = show::plain(&page.rows[*first].group);
                     pen.put(1, y, &cut::path(&group, width, look.glyphs.cut), width, dim);
                 }
                 GraphLine::Entry(at) => {

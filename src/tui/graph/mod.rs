@@ -3,6 +3,7 @@
 
 mod detail;
 mod draw;
+mod lines;
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::tui::action::Action;
 use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use detail::{Detail, DetailItem};
+use lines::{GraphLine, ListLines};
 
 /// Definitions that are asked for at first, and more each time the end is reached.
 const ROWS: usize = 500;
@@ -21,6 +23,7 @@ const ROWS: usize = 500;
 #[derive(Debug)]
 pub struct GraphScreen {
     page: Option<GraphPage>,
+    lines: ListLines,
     failed: Option<String>,
     filter: String,
     limit: usize,
@@ -29,6 +32,8 @@ pub struct GraphScreen {
     top: usize,
     /// The list is asked for; true besides: once more, for something has changed since.
     listing: Option<bool>,
+    /// The list is read on until its end, where the keys go.
+    to_end: bool,
     /// The definition that is asked for; true besides: once more, for something has changed since.
     asked: Option<(String, bool)>,
     /// The entry that the right side shows, or is about to.
@@ -49,17 +54,6 @@ enum Target {
     Definition(String),
 }
 
-/// A line of the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum GraphLine {
-    /// The conflicts begin.
-    Conflicts,
-    /// A layer or a file begins.
-    Group(String),
-    /// An entry by its place among them.
-    Entry(usize),
-}
-
 /// The outcome of a key.
 #[derive(Debug, PartialEq)]
 pub enum GraphOutcome {
@@ -73,12 +67,14 @@ impl Default for GraphScreen {
     fn default() -> Self {
         GraphScreen {
             page: None,
+            lines: ListLines::default(),
             failed: None,
             filter: String::new(),
             limit: ROWS,
             at: 0,
             top: 0,
             listing: Some(false),
+            to_end: false,
             asked: None,
             target: None,
             trail: Vec::new(),
@@ -146,20 +142,15 @@ impl GraphScreen {
         }
     }
 
-    fn lines(&self) -> Vec<GraphLine> {
-        let mut lines = Vec::new();
-        let Some(page) = &self.page else { return lines };
-        if !page.conflicts.is_empty() {
-            lines.push(GraphLine::Conflicts);
-            lines.extend((0..page.conflicts.len()).map(GraphLine::Entry));
-        }
-        for (at, row) in page.rows.iter().enumerate() {
-            if at == 0 || page.rows[at - 1].group != row.group {
-                lines.push(GraphLine::Group(row.group.clone()));
-            }
-            lines.push(GraphLine::Entry(page.conflicts.len() + at));
-        }
-        lines
+    /// Returns whether the list goes on behind what was read of it.
+    fn goes_on(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.more() > 0 || page.files_left > 0)
+    }
+
+    /// Asks for more of the list. It is made anew for it: twice as many each time keeps that in bounds.
+    fn list_more(&mut self) -> Vec<PaneEffect> {
+        self.limit = self.limit.saturating_mul(2);
+        self.list()
     }
 
     /// Takes in what was asked for.
@@ -186,15 +177,30 @@ impl GraphScreen {
 
     fn listed(&mut self, page: Option<GraphPage>, failed: Option<String>) -> Vec<PaneEffect> {
         let again = self.listing.take() == Some(true);
-        let before = self.entry(self.at);
+        let (before, known) = (self.entry(self.at), self.entries());
         (self.page, self.failed) = (page, failed);
+        self.lines = self.page.as_ref().map(ListLines::of).unwrap_or_default();
         // What was asked about is no longer what would be decided.
         if self.confirm.as_ref().is_some_and(|(row, _)| !self.conflicts().contains(row)) {
             self.cancel();
         }
         let same = before.and_then(|before| (0..self.entries()).find(|at| self.entry(*at).as_ref() == Some(&before)));
         self.at = same.unwrap_or(self.at).min(self.entries().saturating_sub(1));
-        let mut effects = if again { self.list() } else { Vec::new() };
+        let is_longer = self.entries() > known;
+        let mut effects = match () {
+            () if self.to_end && (again || is_longer) && self.goes_on() => self.list_more(),
+            () if again => self.list(),
+            () => Vec::new(),
+        };
+        if self.to_end {
+            self.at = self.entries().saturating_sub(1);
+            self.to_end = self.listing.is_some();
+            if !self.to_end {
+                effects.extend(self.follow_list());
+            }
+            self.fit();
+            return effects;
+        }
         // What was gone to stays, unless it was a conflict that is decided by now.
         let gone = match &self.target {
             Some(Target::Conflict(id)) => !self.conflicts().iter().any(|conflict| conflict.id == *id),
@@ -318,6 +324,7 @@ impl GraphScreen {
     /// Does `action`.
     pub fn act(&mut self, action: Action) -> GraphOutcome {
         let stay = GraphOutcome::Stay;
+        self.to_end = false;
         if let Some((row, choice)) = self.confirm.take_if(|_| action == Action::Open) {
             return stay(vec![PaneEffect::send(Command::DecideConflict(Box::new(row), choice))]);
         }
@@ -371,7 +378,7 @@ impl GraphScreen {
         };
         match (purpose, &mut self.detail) {
             (LineFor::Filter, _) if self.filter != words => {
-                (self.filter, self.limit, self.at) = (words.to_string(), ROWS, 0);
+                (self.filter, self.limit, self.at, self.to_end) = (words.to_string(), ROWS, 0, false);
                 // What is found decides what is shown beside it.
                 self.target = None;
                 self.list_now()
@@ -389,30 +396,22 @@ impl GraphScreen {
     fn go(&mut self, action: Action) -> Vec<PaneEffect> {
         let (last, page) = (self.entries().saturating_sub(1), usize::from(self.list_rows()));
         self.at = match action {
-            Action::NextItem => self.group_starts().into_iter().find(|start| *start > self.at).unwrap_or(last),
-            Action::PreviousItem => self.group_starts().into_iter().rfind(|start| *start < self.at).unwrap_or(0),
+            Action::NextItem => self.lines.starts.iter().copied().find(|start| *start > self.at).unwrap_or(last),
+            Action::PreviousItem => self.lines.starts.iter().copied().rfind(|start| *start < self.at).unwrap_or(0),
             _ => list::moved(self.at, action, last, page).unwrap_or(self.at),
         }
         .min(last);
         self.fit();
+        self.to_end = action == Action::Last && self.goes_on();
+        if self.to_end {
+            // What stands at the end is shown once it is known.
+            return self.list_more();
+        }
         let mut effects = self.follow_list();
-        let more = self.page.as_ref().is_some_and(|page| page.more() > 0 || page.files_left > 0);
-        if self.at == last && more && self.listing.is_none() {
-            // The list is made anew for it: twice as many each time keeps that in bounds.
-            self.limit *= 2;
-            effects.extend(self.list());
+        if self.at == last && self.goes_on() && self.listing.is_none() {
+            effects.extend(self.list_more());
         }
         effects
-    }
-
-    /// Returns the first entry of the conflicts and of each layer or file.
-    fn group_starts(&self) -> Vec<usize> {
-        let lines = self.lines();
-        let starts = lines.windows(2).filter_map(|pair| match pair {
-            [GraphLine::Conflicts | GraphLine::Group(_), GraphLine::Entry(at)] => Some(*at),
-            _ => None,
-        });
-        starts.collect()
     }
 
     /// Handles a click inside the body, from its top left corner.
@@ -424,8 +423,8 @@ impl GraphScreen {
             self.detail.iter_mut().for_each(|detail| detail.click(usize::from(row)));
             return Vec::new();
         }
-        self.in_detail = false;
-        if let Some(GraphLine::Entry(at)) = self.lines().get(self.top + usize::from(row)) {
+        (self.in_detail, self.to_end) = (false, false);
+        if let Some(GraphLine::Entry(at)) = self.lines.all.get(self.top + usize::from(row)) {
             self.at = *at;
         }
         self.follow_list()
@@ -464,8 +463,7 @@ impl GraphScreen {
             detail.measure(width, usize::from(height));
         }
         let rows = usize::from(self.list_rows()).max(1);
-        let lines = self.lines();
-        let at = lines.iter().position(|line| *line == GraphLine::Entry(self.at)).unwrap_or(0);
+        let at = self.lines.of_entry(self.at);
         // The heading above the first entry is seen with it.
         let first = if self.at == 0 { 0 } else { at };
         self.top = self.top.clamp((at + 1).saturating_sub(rows), first.max((at + 1).saturating_sub(rows)));

@@ -206,6 +206,53 @@ fn the_next_of_many_are_asked_for_at_the_end() {
     assert_eq!(asked(&effects), [&Query::Graph { filter: String::new(), limit: 2 * ROWS }]);
 }
 
+/// A page of this many definitions of many more, as far as a question asks for them.
+fn first_of(limit: usize, all: usize) -> GraphPage {
+    let rows: Vec<_> = (0..limit.min(all)).map(|n| row("fn", &format!("f{n}"))).collect();
+    GraphPage { rows, found: all, total: all, ..page(Vec::new()) }
+}
+
+/// Answers the question for the list in a store of `all` definitions.
+fn tell_list(graph: &mut GraphScreen, all: usize) -> Vec<PaneEffect> {
+    let query = graph.query();
+    let Query::Graph { limit, .. } = query else { panic!("{query:?}") };
+    graph.answer(&query, &Listing::Graph(first_of(limit, all)))
+}
+
+#[test]
+fn the_key_for_the_end_reads_the_list_until_its_end_and_stands_there() {
+    let all = 5 * ROWS;
+    let mut graph = GraphScreen::default();
+    graph.measure(140, 40);
+    tell_list(&mut graph, all);
+    tell(&mut graph, definition("f0", &[]));
+    let mut effects = act(&mut graph, Action::Last);
+    for times in [2, 4, 8] {
+        assert_eq!(asked(&effects), [&Query::Graph { filter: String::new(), limit: times * ROWS }]);
+        effects = tell_list(&mut graph, all);
+        assert_eq!(graph.at, (times * ROWS).min(all) - 1);
+    }
+    assert_eq!(asked(&effects), [&Query::Definition(format!("op_f{}", all - 1))], "what stands at the end is shown");
+    tell(&mut graph, definition(&format!("f{}", all - 1), &[]));
+    // Another key ends it, and so does a list that does not grow.
+    for key in [Some(Action::First), None] {
+        let mut graph = GraphScreen::default();
+        graph.measure(140, 40);
+        tell_list(&mut graph, all);
+        act(&mut graph, Action::Last);
+        let query = graph.query();
+        let effects = match key {
+            Some(key) => {
+                act(&mut graph, key);
+                graph.answer(&query, &Listing::Graph(first_of(2 * ROWS, all)))
+            }
+            None => graph.answer(&query, &Listing::Graph(first_of(ROWS, all))),
+        };
+        assert!(!asked(&effects).iter().any(|asked| matches!(asked, Query::Graph { .. })), "{effects:?}");
+        assert_eq!(graph.at, if key.is_some() { 0 } else { ROWS - 1 });
+    }
+}
+
 #[test]
 fn the_wheel_moves_in_what_is_under_the_pointer() {
     let mut graph = open(Vec::new());

@@ -54,6 +54,11 @@ impl Asking {
         }
     }
 
+    /// Forgets what the person selected: an answer in their own words was begun since.
+    pub fn forget_selection(&mut self) {
+        (self.selected, self.moved, self.number) = (self.question.permission.then_some(0), false, 0);
+    }
+
     /// Selects a choice.
     pub fn point(&mut self, index: usize) {
         (self.selected, self.moved, self.number) = (Some(index), true, 0);

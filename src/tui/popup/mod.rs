@@ -15,6 +15,7 @@ pub mod help;
 pub mod list;
 pub mod no_model;
 pub mod page;
+mod page_search;
 pub mod palette;
 mod sample;
 pub mod sessions;

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
+use super::page_search::PageSearch;
 use super::{border, modal, pair, thumb};
-use crate::messages::pages as say;
+use crate::messages::{hints, pages as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -52,6 +53,8 @@ pub struct Page {
     /// It lists the context window: results can be left out of that.
     pub leaves_out: bool,
     filter: Option<Editor>,
+    /// The words that are looked for in a text; of keys only those that hold them are listed.
+    search: PageSearch,
     top: usize,
     /// The area it was last drawn in, for clicks.
     place: Rect,
@@ -79,6 +82,7 @@ impl Page {
             content,
             leaves_out: false,
             filter: None,
+            search: PageSearch::default(),
             top: 0,
             place: Rect::default(),
             rows: 0,
@@ -119,8 +123,8 @@ impl Page {
     pub fn type_char(&mut self, c: char) -> PageOutcome {
         if let Some(filter) = &mut self.filter {
             filter.type_char(c);
-            self.top = 0;
         }
+        self.typed();
         PageOutcome::Stay
     }
 
@@ -128,20 +132,24 @@ impl Page {
     pub fn paste(&mut self, text: &str) -> PageOutcome {
         if let Some(filter) = &mut self.filter {
             filter.paste(text.lines().next().unwrap_or(""));
-            self.top = 0;
         }
+        self.typed();
         PageOutcome::Stay
     }
 
     /// Does an action.
     pub fn act(&mut self, action: Action) -> PageOutcome {
         if let Some(filter) = &mut self.filter {
+            let leaves = action == Action::Backspace && filter.is_empty();
             match action {
-                Action::Close | Action::Escape => self.filter = None,
+                Action::Close | Action::Escape => self.leave_search(),
+                _ if leaves => self.leave_search(),
+                // What was found stays marked.
+                Action::Send if matches!(self.content, Content::Text(_)) => self.filter = None,
                 Action::Send | Action::Up | Action::Down => {}
-                Action::Backspace if filter.is_empty() => self.filter = None,
                 action => {
                     filter.act(action);
+                    self.typed();
                 }
             }
             return PageOutcome::Stay;
@@ -155,12 +163,30 @@ impl Page {
             Action::PageDown => self.top = (self.top + page).min(max),
             Action::First => self.top = 0,
             Action::Last => self.top = max,
-            Action::Search if matches!(self.content, Content::Keys(..)) => self.filter = Some(Editor::default()),
+            Action::Search if !matches!(self.content, Content::Waiting) => {
+                self.leave_search();
+                self.filter = Some(Editor::default());
+            }
+            Action::NextMatch | Action::PreviousMatch => self.search.step(action == Action::NextMatch),
             Action::Close | Action::Escape => return PageOutcome::Close,
             Action::LeaveOut if self.leaves_out => return PageOutcome::LeaveOut,
             _ => {}
         }
         PageOutcome::Stay
+    }
+
+    /// Looks for what is typed: of keys only those that hold it are listed, in a text it is gone to.
+    fn typed(&mut self) {
+        let Some(filter) = &self.filter else { return };
+        match self.content {
+            Content::Text(_) => self.search.look_for(&filter.expanded()),
+            _ => self.top = 0,
+        }
+    }
+
+    /// Looks for nothing any more.
+    fn leave_search(&mut self) {
+        (self.filter, self.search) = (None, PageSearch::default());
     }
 
     /// Returns the lines of the keys in each column, filtered: `None` is an empty line, headings have no keys.
@@ -206,7 +232,7 @@ impl Page {
             Content::Waiting => 7,
         };
         let mut area = modal(screen, body, 106, u16::try_from(height).unwrap_or(u16::MAX));
-        if self.filter.is_some() {
+        if self.filter.is_some() && matches!(self.content, Content::Keys(..)) {
             // Typing never moves the box.
             area.height = area.height.max(modal(screen, body, 106, 22).height.min(area.height.max(12)));
         }
@@ -216,11 +242,14 @@ impl Page {
     /// Tells it the size of the screen that is drawn next.
     pub fn measure(&mut self, screen: Rect, body: Rect, _: Option<Rect>, ctx: &Ctx<'_>) {
         let area = self.area(screen, body);
+        let width = usize::from(area.width.saturating_sub(6));
+        let mut found = None;
         self.total = match &mut self.content {
             Content::Text(text) => {
                 let (doc, rows) = text.as_mut();
                 doc.refresh();
-                rows.update(doc, usize::from(area.width.saturating_sub(6)), ctx.look());
+                rows.update(doc, width, ctx.look());
+                found = self.search.update(doc, rows, width, self.top);
                 rows.len()
             }
             Content::Keys(..) => {
@@ -231,29 +260,42 @@ impl Page {
         };
         self.place = self.area(screen, body);
         self.rows = usize::from(self.place.height.saturating_sub(4));
+        if let Some(row) = found.filter(|row| !(self.top..self.top + self.rows).contains(row)) {
+            self.top = row.saturating_sub(self.rows / 2);
+        }
         self.top = self.top.min(self.total.saturating_sub(self.rows));
+    }
+
+    /// Returns its keys, each with what it does.
+    fn hints(&self, ctx: &Ctx<'_>) -> Vec<(String, &'static str)> {
+        if self.filter.is_some() {
+            return super::keys(ctx, Context::Line, [(Action::Close, say::back())]);
+        }
+        let mut keys = Vec::new();
+        if !matches!(self.content, Content::Waiting) {
+            keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, say::search())]));
+        }
+        if self.search.is_on() {
+            let both = [Action::NextMatch, Action::PreviousMatch];
+            keys.extend(pair(ctx, Context::Viewer, both, hints::next_previous_match()));
+        }
+        if self.leaves_out {
+            keys.extend(super::keys(ctx, Context::Viewer, [(Action::LeaveOut, say::leave_out())]));
+        }
+        if self.total > self.rows {
+            keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], say::scroll()));
+        }
+        keys.extend(super::keys(ctx, Context::Viewer, [(Action::Close, say::close())]));
+        keys
     }
 
     /// Draws it and tells where the cursor goes.
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         let screen = buf.area;
         let area = self.area(screen, body);
-        let mut keys = Vec::new();
-        if self.filter.is_some() {
-            keys.extend(super::keys(ctx, Context::Line, [(Action::Close, say::back())]));
-        } else {
-            if matches!(self.content, Content::Keys(..)) {
-                keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, say::search())]));
-            }
-            if self.leaves_out {
-                keys.extend(super::keys(ctx, Context::Viewer, [(Action::LeaveOut, say::leave_out())]));
-            }
-            if self.total > self.rows {
-                keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], say::scroll()));
-            }
-            keys.extend(super::keys(ctx, Context::Viewer, [(Action::Close, say::close())]));
-        }
-        border(area, &self.title, &self.note, &keys, buf, ctx);
+        let keys = self.hints(ctx);
+        let found = self.search.count().filter(|_| self.filter.is_none());
+        border(area, &self.title, found.as_deref().unwrap_or(&self.note), &keys, buf, ctx);
         let inside = Rect {
             x: area.x + 3,
             y: area.y + 2,
@@ -266,6 +308,7 @@ impl Page {
                 let (doc, rows) = text.as_ref();
                 let range = self.top..self.top + usize::from(inside.height);
                 rows.draw(doc, range, (inside.x, inside.y), buf, ctx.look(), ctx.colours);
+                self.search.mark(inside, self.top, buf, ctx);
             }
             Content::Waiting => {
                 paint::text(buf, inside.x, inside.y, 40, say::asking(), ctx.theme.style(Role::Dim));
@@ -275,9 +318,9 @@ impl Page {
         self.draw_filter(area, buf, ctx)
     }
 
-    /// Returns `2 of 7`: keys that hold what is typed.
+    /// Returns `2 of 7`: how many keys hold what is typed, or which of the rows that do is shown.
     fn search_hits(&self) -> Option<String> {
-        let Content::Keys(sections, _) = &self.content else { return None };
+        let Content::Keys(sections, _) = &self.content else { return self.search.count() };
         let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).filter(|words| !words.is_empty())?;
         let rows = || sections.iter().flat_map(|(_, rows)| rows);
         let found = rows().filter(|row| row.holds(&words)).count();

@@ -133,7 +133,7 @@ impl Review {
         };
         let (width, notes) = (pen.width(), self.note_rows());
         let rows = pen.height().saturating_sub(notes);
-        if opened.page.proposal.files.is_empty() {
+        if opened.page.proposal.files.is_empty() && opened.aside.is_empty() {
             pen.put(1, 0, say::no_difference(), usize::from(width), dim);
         } else {
             opened.page.view.draw(&mut pen.part(0, 0, width, rows), ctx, Some(&opened.page.choices));

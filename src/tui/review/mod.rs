@@ -6,9 +6,11 @@ mod draw;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use crate::messages::review as say;
-use crate::proposal::Choice;
-use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewScope, ReviewTurn, ReviewVerdict};
+use crate::proposal::{Choice, Proposal};
+use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewChange, ReviewScope, ReviewTurn, ReviewVerdict};
 use crate::tui::action::Action;
 use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
@@ -30,8 +32,8 @@ pub struct Review {
     opened: Option<ReviewFiles>,
     /// The keys go to the diff.
     in_diff: bool,
-    /// Enter leads to the whole restore once its reason is given.
-    whole: bool,
+    /// The entries that are restored whole once the reason is given; none: the hunks that were decided.
+    whole: Option<Vec<String>>,
     size: (u16, u16),
 }
 
@@ -39,6 +41,8 @@ pub struct Review {
 #[derive(Debug)]
 struct ReviewFiles {
     ids: Vec<String>,
+    scope: ReviewScope,
+    is_entry: bool,
     page: DiffPage,
     aside: Vec<(String, String)>,
     later: Vec<(String, usize)>,
@@ -84,8 +88,11 @@ impl Review {
 
     /// Returns the states that are shown: of a turn the net change, of an entry its own, or the other way round.
     fn scope(&self) -> ReviewScope {
-        let is_entry = matches!(self.rows().get(self.at), Some(QueueLine::Entry(..)));
-        if is_entry != self.is_other_scope { ReviewScope::Single } else { ReviewScope::Net }
+        if self.is_entry(self.at) != self.is_other_scope { ReviewScope::Single } else { ReviewScope::Net }
+    }
+
+    fn is_entry(&self, at: usize) -> bool {
+        matches!(self.rows().get(at), Some(QueueLine::Entry(..)))
     }
 
     /// Returns the number of entries.
@@ -111,11 +118,11 @@ impl Review {
                 self.loaded = true;
                 let failed = self.failed.take().is_some();
                 // A turn with one entry has the ids of that.
-                let is_entry = |rows: &[QueueLine], at: usize| matches!(rows.get(at), Some(QueueLine::Entry(..)));
-                let (first, before, was_entry) = (self.turns.is_empty(), self.ids(), is_entry(&self.rows(), self.at));
+                let (first, before, was_entry) = (self.turns.is_empty(), self.ids(), self.is_entry(self.at));
                 self.turns.clone_from(turns);
                 let rows = self.rows();
-                let same = (0..rows.len()).find(|at| is_entry(&rows, *at) == was_entry && self.ids_at(*at) == before);
+                let is_left = |at: usize| self.ids_at(at).iter().any(|id| before.contains(id));
+                let same = (0..rows.len()).find(|at| self.is_entry(*at) == was_entry && is_left(*at));
                 // The newest turn comes first to mind.
                 let newest = rows.iter().rposition(|row| matches!(row, QueueLine::Turn(_))).unwrap_or(0);
                 self.at = match same {
@@ -123,18 +130,17 @@ impl Review {
                     None if first => newest,
                     None => self.at.min(rows.len().saturating_sub(1)),
                 };
-                // What is being decided stays, as long as it waits.
+                // What is being decided stays, as long as it waits; its files may be others by now.
+                self.last_query = None;
                 if same.is_none() || failed {
-                    (self.last_query, self.opened, self.in_diff) = (None, None, false);
+                    (self.opened, self.in_diff) = (None, false);
                 }
                 self.want()
             }
             (Query::ReviewChange(ids, scope), Listing::ReviewChange(change))
                 if self.last_query.as_ref() == Some(&(ids.clone(), *scope)) =>
             {
-                let page = DiffPage::new(change.change.clone(), Stage::Review);
-                let (aside, later) = (change.aside.clone(), change.later.clone());
-                self.opened = Some(ReviewFiles { ids: ids.clone(), page, aside, later });
+                self.take(ids, *scope, change);
                 self.failed = None;
                 self.fit();
                 Vec::new()
@@ -151,6 +157,23 @@ impl Review {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Shows what entries changed. What was decided about the same hunks of the same row stays.
+    fn take(&mut self, ids: &[String], scope: ReviewScope, change: &ReviewChange) {
+        let is_entry = self.is_entry(self.at);
+        let is_same = |opened: &ReviewFiles| {
+            let shares = opened.ids.iter().any(|id| ids.contains(id));
+            opened.scope == scope && opened.is_entry == is_entry && shares
+        };
+        let page = match self.opened.take().filter(is_same) {
+            Some(opened) if opened.page.proposal.files == change.change.files => opened.page,
+            Some(opened) => carried(&opened.page, change.change.clone()),
+            None => DiffPage::new(change.change.clone(), Stage::Review),
+        };
+        self.in_diff &= page.view.focus().is_some();
+        let (ids, aside, later) = (ids.to_vec(), change.aside.clone(), change.later.clone());
+        self.opened = Some(ReviewFiles { ids, scope, is_entry, page, aside, later });
     }
 
     /// Returns whether the keys go to hunks.
@@ -233,7 +256,7 @@ impl Review {
         if choice == Choice::Accept {
             return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(self.ids()))]);
         }
-        self.whole = true;
+        self.whole = Some(self.ids());
         ReviewOutcome::Stay(vec![reason_line()])
     }
 
@@ -263,10 +286,13 @@ impl Review {
             let (_, open) = opened.page.choices.count();
             return ReviewOutcome::Stay(vec![PaneEffect::Say(say::decide_rest(open))]);
         }
+        if opened.page.choices.total() == 0 && !opened.aside.is_empty() {
+            return ReviewOutcome::Stay(vec![PaneEffect::Say(say::decide_whole().into())]);
+        }
         if opened.page.wanted().is_empty() {
             return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(opened.ids.clone()))]);
         }
-        self.whole = false;
+        self.whole = None;
         ReviewOutcome::Stay(vec![reason_line()])
     }
 
@@ -276,12 +302,14 @@ impl Review {
             return ReviewOutcome::Stay(Vec::new());
         };
         let reason = reason.trim().to_string();
-        let command = match &self.opened {
-            _ if self.whole => Command::Restore(RestoreRequest::Review { names: self.ids(), reason }),
-            Some(opened) => {
-                Command::Review(ReviewVerdict { ids: opened.ids.clone(), restored: opened.page.wanted(), reason })
+        let command = match (self.whole.take(), &self.opened) {
+            (Some(names), _) => Command::Restore(RestoreRequest::Review { names, reason }),
+            // They became others while the reason was typed.
+            (None, Some(opened)) if opened.page.choices.count().1 > 0 => return self.finish(),
+            (None, Some(ReviewFiles { ids, scope, page, .. })) => {
+                Command::Review(ReviewVerdict { ids: ids.clone(), scope: *scope, restored: page.wanted(), reason })
             }
-            None => return ReviewOutcome::Stay(Vec::new()),
+            (None, None) => return ReviewOutcome::Stay(vec![PaneEffect::Say(say::waits_no_more().into())]),
         };
         ReviewOutcome::Leave(vec![PaneEffect::send(command)])
     }
@@ -352,6 +380,17 @@ impl Review {
         let at = at.unwrap_or(0);
         self.top = self.top.clamp((at + 1).saturating_sub(rows), at);
     }
+}
+
+/// Returns the page of a proposal in the place of another, with what was decided about the same hunks.
+fn carried(page: &DiffPage, proposal: Arc<Proposal>) -> DiffPage {
+    let mut next = DiffPage::new(proposal, Stage::Review);
+    if let Some(at) = page.view.focus() {
+        let (choices, at) = page.choices.carried((&page.proposal, &next.proposal), at);
+        next.choices = choices;
+        at.into_iter().for_each(|at| next.view.set_focus(at));
+    }
+    next
 }
 
 fn reason_line() -> PaneEffect {

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{ReviewChange, ReviewRow};
+use crate::tui::pane::diff::Standing;
 use crate::tui::pane::testing::screen;
 
 fn entry(id: &str) -> ReviewRow {
@@ -95,6 +96,63 @@ fn an_answer_that_is_late_is_not_shown() {
         Listing::ReviewChange(ReviewChange { change, aside: vec![("x".into(), "why".into())], later: Vec::new() });
     review.answer(&Query::ReviewChange(vec!["2".into(), "3".into()], ReviewScope::Net), &late);
     assert_eq!(review.note_rows(), 0);
+}
+
+/// Answers a review that its second turn has these entries, whose change leaves these of its lines as they were.
+fn listed_again(review: &mut Review, ids: &[&str], texts: [&str; 3]) {
+    let turn = |title: &str, ids: &[&str]| ReviewTurn {
+        title: title.into(),
+        at: 0,
+        entries: ids.iter().map(|id| entry(id)).collect(),
+    };
+    let effects = review.answer(&Query::Review, &Listing::Review(vec![turn("second", ids)]));
+    let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
+    assert_eq!(effects, [PaneEffect::Ask(Query::ReviewChange(ids.clone(), ReviewScope::Net))]);
+    let lines = |[first, middle, last]: [&str; 3]| {
+        let same: String = (0..10).map(|n| format!("{n}\n")).collect();
+        State::file(format!("{first}\n{same}{middle}\n{}{last}\n", same.replace('\n', "!\n")).into_bytes())
+    };
+    let file = FileChange::new("a.txt", lines(["a", "m", "z"]), lines(texts), "", &[]);
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![file] });
+    let change = ReviewChange { change, aside: Vec::new(), later: Vec::new() };
+    review.answer(&Query::ReviewChange(ids, ReviewScope::Net), &Listing::ReviewChange(change));
+}
+
+#[test]
+fn what_was_decided_about_the_same_hunks_stays_when_another_program_decides_about_others() {
+    let mut review = review();
+    listed_again(&mut review, &["2", "3"], ["A", "M", "Z"]);
+    review.act(Action::Accept);
+    review.act(Action::Accept);
+    review.act(Action::Reject);
+    // One entry is gone, and the first hunk with it.
+    listed_again(&mut review, &["3"], ["a", "M", "Z"]);
+    let opened = review.opened.as_ref().expect("shown");
+    let standing = |h| opened.page.choices.standing(0, h);
+    assert_eq!([standing(0), standing(1)], [Standing::Accepted, Standing::Rejected]);
+    assert!(review.in_diff && opened.page.view.focus() == Some((0, 1)), "{:?}", opened.page.view.focus());
+    let ReviewOutcome::Stay(effects) = review.act(Action::Open) else { panic!("it stays") };
+    assert!(matches!(effects.as_slice(), [PaneEffect::Line { .. }]), "{effects:?}");
+    // A hunk that comes while the reason is typed is decided first.
+    listed_again(&mut review, &["3"], ["A", "M", "Z"]);
+    let typed = review.line(&LineFor::Reason, LineInput::Taken(""));
+    assert!(matches!(&typed, ReviewOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)])), "{typed:?}");
+    // With the last of its entries it closes.
+    review.answer(&Query::Review, &Listing::Review(Vec::new()));
+    assert!(review.opened.is_none() && !review.in_diff);
+    let typed = review.line(&LineFor::Reason, LineInput::Taken(""));
+    assert!(matches!(&typed, ReviewOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)])), "{typed:?}");
+}
+
+#[test]
+fn the_entries_that_a_reason_is_typed_for_stay_the_same() {
+    let mut review = review();
+    review.act(Action::RejectAll);
+    review.answer(&Query::Review, &Listing::Review(Vec::new()));
+    let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken("")) else { panic!("sent") };
+    let names = vec!["2".into(), "3".into()];
+    let wanted = Command::Restore(RestoreRequest::Review { names, reason: String::new() });
+    assert_eq!(sent.iter().find_map(command), Some(&wanted));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::super::pane::tools::OwnCommand;
 use super::super::popup::Popup;
 use super::super::text::{cut, paint, show, wrap};
 use super::super::theme::Role;
-use crate::messages::{card as card_say, count, times, tools, verbs, view as say};
+use crate::messages::{agent as agent_say, card as card_say, count, times, tools, verbs, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
@@ -219,6 +219,9 @@ fn doing(app: &App) -> Doing {
         _ if app.session.status.model.is_none() && app.session.id.is_some() => {
             Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::no_model())
         }
+        Some(TurnEnd::Done) if app.session.unchanged => {
+            Doing::calm([say::ready(), agent_say::no_file_changed()].join(&format!(" {} ", app.appearance.glyphs.dot)))
+        }
         _ => Doing::calm(say::ready()),
     }
 }
@@ -238,13 +241,15 @@ fn commit(app: &App) -> Option<Doing> {
     commit.is_writing.then(|| Doing::calm(say::writing_commit()))
 }
 
-/// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
+/// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long: a call that runs
+/// since it began to, all else since the step did.
 fn now(app: &App) -> String {
     let (step, since) = match app.session.turn {
         Some(turn) if turn.step.0 > 0 => turn.step,
         Some(turn) => (0, turn.started),
         None => (0, app.now),
     };
+    let since = app.panes.tools.runs_since().filter(|_| step > 0).unwrap_or(since);
     let seconds = times::seconds(&((app.now - since).max(0) / 1000));
     let dot = format!(" {} ", app.appearance.glyphs.dot);
     if step == 0 {

@@ -47,12 +47,47 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
         }
         _ => list(app),
     };
-    for hint in fitting(hints, usize::from(area.width) + 2) {
+    for hint in fitted(app, hints, usize::from(area.width) + 2) {
         let room = usize::from(right.saturating_sub(x));
         x += paint::text(buf, x, area.y, room, &hint.key, app.appearance.theme.style(Role::Text)) as u16 + 1;
         let room = usize::from(right.saturating_sub(x));
         x += paint::text(buf, x, area.y, room, &hint.word, app.appearance.theme.style(Role::Dim)) as u16 + 3;
     }
+}
+
+/// The actions on the selected session, whose keys say their modifier once where there is no room for each.
+const ON_SESSION: [Action; 4] = [Action::Rename, Action::Fork, Action::Remove, Action::Export];
+
+/// Returns the hints that have room in `width` cells, with the keys of the list of sessions joined where they must be.
+fn fitted(app: &App, hints: Vec<Hint>, width: usize) -> Vec<Hint> {
+    let joined = (app.context_below() == Context::Sessions).then(|| joined(app, &hints)).flatten();
+    let needed = |hints: &[Hint]| hints.iter().filter(|hint| hint.rank <= 2).count();
+    let all = needed(&hints);
+    let separate = fitting(hints, width);
+    match joined {
+        Some((hint, hints)) if needed(&separate) < all => {
+            let fits = fitting(hints, width);
+            if fits.contains(&hint) { fits } else { separate }
+        }
+        _ => separate,
+    }
+}
+
+/// Returns the keys that do something with a session as one hint, and all hints with it in their place. None: they have
+/// no modifier in common.
+fn joined(app: &App, hints: &[Hint]) -> Option<(Hint, Vec<Hint>)> {
+    let key = |action: &Action| app.keyboard.keys.word(Context::Sessions, *action);
+    let keys: Vec<String> = ON_SESSION.iter().filter_map(key).collect();
+    let is_own = |hint: &Hint| keys.contains(&hint.key);
+    let at = hints.iter().position(is_own)?;
+    let (own, mut rest): (Vec<Hint>, Vec<Hint>) = hints.iter().cloned().partition(is_own);
+    let before = own[0].key.rsplit_once('-')?.0;
+    let ends = own.iter().map(|hint| hint.key.rsplit_once('-').filter(|(same, _)| *same == before).map(|(_, end)| end));
+    let ends = ends.collect::<Option<Vec<_>>>()?.join("/");
+    let words: Vec<&str> = own.iter().map(|hint| hint.word.as_str()).collect();
+    let hint = Hint { key: format!("{before}-{ends}"), word: words.join(", "), rank: 1 };
+    rest.insert(at, hint.clone());
+    Some((hint, rest))
 }
 
 /// Returns those that have room in `width` cells, in their order.
@@ -102,6 +137,7 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 Action::PageUp if inner == Context::Question => 1,
                 // The way out.
                 Action::Close if inner == Context::Sessions => 1,
+                Action::New if inner == Context::Sessions => 3,
                 _ if group.context == inner => 2 + minor,
                 _ => 4 + minor,
             };

@@ -269,7 +269,10 @@ const REASONS: &[(&str, &[&str])] = &[
             "Read the file, then copy the search text from it",
         ],
     ),
-    ("edit/outcome.rs", &["7: ignored, it is the example of the instructions"]),
+    (
+        "edit/outcome.rs",
+        &["7: already done: the file has this change", "7: ignored, it is the example of the instructions"],
+    ),
     ("edit/place/numbers.rs", &["at line 7, not 7"]),
     (
         "edit/place/passage.rs",

@@ -7,7 +7,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("disk", "atomic replace for the modules that own files"),
     ("archive", "versions, changesets, their lock"),
     ("shell", "logs of commands, states on their way to the archive"),
-    ("memory", "the databases and their locks"),
+    ("memory", "the databases, their locks, sessions that could not be stored"),
     ("config/file.rs", "the person's own configuration"),
     ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),

@@ -211,4 +211,15 @@ fn rules_check_prints_the_class_and_the_decision() {
     is(check(&["cargo test"]), "work", "refused", "workspace", 3);
     is(check(&["make x"]), "work", "ask", "workspace", 3);
     assert_eq!(tree.nebula(&["rules", "check", " "]).status.code(), Some(1));
+    // What no policy accepts is said, in place of the class.
+    assert!(tree.nebula(&["config", "set", "archiveExclude", r#"["*.bin"]"#]).status.success());
+    for (command, why) in [
+        ("rm -rf .git", "no policy and no rule lets what acts later be changed unasked (.git)"),
+        ("rm large.bin", "lets what is not archived be changed unasked: large.bin (archiveExclude: *.bin)"),
+    ] {
+        let ran = tree.nebula(&["rules", "check", "--approve", "all", command]);
+        let said = text(&ran.stdout);
+        assert!(said.contains(why) && !said.contains("asks about class"), "{said}");
+        assert_eq!(ran.status.code(), Some(3), "{said}");
+    }
 }

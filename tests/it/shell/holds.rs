@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nebula::archive::{Archive, ArchiveSettings};
 use nebula::protocol::{CallState, Command, CommandEvent, CommandHold, EventBody, Item, Question, Reply, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::json;
@@ -209,6 +210,119 @@ async fn a_connection_to_another_program_waits() {
         assert_eq!(live.end().await, TurnEnd::Done);
         live.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_port_is_let_for_good_with_one_key() {
+    if !works() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let port = listener.local_addr().expect("an address").port();
+    let world =
+        world().approve("all").file("tool.sh", &format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo there'"));
+    let once = || call("runCommand", json!({"command": "sh ./tool.sh"}));
+    let mut live = start(&world, vec![once(), once(), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    assert_eq!(question.hold.as_ref().map(|hold| hold.keys.iter().collect::<String>()).as_deref(), Some("yawxn"));
+    live.send(choice(&question, 'w'));
+    assert_eq!(told(&mut live).await.decision, "always");
+    for _ in 0..2 {
+        // The second is not held.
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.contains("there"), "{result}");
+    }
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let kept = world.parts(Arc::new(Replay::from_steps(Vec::new()))).config.shell.ports;
+    assert_eq!(kept, [port], "it holds in later sessions too");
+}
+
+/// An agent whose archive leaves out `*.big`.
+fn leaves_out(world: &World, steps: Vec<Vec<nebula::provider::Delta>>) -> Live {
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let settings = ArchiveSettings { exclude: vec!["*.big".into()], ..ArchiveSettings::default() };
+    parts.archive = Archive::open(&parts.workspace, &settings).expect("an archive");
+    world.start_with(parts, model)
+}
+
+#[tokio::test]
+async fn what_is_not_archived_is_asked_about_before_the_start_where_the_text_names_it() {
+    if !works() {
+        return;
+    }
+    for text in ["rm x.big", "rm *.big", "rm -r data", "echo n > x.big"] {
+        let world = world().approve("all").file("x.big", "old\n").file("data/x.big", "old\n");
+        let command = json!({"command": text});
+        let mut live =
+            leaves_out(&world, vec![call("runCommand", command.clone()), call("runCommand", command), say("done")]);
+        live.submit("go");
+        let path = if text.contains("data") { "data/x.big" } else { "x.big" };
+        let question = live.question().await;
+        let card = question.card.clone().expect("a card");
+        assert!(card.keeper.contains(&format!("{path} (archiveExclude: *.big)")), "{text}: {}", card.keeper);
+        assert!(card.asks.iter().any(|why| why.contains("is not archived")), "{text}: {:?}", card.asks);
+        assert!(!card.has_usual_bounds && question.text.contains(path), "{text}: {}", question.text);
+        live.send(question.answer(Reply::Nobody));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        let why = format!(
+            "no policy and no rule lets what is not archived be changed unasked: {path} (archiveExclude: *.big)"
+        );
+        assert!(result.contains(&why), "{text}: {result}");
+        assert_eq!(world.read(path), "old\n");
+        let question = live.question().await;
+        live.send(question.answer(Reply::Choice(0)));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.contains(&format!("not archived: {path} (archiveExclude: *.big)")), "{text}: {result}");
+        assert!(!world.has(path) || world.read(path) == "n\n", "what the card named is not held");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_archived_is_held_where_no_text_names_it() {
+    if !works() {
+        return;
+    }
+    for (key, content) in [(Some('y'), "new\n"), (Some('n'), "old\n"), (None, "old\n")] {
+        let world = world().approve("all").file("x.big", "old\n").file("tool.sh", "echo new > x.big; echo 1 > new.big");
+        let mut live = leaves_out(&world, vec![call("runCommand", json!({"command": "sh ./tool.sh"})), say("done")]);
+        live.submit("go");
+        let question = live.question().await;
+        let wants = "sh wants to change x.big, which is not archived (archiveExclude: *.big)";
+        assert!(question.permission && question.text.contains(wants), "{}", question.text);
+        live.send(key.map_or_else(|| question.answer(Reply::Nobody), |key| choice(&question, key)));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!((world.read("x.big").as_str(), world.read("new.big").as_str()), (content, "1\n"), "{result}");
+        let refused = "not archived: x.big (archiveExclude: *.big: the call was refused)";
+        assert_eq!(result.contains(refused), content == "old\n", "{result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn of_their_own_command_a_person_is_warned_of_what_is_not_archived() {
+    if !works() {
+        return;
+    }
+    let world = world().file("x.big", "old\n");
+    let mut live = leaves_out(&world, vec![]);
+    live.send(Command::Run("rm x.big".into()));
+    let told = live
+        .until(|event| match event {
+            EventBody::Notice(notice) if notice.title.contains("archive") => Some(notice.title.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(told.contains("not archived: x.big (archiveExclude: *.big)"), "{told}");
+    ended(&mut live).await;
+    assert!(!world.has("x.big"), "their own words named it");
+    live.close().await;
 }
 
 #[tokio::test]

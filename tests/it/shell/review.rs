@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use nebula::protocol::TurnEnd;
+use nebula::proposal::FileChange;
+use nebula::protocol::{ReviewScope, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::{Value, json};
 
@@ -170,7 +171,7 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
 #[tokio::test]
 async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     use nebula::proposal::{Choice, Consent, Decision};
-    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewScope, ReviewVerdict, ReviewedFile};
+    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewVerdict, ReviewedFile};
     let path = std::env::var("PATH").expect("a PATH");
     let lines: String = (0..20).map(|n| format!("{n}\n")).collect();
     let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
@@ -197,12 +198,14 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     let restoring = |text: String| ReviewedFile {
         path: "a.txt".into(),
         is_whole: false,
+        is_all: false,
         displayed: file.after.clone(),
         then: nebula::proposal::State::file(text.into_bytes()),
     };
     let first = restoring(now.replace("two", "2"));
     let restored = vec![restoring(now.replace("two", "2").replace("seventeen", "17"))];
-    let verdict = ReviewVerdict { ids, restored, reason: "two stays a number".into() };
+    let scope = ReviewScope::Net;
+    let verdict = ReviewVerdict { ids, scope, restored, reason: "two stays a number".into() };
     live.send(Command::Review(verdict.clone()));
     // The restore itself may be refused in part: the entry waits on then.
     let proposal = live.proposal().await;
@@ -226,28 +229,116 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     live.close().await;
 }
 
-/// Restores all that the only entry changed, hunk by hunk; returns the paths that were decided about.
-async fn restored_by_hunks(world: &World) -> Vec<String> {
-    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewScope, ReviewVerdict, ReviewedFile};
+/// Restores all that the entries of the only turn changed, hunk by hunk; returns the files that were decided about.
+async fn restored_by_hunks(world: &World, scope: ReviewScope) -> Vec<FileChange> {
+    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewVerdict, ReviewedFile};
     let model = Arc::new(Replay::from_steps(Vec::new()));
     let mut live = world.start_with(world.parts(model.clone()), model);
     live.send(Command::Ask(QueryId(1), Query::Review));
     let Listing::Review(turns) = live.until(|event| answer(event, 1)).await else { panic!("no queue") };
-    let ids = vec![turns[0].entries[0].id.clone()];
-    live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), ReviewScope::Single)));
+    let ids: Vec<String> = turns[0].entries.iter().map(|entry| entry.id.clone()).collect();
+    live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), scope)));
     let Listing::ReviewChange(change) = live.until(|event| answer(event, 2)).await else { panic!("no change") };
-    let paths = change.change.files.iter().map(|file| file.path.clone()).collect();
     let restored = change.change.files.iter().map(|file| ReviewedFile {
         path: file.path.clone(),
         is_whole: file.unit.is_some(),
+        is_all: true,
         displayed: file.after.clone(),
         then: file.before.clone(),
     });
-    live.send(Command::Review(ReviewVerdict { ids, restored: restored.collect(), reason: String::new() }));
+    live.send(Command::Review(ReviewVerdict { ids, scope, restored: restored.collect(), reason: String::new() }));
     live.decide(nebula::proposal::Choice::Accept).await;
     while !next_notice(&mut live).await.starts_with("restored ") {}
     live.close().await;
-    paths
+    change.change.files.clone()
+}
+
+fn paths(files: &[FileChange]) -> Vec<&str> {
+    files.iter().map(|file| file.path.as_str()).collect()
+}
+
+#[tokio::test]
+async fn the_work_of_others_and_what_was_restored_is_no_part_of_the_net_change() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+    ran(&world, &["sed -i 's/^10$/TEN/' a.txt", "sed -i 's/^50$/FIFTY/' a.txt"]).await;
+    let (entries, _) = open(&world);
+    let first = entries[0]["id"].as_str().expect("an id").to_string();
+    assert!(nebula(&world, &["review", "--restore", &first, "--yes"]).status.success());
+    assert!(nebula(&world, &["run", "--", "sed -i 's/^30$/MINE/' a.txt"]).status.success());
+    world.write("a.txt", &world.read("a.txt").replace("\n40\n", "\nBY HAND\n"));
+    let files = restored_by_hunks(&world, ReviewScope::Net).await;
+    assert_eq!((paths(&files), files[0].hunks.len()), (vec!["a.txt"], 1), "{files:?}");
+    let theirs = lines.replace("\n30\n", "\nMINE\n").replace("\n40\n", "\nBY HAND\n");
+    assert_eq!((world.read("a.txt"), open(&world).0.len()), (theirs, 0));
+}
+
+#[tokio::test]
+async fn what_someone_did_between_two_commands_of_a_turn_stays_when_both_are_undone() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    for by_hunks in [false, true] {
+        let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+        ran(&world, &["sed -i 's/^10$/TEN/' a.txt"]).await;
+        world.write("a.txt", &world.read("a.txt").replace("\n40\n", "\nBY HAND\n"));
+        ran(&world, &["sed -i 's/^50$/FIFTY/' a.txt"]).await;
+        if by_hunks {
+            // Each is a turn of its own.
+            for _ in 0..2 {
+                let files = restored_by_hunks(&world, ReviewScope::Single).await;
+                assert_eq!(files[0].hunks.len(), 1, "{files:?}");
+            }
+        } else {
+            let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+            assert!(restored.status.success(), "{}", text(&restored.stderr));
+        }
+        assert_eq!(world.read("a.txt"), lines.replace("\n40\n", "\nBY HAND\n"), "{by_hunks}");
+        assert_eq!(open(&world).0.len(), 0, "{by_hunks}");
+    }
+}
+
+#[tokio::test]
+async fn what_another_program_decides_or_changes_is_told() {
+    use nebula::protocol::{Command, EventBody, Listing, Query, QueryId};
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+    ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
+    let (entries, _) = open(&world);
+    let model = Arc::new(Replay::from_steps(Vec::new()));
+    let mut live = world.start_with(world.parts(model.clone()), model);
+    live.send(Command::Ask(QueryId(1), Query::Review));
+    let Listing::Review(_) = live.until(|event| answer(event, 1)).await else { panic!("no queue") };
+    let told = |event: &EventBody| matches!(event, EventBody::ReviewChanged).then_some(());
+    // The watch begins a moment after the start: a file is written until it tells of it.
+    for n in 0.. {
+        world.write("b.txt", &format!("two\nmore\n{n}\n"));
+        if tokio::time::timeout(std::time::Duration::from_secs(1), live.until(told)).await.is_ok() {
+            break;
+        }
+        assert!(n < 60, "the watch tells nothing");
+    }
+    let mut asked = 1;
+    for (word, left) in [("--keep", 1), ("--restore", 0)] {
+        let id = entries[left]["id"].as_str().expect("an id");
+        assert!(nebula(&world, &["review", word, id, "--yes"]).status.success());
+        loop {
+            live.until(told).await;
+            asked += 1;
+            live.send(Command::Ask(QueryId(asked), Query::Review));
+            let Listing::Review(turns) = live.until(|event| answer(event, asked)).await else { panic!("no queue") };
+            if turns.iter().map(|turn| turn.entries.len()).sum::<usize>() == left {
+                break;
+            }
+        }
+    }
+    live.close().await;
 }
 
 #[tokio::test]
@@ -260,8 +351,8 @@ async fn what_became_a_folder_or_a_pipe_leaves_the_rest_to_be_reviewed() {
     let world = world.file("a.txt", "one\n").file("b.txt", "two\n").file("c.txt", "three\n");
     let becomes = "rm b.txt c.txt; mkdir b.txt; echo z > b.txt/z; mkfifo c.txt";
     ran(&world, &[&format!("sed -i s/one/ONE/ a.txt; {becomes}")]).await;
-    let paths = restored_by_hunks(&world).await;
-    assert_eq!(paths, ["a.txt", "b.txt", "b.txt/", "b.txt/z", "c.txt"]);
+    let files = restored_by_hunks(&world, ReviewScope::Single).await;
+    assert_eq!(paths(&files), ["a.txt", "b.txt", "b.txt/", "b.txt/z", "c.txt"]);
     assert_eq!(["a.txt", "b.txt", "c.txt"].map(|path| world.read(path)), ["one\n", "two\n", "three\n"]);
     assert_eq!(open(&world).0.len(), 0);
 }
@@ -284,8 +375,8 @@ async fn folders_and_modes_are_restored_by_their_hunks_and_many_files_made_are_o
     ran(&world, &[&format!("echo two >> a.txt; {folders}; {many}")]).await;
     let listed = text(&nebula(&world, &["review"]).stdout);
     assert!(listed.contains("      big/  with 1,001 files\n") && listed.lines().count() < 20, "{listed}");
-    let paths = restored_by_hunks(&world).await;
-    assert_eq!(paths, ["a.txt", "big/", "empty/", "new/", "old/", "old/in/f.txt", "sub/"]);
+    let files = restored_by_hunks(&world, ReviewScope::Single).await;
+    assert_eq!(paths(&files), ["a.txt", "big/", "empty/", "new/", "old/", "old/in/f.txt", "sub/"]);
     assert_eq!((world.read("a.txt").as_str(), world.read("old/in/f.txt").as_str()), ("one\n", "f\n"));
     assert!(at("empty").is_dir() && !world.has("new") && !world.has("big"));
     assert_eq!(mode("sub"), 0o755);

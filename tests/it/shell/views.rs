@@ -1,5 +1,6 @@
 //! Commands in a view: what they change there is proposed, or thrown away; the workspace stays as it was.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -102,7 +103,10 @@ async fn the_person_takes_a_preview_and_undoes_it() {
     }
     for choice in [Choice::Accept, Choice::Reject] {
         let world = world().file("gone.txt", "old\n");
-        let command = json!({"command": "echo two >> a.txt; rm gone.txt; mkdir d && echo x > d/e; echo shown"});
+        let command = "echo two >> a.txt; rm gone.txt; mkdir d && echo x > d/e; chmod 711 .; echo shown";
+        let command = json!({"command": command});
+        let root_mode = || std::fs::metadata(world.root()).expect("there").mode() & 0o7777;
+        let found = root_mode();
         let mut live = start(&world, vec![call("runCommand", command), say("done")]);
         live.submit("go");
         let question = live.question().await;
@@ -127,10 +131,12 @@ async fn the_person_takes_a_preview_and_undoes_it() {
                     !world.has("gone.txt") && printed.contains("the person took all of these changes"),
                     "{printed}"
                 );
+                assert_eq!(root_mode(), 0o711);
             }
             Choice::Reject => {
                 assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
                 assert!(!world.has("d") && printed.contains("the person took none of these changes"), "{printed}");
+                assert_eq!(root_mode(), found);
             }
         }
         live.close().await;

@@ -117,6 +117,10 @@ fn a_call_is_a_change_that_history_lists_and_undo_and_redo_know() {
     let told = w.done(&["undo", "--yes"]);
     assert!(told.contains("-slot count = Int = 2\n+slot count = Int = 1"), "{told}");
     assert_eq!(w.texts(), before);
+    let history = w.strand(&["view", "slot.count", "--history"]);
+    let is_author = |word: &&str| word.starts_with("user:") || word.starts_with("agent:");
+    let authors: Vec<&str> = history.split_whitespace().filter(is_author).collect();
+    assert_eq!(authors, ["user:me", "agent:nebula", "user:me"], "{history}");
     w.done(&["redo", "--yes"]);
     assert_eq!(w.texts(), after);
     // The redo is no undo, and undoing it is the undo again.

@@ -1,6 +1,8 @@
 //! `strand mcp serve` as an agent's client speaks to it: one process over pipes, message by message.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -193,6 +195,16 @@ fn a_page_begins_after_the_entry_that_the_one_before_ended_with() {
     let rest = client.done("strand_history", json!({"qname": "slot.draft", "limit": 1, "cursor": ops["next_cursor"]}));
     assert_eq!((&ops["ops"][0]["op"], &rest["ops"][0]["op"]), (&json!("add"), &json!("replace")));
     assert_eq!(client.refused("strand_history", json!({"qname": "slot.draft", "cursor": "x"}))["kind"], "usage");
+    for (tool, arguments) in [
+        ("strand_view", json!({"selector": "*", "limit": 0})),
+        ("strand_list", json!({"limit": 0})),
+        ("strand_check", json!({"limit": 0})),
+        ("strand_history", json!({"qname": "slot.draft", "limit": 0})),
+    ] {
+        let error = client.refused(tool, arguments);
+        let message = error["message"].as_str().expect("a text");
+        assert!(error["kind"] == "usage" && message.ends_with("limit must be at least 1"), "{tool}: {error}");
+    }
     assert_eq!(client.end().0, Some(0));
 }
 
@@ -289,6 +301,37 @@ fn a_cancelled_call_is_stopped_or_never_begun() {
     client.done("strand_replace", json!({"qname": "slot.n", "body": "Int = 3"}));
     assert_eq!(client.end(), (Some(0), String::new()));
     assert_eq!(world.out(0, &["op", "log"]).lines().count(), 2);
+}
+
+#[test]
+fn a_log_that_is_damaged_while_it_is_served_is_read_up_to_there_and_not_written() {
+    let world = World::new();
+    for name in ["a", "b", "c"] {
+        world.out(0, &["add", &format!("slot.{name}"), &format!("Text = \"of {name}\"")]);
+    }
+    let mut client = greeted(&world, "editor");
+    assert_eq!(client.done("strand_list", json!({}))["names"], json!(["slot.a", "slot.b", "slot.c"]));
+    let log = world.path().join("project.strand/.strand/op-log.jsonl");
+    let damaged = std::fs::read_to_string(&log).unwrap().replacen("of b", "of x", 1);
+    let mut file = std::fs::OpenOptions::new().write(true).open(&log).unwrap();
+    file.write_all(damaged.as_bytes()).unwrap();
+    // Two writes within one tick of the clock may have the same time.
+    file.set_modified(SystemTime::now() + Duration::from_secs(1)).unwrap();
+    let add = json!({"layer": "slot", "name": "d", "body": "Int = 1"});
+    for mut client in [client, greeted(&world, "another")] {
+        let refusal = client.refused("strand_add", add.clone());
+        assert_eq!(refusal["kind"], "corrupt", "{refusal}");
+        let words = "op-log.jsonl line 5: the sum does not hold; nothing was written: run 'strand store repair'";
+        assert!(refusal["message"].as_str().unwrap().contains(words), "{refusal}");
+        assert_eq!(client.done("strand_list", json!({}))["names"], json!(["slot.a"]));
+        let answer = client.ask("tools/call", json!({"name": "strand_list", "arguments": {}}));
+        let note = answer["result"]["content"][1]["text"].as_str().unwrap_or_default();
+        assert!(note.contains(words), "{answer}");
+        let (code, told) = client.end();
+        assert_eq!(code, Some(0));
+        assert!(told.contains(words), "{told}");
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), damaged);
 }
 
 #[test]

@@ -82,6 +82,24 @@ async fn the_person_undoes_the_turn_that_changed_the_store_and_redoes_it() {
         assert_eq!(view(), after);
     }
     live.close().await;
+    // What the person takes back is theirs, and what the model changed its own.
+    let history = strand(&world, &["view", "slot.count", "--history"]);
+    let by = |author: &str| history.matches(author).count();
+    assert_eq!((by(" agent:nebula "), by(" user:") - by(" add user:me ")), (1, 2), "{history}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_model_undoes_its_change_of_the_store_in_its_own_name() {
+    let world = store([vec![replace("Int = 2")], vec![("undo", json!({"count": 1}))]]).approve("edits");
+    let mut live = start(&world);
+    live.submit("two");
+    let question = live.question().await;
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert_eq!(strand(&world, &["view", "slot.count"]), "slot count = Int = 1\n");
+    let history = strand(&world, &["view", "slot.count", "--history"]);
+    assert_eq!(history.matches(" agent:nebula ").count(), 2, "{history}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

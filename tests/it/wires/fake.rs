@@ -111,7 +111,8 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
+/// Reads the path and the body of a request; nothing once the client is gone.
+pub(super) async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {

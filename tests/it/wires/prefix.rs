@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use nebula::agent::AgentParts;
-use nebula::protocol::{Command, EventBody, SessionChoice, Setting};
+use nebula::protocol::{Command, EventBody, Item, SessionChoice, Setting};
 use nebula::provider::Replay;
 use serde_json::{Value, json};
 
@@ -143,5 +143,32 @@ async fn each_session_asks_its_own_provider() {
     live.open(SessionChoice::Resume(first));
     turn(&mut live, "once more").await;
     assert_eq!(counts(), (3, 1));
+    live.close().await;
+}
+
+/// A model that the server does not list is named when it is chosen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_is_not_offered_is_named() {
+    let server = FakeServer::start().await;
+    server.list(json!({"object": "list", "data": [{"id": "m"}, {"id": "m-2024-08-06"}, {"id": "small:latest"}]}));
+    let world = World::new();
+    let config = json!({
+        "provider": "one",
+        "providers": {"one": {"wire": "chat", "baseUrl": server.url(), "model": "m"}},
+    });
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = AgentParts { provider: None, ..world.parts(unasked.clone()) };
+    let told = |event: &EventBody| match event {
+        EventBody::Added(_, Item::Notice(notice)) if notice.title.contains(" offers no ") => Some(notice.title.clone()),
+        _ => None,
+    };
+    let mut live = world.start_with(parts, unasked);
+    live.open(SessionChoice::New);
+    // A tag that a list adds is no other model.
+    live.send(Command::Set(Setting::Model("small".into())));
+    live.send(Command::Set(Setting::Model("nope".into())));
+    assert!(live.until(told).await.contains("offers no nope"), "of the first nothing is said");
     live.close().await;
 }

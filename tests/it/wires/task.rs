@@ -1,10 +1,14 @@
 //! `nebula task` against servers of several formats: what is believed of a window, and what a failure says for programs.
 
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
-use super::fake::{FakeServer, Plan};
+use super::fake::{FakeServer, Plan, read_request};
 use crate::support::mock_server::{Act, MockServer, answer, chunked, saying};
 use crate::support::world::World;
 
@@ -49,6 +53,89 @@ async fn the_window_that_a_server_lists_is_believed_before_anything_is_sent() {
     assert!(says.contains("larger than the model's context window"), "{says}");
     let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
     assert_eq!(lines, ["GET /v1/models"]);
+}
+
+/// Answers each request for a chat with a call, until one keeps to the window of the list, which comes behind the first
+/// of them. Notes the limits of output.
+async fn serve_late_list(listener: TcpListener, limits: Arc<Mutex<Vec<Value>>>) {
+    let asked = Arc::new(Semaphore::new(0));
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let (asked, limits) = (Arc::clone(&asked), Arc::clone(&limits));
+        tokio::spawn(async move {
+            while let Some((path, body)) = read_request(&mut stream).await {
+                let (kind, text) = if path.ends_with("/chat/completions") {
+                    let number = {
+                        let mut limits = limits.lock().expect("no panic under it");
+                        limits.push(body["max_tokens"].clone());
+                        limits.len()
+                    };
+                    asked.add_permits(1);
+                    let arguments = json!({"keyword": format!("word{number}")}).to_string();
+                    let function = json!({"name": "searchInDirectory", "arguments": arguments});
+                    let call = json!([{"index": 0, "id": format!("c{number}"), "function": function}]);
+                    let (delta, why) = match body["max_tokens"].is_u64() || number > 60 {
+                        true => (json!({"content": "Done."}), "stop"),
+                        false => (json!({"tool_calls": call}), "tool_calls"),
+                    };
+                    let chunk = json!({"choices": [{"index": 0, "delta": delta, "finish_reason": why}]});
+                    ("text/event-stream", format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+                } else {
+                    drop(asked.acquire().await);
+                    ("application/json", json!({"data": [{"id": "m", "max_model_len": 16_384}]}).to_string())
+                };
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", text.len());
+                if stream.write_all((head + &text).as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_of_models_that_comes_late_holds_nothing_up_and_counts_from_then_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let limits = Arc::new(Mutex::new(Vec::new()));
+    let server = tokio::spawn(serve_late_list(listener, Arc::clone(&limits)));
+    let done = run(&World::new(), &url, "chat", &["hi"], json!({})).await;
+    server.abort();
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let limits = limits.lock().expect("no panic under it");
+    assert!(limits[0].is_null(), "{limits:?}");
+    assert!(limits.last().and_then(Value::as_u64).is_some_and(|most| most < 16_384), "{limits:?}");
+}
+
+/// The template of the model opened the thought: only the closing tag comes, when a draft has been shown already.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_draft_before_a_closing_tag_is_thought_and_not_carried_out() {
+    let block =
+        |value: u32| format!("a.py\n<<<<<<< SEARCH\n    return 1\n=======\n    return {value}\n>>>>>>> REPLACE\n");
+    let whole = "a.py\n```python\ndef f():\n    return 777\n```\n";
+    for (format, text, wanted) in [
+        ("blocks", format!("Let me draft:\n\n{}\nNo.\n</think>\n\n{}", block(999), block(20)), "return 20"),
+        ("whole", format!("Draft:\n\n{whole}</think>\n\nNothing needs to change."), "return 1"),
+    ] {
+        let letters: Vec<char> = text.chars().collect();
+        let pieces = letters.chunks(7).map(|piece| {
+            let delta = json!({"choices": [{"index": 0, "delta": {"content": piece.iter().collect::<String>()}}]});
+            format!("data: {delta}\n\n")
+        });
+        let streamed = pieces.collect::<String>() + &saying("");
+        let said = || chunked(saying("Done.").as_bytes(), 100);
+        let list = json_answer(r#"{"data":[{"id":"m","max_model_len":30000}]}"#);
+        let server = MockServer::start(vec![list, chunked(streamed.as_bytes(), 50), said(), said()]).await;
+        let world = World::new().file("a.py", "def f():\n    return 1\n");
+        let words = ["--approve", "edits", "--format", format, "fix @a.py"];
+        let done = run(&world, &server.url(), "chat", &words, json!({})).await;
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let out = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(world.read("a.py"), format!("def f():\n    {wanted}\n"), "{format}: {out}");
+        let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let thought: String =
+            lines.filter(|l| l["type"] == "thinking").filter_map(|l| Some(l["text"].as_str()?.to_string())).collect();
+        assert!(thought.contains("raft:\n\na.py"), "{out}");
+    }
 }
 
 /// The window of a resumed session's own model is believed, whichever model is configured.

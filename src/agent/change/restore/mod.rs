@@ -25,6 +25,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration, RestoreError, repository_words};
+use crate::execute::Restorer;
 use crate::execute::store::StoreRevert;
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -56,10 +57,19 @@ struct PendingRestore {
 pub struct RestoreResult {
     /// The result of its proposal.
     pub proposal: ProposalResult,
-    /// The files that someone else changed and that stay as they are.
-    pub kept: Vec<String>,
-    /// The files that were to be merged with what someone else changed.
-    pub merged: Vec<String>,
+    /// The files that were changed since and that stay as they are.
+    pub kept: Vec<ChangedFile>,
+    /// The files that were to be merged with what was changed since.
+    pub merged: Vec<ChangedFile>,
+}
+
+/// A file of a restore that is not as what is restored left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Normalised path.
+    pub path: String,
+    /// True if later changesets changed it and no one else.
+    pub is_later: bool,
 }
 
 impl From<ProposalResult> for RestoreResult {
@@ -289,8 +299,9 @@ pub async fn run(
 ) -> Option<RestoreResult> {
     let stop = own.stop();
     let (mut choices, mut is_agreed) = (Choices::default(), false);
+    let by = if call.is_some() { Restorer::Agent } else { Restorer::Person };
     loop {
-        let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
+        let Some(looked) = stop.run_until_cancelled(look(context, plan, (&choices, by), stop)).await else {
             return Some(ProposalResult::withdrawn().into());
         };
         let (restoration, revert) = match looked {
@@ -335,15 +346,16 @@ pub async fn run(
     }
 }
 
-/// Returns the files that someone else changed: those that stay as they are, and those that are to be merged.
-fn foreign_files(previews: &[RestorePreview]) -> (Vec<String>, Vec<String>) {
+/// Returns the files that were changed since: those that stay as they are, and those that are to be merged.
+fn foreign_files(previews: &[RestorePreview]) -> (Vec<ChangedFile>, Vec<ChangedFile>) {
     let (mut kept, mut merged) = (Vec::new(), Vec::new());
     for RestorePreview { path, status } in previews {
-        let RestoreStatus::Foreign { choice, conflicts, .. } = status else { continue };
+        let RestoreStatus::Foreign { choice, conflicts, is_later, .. } = status else { continue };
+        let file = ChangedFile { path: path.clone(), is_later: *is_later };
         match choice {
             Some(ForeignChoice::RestoreVersion) => {}
-            Some(ForeignChoice::Merge) if conflicts.is_some() => merged.push(path.clone()),
-            Some(ForeignChoice::Merge | ForeignChoice::Keep) | None => kept.push(path.clone()),
+            Some(ForeignChoice::Merge) if conflicts.is_some() => merged.push(file),
+            Some(ForeignChoice::Merge | ForeignChoice::Keep) | None => kept.push(file),
         }
     }
     (kept, merged)
@@ -392,7 +404,7 @@ async fn tell_nothing(context: &SessionContext, plan: &RestorePlan, previews: &[
 async fn look(
     context: &Arc<SessionContext>,
     plan: &RestorePlan,
-    choices: &Choices,
+    (choices, by): (&Choices, Restorer),
     stop: &CancellationToken,
 ) -> Result<(Restoration, Option<StoreRevert>), String> {
     let (context, plan, choices, stop) = (Arc::clone(context), plan.clone(), choices.clone(), stop.clone());
@@ -400,7 +412,7 @@ async fn look(
         let id = context.events.proposal();
         let looked = context.services.with_stores(&stop, |stores| {
             let mut restoration = plan.look(&choices, id, stores)?;
-            let revert = plan.revert(&mut restoration, stores)?;
+            let revert = plan.revert(&mut restoration, by, stores)?;
             Ok::<_, RestoreError>((restoration, revert))
         });
         let (mut restoration, revert) = looked.map_err(|e| e.to_string())?;

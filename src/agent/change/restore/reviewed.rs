@@ -82,12 +82,12 @@ pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
 /// Carries out what was decided hunk by hunk: what is restored is put to the person as one proposal from the present state;
 /// once it is written, the entries are decided.
 pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: ReviewVerdict, own: &Restoring) {
-    let ReviewVerdict { ids, restored, reason } = verdict;
+    let (ids, reason) = (verdict.ids.clone(), verdict.reason.clone());
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let id = context.events.proposal();
     let planned = {
-        let (context, ids) = (Arc::clone(context), ids.clone());
-        tokio::task::spawn_blocking(move || review::restoring(&context.services, &ids, restored, id))
+        let context = Arc::clone(context);
+        tokio::task::spawn_blocking(move || review::restoring(&context.services, verdict, id))
     };
     let ReviewRestore { mut files, previews, left } =
         match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {

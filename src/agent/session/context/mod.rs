@@ -163,6 +163,7 @@ impl SessionContext {
             rules: Vec::new(),
             archive: *lock(&self.services.counts.archive),
             banner: self.services.banner(),
+            in_ram: self.services.memory.banner().map(|trouble| trouble.word().into()),
             tried: connection.tried,
             model_file: connection.model_file,
             key_places: connection.key_places,

@@ -34,12 +34,13 @@ impl SessionContext {
         connection
     }
 
-    /// Waits for what a server on this computer says of the model that is asked now, for a few seconds at most.
+    /// Waits for what a server on this computer says of the model that is asked now, for a few seconds at most where it is
+    /// to be found first, else for a moment.
     pub async fn model_described(&self, stop: &CancellationToken) {
         self.services.models.local_search(stop).await;
         if let Some(provider) = self.provider() {
             let model = self.model();
-            stop.run_until_cancelled(model_facts::ask_once(&self.services, &*provider, &model)).await;
+            stop.run_until_cancelled(model_facts::ask_once(&self.services, provider, &model)).await;
         }
     }
 

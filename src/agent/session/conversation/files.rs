@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::session::records::sha;
+use crate::edit::PastChanges;
 use crate::edit::bytes::{Encoding, decode};
 use crate::edit::stream::KnownFile;
+use crate::proposal::FileChange;
 use crate::tools::{ContentHash, FileVersion};
 
 /// The files of a session.
@@ -19,10 +21,14 @@ pub struct SessionFiles {
     pub not_utf8: HashSet<String>,
     /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
     pub asked_whole: HashSet<(String, String)>,
+    /// The changes that edits made to files, by path.
+    pub past: HashMap<String, PastChanges>,
 }
 
 /// The longest text that is stored beside what was read, in bytes.
 const MAX_TEXT: usize = 256 << 10;
+/// The number of earlier texts of one file that are kept.
+const MOST_EARLIER: usize = 8;
 
 impl SessionFiles {
     /// Records that a file is in play.
@@ -44,6 +50,32 @@ impl SessionFiles {
         self.versions.insert(path.to_string(), FileVersion { sha, text });
         self.touch(path);
         sha
+    }
+
+    /// Begins a turn: what was changed so far belongs to those before it.
+    pub fn begin_turn(&mut self) {
+        self.past.values_mut().for_each(|past| past.in_turn = false);
+    }
+
+    /// Records a change that was written.
+    pub fn note_change(&mut self, change: &FileChange) {
+        let past = self.past.entry(change.path.clone()).or_default();
+        let is_gone = change.after.is_absent();
+        past.in_turn = true;
+        past.deleted = is_gone && change.moved.is_none();
+        past.moved = change.moved.clone().filter(|_| is_gone);
+        let is_text = |bytes: &[u8]| bytes.len() <= MAX_TEXT && memchr::memchr(0, bytes).is_none();
+        if let Some(bytes) = change.before.bytes().filter(|bytes| is_text(bytes)) {
+            if past.texts.len() == MOST_EARLIER {
+                past.texts.remove(0);
+            }
+            past.texts.push(decode(bytes).1.into());
+        }
+    }
+
+    /// Returns the files that were changed in the present turn.
+    pub fn changed_in_turn(&self) -> HashSet<String> {
+        self.past.iter().filter(|(_, past)| past.in_turn).map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns the files whose text is known, for recognising edits in prose.

@@ -146,6 +146,11 @@ impl CallDisplayRecord {
         CallDisplayRecord { state, reason, ..CallDisplayRecord::default() }
     }
 
+    /// Returns the reason why it was not done, as the person reads it.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref().filter(|reason| !reason.is_empty())
+    }
+
     /// Returns whether it did not succeed: a command that ran and failed, too.
     pub fn is_failure(&self) -> bool {
         self.state.is_some() || self.reason.is_some()
@@ -243,6 +248,9 @@ impl AnswerRecord {
 pub struct EditRecord {
     /// Normalised path.
     pub path: String,
+    /// The place in the file, where it is of a definition: its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// The format it was written in.
     pub format: String,
     /// The rung that found its place; none: it was not found, or it changes nothing.
@@ -304,6 +312,11 @@ impl ResultRecord {
         self.changeset.is_some() || self.edits.iter().any(|edit| edit.rung.is_some() && edit.ok == Some(true))
     }
 
+    /// Returns the reason why its call was not done.
+    pub fn reason(&self) -> Option<&str> {
+        self.display.as_ref()?.reason()
+    }
+
     /// Creates a call that did not do what was asked.
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
@@ -324,7 +337,8 @@ impl ResultRecord {
 
     /// Returns the same, counted as an edit that was asked for.
     pub fn and_edit(mut self, path: &str, format: Format) -> Self {
-        self.edits = vec![EditRecord { path: path.into(), format: format.name().into(), rung: None, ok: Some(false) }];
+        let (path, format) = (path.into(), format.name().into());
+        self.edits = vec![EditRecord { path, format, ok: Some(false), ..EditRecord::default() }];
         self
     }
 }

@@ -28,10 +28,6 @@ struct NoticeRecord {
     warning: bool,
 }
 
-/// The levels and their words.
-const LEVELS: [(Level, &str); 4] =
-    [(Level::Info, "info"), (Level::Warning, "warning"), (Level::Error, "error"), (Level::Broken, "broken")];
-
 /// The actions that stay possible in a later run, and their words.
 const ACTIONS: [(NoticeAction, &str); 3] =
     [(NoticeAction::Continue, "continue"), (NoticeAction::Retry, "retry"), (NoticeAction::ChooseModel, "model")];
@@ -39,10 +35,9 @@ const ACTIONS: [(NoticeAction, &str); 3] =
 /// Returns the record of a notice as memory stores it.
 pub fn write_notice(notice: &Notice) -> String {
     let Notice { level, title, detail, actions, .. } = notice;
-    let level = LEVELS.iter().find(|(known, _)| known == level).map_or("info", |(_, word)| word);
     let word = |action| ACTIONS.iter().find(|(known, _)| known == action).map(|(_, word)| (*word).to_string());
     to_json(&NoticeRecord {
-        level: level.into(),
+        level: level.word().into(),
         title: title.clone(),
         detail: detail.clone(),
         actions: actions.iter().filter_map(word).collect(),
@@ -59,7 +54,7 @@ pub fn read_notices(extra: Option<&str>) -> Vec<Notice> {
 fn to_notice(record: NoticeRecord) -> Notice {
     let NoticeRecord { level, title, detail, actions, warning } = record;
     let usual = if warning { Level::Warning } else { Level::Info };
-    let level = LEVELS.iter().find(|(_, word)| *word == level).map_or(usual, |(level, _)| *level);
+    let level = Level::named(&level).unwrap_or(usual);
     let action = |word: &String| ACTIONS.iter().find(|(_, known)| known == word).map(|(action, _)| action.clone());
     let actions = actions.iter().filter_map(action).collect();
     Notice { actions, ..Notice::new(level, title, detail) }
@@ -71,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_notice_comes_back_with_its_level_and_what_it_offers() {
-        for (level, _) in LEVELS {
+        for level in Level::ALL {
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
             let notice = Notice { actions, ..Notice::new(level, "a title", "a detail") };
             let extra = format!("{{\"notices\":[{},{}]}}", write_notice(&notice), write_notice(&notice));

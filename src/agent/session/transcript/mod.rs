@@ -453,7 +453,7 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
         call.reason = text.lines().next().map(str::to_string);
     }
     if let Some(edit) = result.edits.first().filter(|e| !e.path.is_empty()) {
-        call.main.clone_from(&edit.path);
+        call.main.clone_from(edit.place.as_ref().unwrap_or(&edit.path));
     }
     call.rung = result.edits.iter().filter_map(|e| Rung::named(e.rung.as_deref()?)).max();
     if let Some(call_item) = &result.display {

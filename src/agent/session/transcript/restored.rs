@@ -1,4 +1,4 @@
-//! What the person restored, as the chat shows it and the model is told.
+//! Restores by the person, as the chat shows them and the model is told.
 
 use crate::memory::ChangesetRecord;
 use crate::proposal::{REPOSITORY, is_in_repository};

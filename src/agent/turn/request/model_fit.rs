@@ -129,7 +129,7 @@ async fn remember(
 }
 
 /// Records that a model wrote a call or an edit as text, or that its first native edit failed, where that shows how it is
-/// best asked: the format was not chosen, and nothing is known of the model or it runs on this computer. Returns what to
+/// best asked: it made none by a call in this session, the format was not chosen, and nothing is known of the model or it runs on this computer. Returns what to
 /// tell the person of it, once.
 pub async fn learn_format(
     settings: &Settings,
@@ -139,8 +139,8 @@ pub async fn learn_format(
     how: TextUse,
 ) -> Option<(String, String)> {
     let model = target.model.clone();
-    if how == TextUse::Edits && session.sent.native_edits.contains(&model) {
-        // It has made one before: this one alone was wrong.
+    if session.sent.native_edits.contains(&model) {
+        // It has made one before: this one alone was wrong, or its text only shows what it made.
         return None;
     }
     if !settings.auto_format || settings.format != Format::TOOLS || config.writes_text(&model) {

@@ -108,6 +108,15 @@ impl Act {
         }
     }
 
+    /// Returns its entry on the screen.
+    pub fn item(&self) -> ItemId {
+        match self {
+            Act::Edit(item, _) => item.id,
+            Act::Dropped(item, _) => *item,
+            Act::Call(call) => call.item.id,
+        }
+    }
+
     /// Returns the key it is recognised by when it is repeated, and of an edit the path it names.
     pub fn repetition_key(&self, tools: &ToolSet) -> Option<(RepetitionKey, Option<String>)> {
         match self {

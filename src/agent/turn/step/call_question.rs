@@ -98,11 +98,16 @@ fn on_line(path: &Path) -> String {
     clean_line(&path.display().to_string()).into_owned()
 }
 
-/// Returns the reason for the model why a path was not read.
-pub fn not_allowed(context: &SessionContext, path: &Path) -> String {
-    match inside(context, path) {
-        Some(path) => format!("{} may hold keys and the person did not allow it", path.display()),
-        None => format!("{} is outside the workspace and the person did not allow it", path.display()),
+/// Returns the reason for the model why a path was not read, after this reply.
+pub fn not_allowed(context: &SessionContext, path: &Path, reply: &Reply) -> String {
+    let what = match inside(context, path) {
+        Some(path) => format!("{} may hold keys", path.display()),
+        None => format!("{} is outside the workspace", path.display()),
+    };
+    match reply {
+        Reply::Choice(_) => format!("{what} and the person did not allow it"),
+        Reply::Text(reason) => format!("{what} and the person did not allow it: {reason}"),
+        Reply::Nobody => format!("{what}, and nobody is there to allow it"),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::protocol::{Comment, EventBody, Level, ProposalEvent};
 use crate::provider::{Answer, Message, Request};
 
 /// Waits for `deciding`, and meanwhile answers questions about the proposal's hunks, one after the other. Returns the
-/// questions and answers too.
+/// questions and answers too; an answer without words, or one that had not come yet, is empty.
 pub async fn beside<T>(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -30,14 +30,18 @@ pub async fn beside<T>(
 ) -> (T, Vec<(String, String)>) {
     tokio::pin!(deciding);
     let mut exchanges = Vec::new();
+    let mut asked: Option<String> = None;
     let mut answering: Option<BoxFuture<'static, Answered>> = None;
     loop {
         tokio::select! {
             biased;
-            decided = &mut deciding => return (decided, exchanges),
+            decided = &mut deciding => {
+                exchanges.extend(asked.map(|asked| (asked, String::new())));
+                return (decided, exchanges);
+            }
             Some(answered) = async { Some(answering.as_mut()?.await) }, if answering.is_some() => {
                 answering = None;
-                exchanges.extend(answered.exchange);
+                exchanges.extend(asked.take().map(|asked| (asked, answered.text)));
                 let display = (&context.events, &context.status_data);
                 let project = context.services.project();
                 usage::add_beside(display, project, session, &answered.target, (answered.sent, answered.answer.used())).await;
@@ -45,8 +49,7 @@ pub async fn beside<T>(
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
                 let request = ask(context, session, &question_text).await;
-                let wording = format!("{}: {}", proposal.place(comment.file, comment.hunk), comment.text.trim());
-                let comment = (comment, wording);
+                asked = Some(format!("{}: {}", proposal.place(comment.file, comment.hunk), comment.text.trim()));
                 answering = Some(Box::pin(answer(context.events.clone(), request, proposal.id, comment, stop.clone())));
             }
         }
@@ -88,8 +91,8 @@ async fn ask(
 
 /// The end of a question.
 struct Answered {
-    /// The question and its answer; `None`: there was no answer in words.
-    exchange: Option<(String, String)>,
+    /// Its words; empty: there are none.
+    text: String,
     /// The model that was asked.
     target: RequestTarget,
     /// The bytes that were sent.
@@ -103,7 +106,7 @@ async fn answer(
     events: Events,
     (request, target): (Request, RequestTarget),
     proposal: crate::proposal::ProposalId,
-    (comment, wording): (Comment, String),
+    comment: Comment,
     stop: CancellationToken,
 ) -> Answered {
     let sent = request::size_of(&request);
@@ -116,5 +119,5 @@ async fn answer(
     };
     let text = answer.text.trim().to_string();
     events.send(EventBody::Proposal(ProposalEvent::CommentAnswer(proposal, comment, text.clone()))).await;
-    Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, sent, answer }
+    Answered { text, target, sent, answer }
 }

@@ -3,7 +3,7 @@
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::agent::session::records::{EditRecord, KnownFileRecord, hex, sha};
 use crate::agent::turn::step::results::{merge_note, own_hunks};
-use crate::edit::{self, EditResult};
+use crate::edit::{self, Edit, EditResult};
 use crate::proposal::{Choice, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::Outcome;
 
@@ -11,7 +11,11 @@ use crate::protocol::Outcome;
 const WHOLE_FILE: &str = "whole file";
 
 /// Returns the record of one edit, for memory.
-pub fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
+pub fn edit_record(
+    edit: &Edit,
+    result: &EditResult,
+    outcome_of_proposal: Option<(&Proposal, &ProposalResult)>,
+) -> EditRecord {
     let ok = match (&result.status, outcome_of_proposal) {
         (edit::EditStatus::Placed(_), Some((proposal, outcome_of_proposal))) => {
             was_written(result, proposal, outcome_of_proposal)
@@ -27,7 +31,8 @@ pub fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, 
     let is_there = outcome_of_proposal.is_some_and(|(_, outcome)| outcome.is_there(&result.path));
     let rung =
         result.rung().filter(|_| !is_there).map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
-    EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
+    let place = Some(edit.place(&result.path)).filter(|place| *place != result.path);
+    EditRecord { path: result.path.clone(), place, format: result.format.name().into(), rung, ok: Some(ok) }
 }
 
 /// Returns whether something of an edit was written.

@@ -70,6 +70,20 @@ struct Reported {
     said: HashSet<String>,
     /// The files that do not parse any more, and are not told yet.
     broken: BrokenFiles,
+    /// The files that were changed in this turn, or were to be by this proposal.
+    changed: HashSet<String>,
+}
+
+impl Reported {
+    /// Returns whether an edit was made before, in this turn.
+    fn stands(&self, result: &EditResult) -> bool {
+        result.status == edit::EditStatus::Made && self.changed.contains(&result.path)
+    }
+
+    /// Returns whether an edit changes nothing, and was not made in this turn.
+    fn is_no_change(&self, result: &EditResult) -> bool {
+        matches!(result.status, edit::EditStatus::Same | edit::EditStatus::Made) && !self.stands(result)
+    }
 }
 
 /// The result of one call, or of one edit of the text, for the model.
@@ -82,6 +96,11 @@ pub struct CallOutcome {
     pub record: ResultRecord,
     /// The text for the model.
     pub text: String,
+    /// It says nothing of how the model writes edits: a file of it was changed by others after the model had read it, or
+    /// is one that only the person lets it read.
+    pub excused: bool,
+    /// True if all of it was made before, in this turn.
+    pub stands: bool,
 }
 
 /// Places the edits, proposes what changes, and executes what is decided.
@@ -93,8 +112,8 @@ pub async fn edits(
 ) -> EditsResult {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let Some((changes, results, merged)) = stop.run_until_cancelled(place(context, &session.files, flat, stop)).await
-    else {
+    let placing = place(context, &session.files, flat, stop);
+    let Some(PlacedEdits { changes, results, merged, excused }) = stop.run_until_cancelled(placing).await else {
         return interrupted(&context.events, pending).await;
     };
     note_doubted(&mut session.files, &pending, &results);
@@ -129,15 +148,17 @@ pub async fn edits(
     let mut results_of_calls = Vec::new();
     let mut all_well = true;
     let decided = outcome_of_proposal.as_ref().map(|(proposal, result)| (&**proposal, result));
-    let mut reported = Reported::default();
+    let mut reported = Reported { changed: session.files.changed_in_turn(), ..Reported::default() };
     if let Some((proposal, result)) = decided {
         reported.broken = syntax::broken(proposal, result).await;
+        reported.changed.extend(proposal.files.iter().map(|file| file.path.clone()));
     }
     all_well &= reported.broken.is_empty();
     for (p, results) in each(&mut pending, &results) {
-        let one = tell(&context.events, p, results, decided, &mut reported).await;
-        // A model that asked for what is there already believes that it changed something.
-        all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
+        let mut one = tell(&context.events, p, results, decided, &mut reported).await;
+        one.excused = results.iter().any(|result| excused.contains(&result.path));
+        // A model that asked for what is there already, and did not just make it, believes that it changed something.
+        all_well &= one.record.ok && !results.iter().any(|r| reported.is_no_change(r));
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
@@ -182,7 +203,7 @@ async fn interrupted(events: &Events, pending: Vec<PendingEdits>) -> EditsResult
         p.item.end(events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
         let record = ResultRecord { display: Some(p.item.record()), ..ResultRecord::failed(id, name) };
-        results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
+        results.push(CallOutcome { item: p.item.id, call: p.call, record, text, excused: false, stands: false });
     }
     EditsResult { results, all_well: false }
 }
@@ -200,14 +221,23 @@ fn each<'a>(
     })
 }
 
-/// Reads the files as they are and places the edits in them, on the blocking pool. The last: the files that changed
-/// since they were read and into which the edits were merged.
+/// Edits in their places.
+struct PlacedEdits {
+    changes: Vec<FileChange>,
+    results: Vec<EditResult>,
+    /// The files that changed since they were read and into which the edits were merged.
+    merged: Vec<MergedFile>,
+    /// The files that changed since they were read, and those that the person was not asked about.
+    excused: HashSet<String>,
+}
+
+/// Reads the files as they are and places the edits in them, on the blocking pool.
 async fn place(
     context: &Arc<SessionContext>,
     files: &SessionFiles,
     edits: Vec<Edit>,
     stop: &CancellationToken,
-) -> (Vec<FileChange>, Vec<EditResult>, Vec<MergedFile>) {
+) -> PlacedEdits {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
     let seen = files.versions.clone();
     let in_play = match files.in_play.as_slice() {
@@ -215,9 +245,11 @@ async fn place(
         _ => None,
     };
     let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known());
+    let past = files.past.clone();
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
+        let mut excused = HashSet::new();
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
             let path = workspace.resolve(given, access).map_err(|e| e.to_string())?;
@@ -228,19 +260,22 @@ async fn place(
                 .then(|| format!("{path} may hold keys: read it with readFile first, which asks the person"));
             let version = seen.get(&path);
             let known = state.bytes().is_some_and(|b| version.is_some_and(|v| v.sha == sha(b)));
+            if version.is_some() && !known || is_withheld {
+                excused.insert(path.clone());
+            }
             let read = version.filter(|_| !known).and_then(|version| version.text.clone());
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, read, instead, withheld })
         };
         let merger = context.services.archive.merger().clone();
-        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), known, merger };
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), known, merger, past };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         workspace.note_other_names(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
         let merged = outcome.changes.iter().filter_map(|change| merged(change, &seen)).collect();
-        (outcome.changes, outcome.results, merged)
+        PlacedEdits { changes: outcome.changes, results: outcome.results, merged, excused }
     });
     placed.await.unwrap_or_else(|_| {
         let failed = |index| EditResult {
@@ -249,7 +284,8 @@ async fn place(
             format: edit::Format::TOOLS,
             status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
-        (Vec::new(), (0..count).map(failed).collect(), Vec::new())
+        let results = (0..count).map(failed).collect();
+        PlacedEdits { changes: Vec::new(), results, merged: Vec::new(), excused: HashSet::new() }
     })
 }
 
@@ -280,6 +316,9 @@ fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, res
 
 /// Shows the effect of an edit while it waits, or that it could not be placed.
 async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResult], changes: &[FileChange]) {
+    if let (Some(edit), Some(result)) = (p.edits.first(), results.first()) {
+        p.item.call.main = edit.place(&result.path);
+    }
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
         let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
@@ -287,18 +326,13 @@ async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResul
     }
     let change = results.first().and_then(|r| changes.iter().find(|c| c.path == r.path));
     p.item.call.rung = results.iter().filter_map(EditResult::rung).max();
-    if let Some(r) = results.first() {
-        p.item.call.main.clone_from(&r.path);
-    }
     p.item.call.preview = match (&p.edits[..], change) {
-        ([Edit { op: Op::Write { .. } | Op::Overwrite { .. } | Op::Definition { .. }, .. }], Some(change))
-            if !change.before.is_absent() =>
-        {
+        ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
             call_preview::changed(change, &own_hunks(change, results))
         }
         (edits, _) => edits.iter().flat_map(call_preview::preview).collect(),
     };
-    if results.iter().all(|result| result.status == edit::EditStatus::Same) {
+    if results.iter().all(|result| matches!(result.status, edit::EditStatus::Same | edit::EditStatus::Made)) {
         // Nothing of it is new.
         (p.item.call.preview, p.item.call.counts) = (Vec::new(), None);
         return p.item.set(events, CallState::Waiting).await;
@@ -323,6 +357,9 @@ async fn after(
     match &outcome_of_proposal.outcome {
         Outcome::Applied { .. } => {
             for (path, bytes) in &outcome_of_proposal.written {
+                if let Some(change) = proposal.files.iter().find(|change| change.path == *path) {
+                    files.note_change(change);
+                }
                 match bytes {
                     Some(bytes) => {
                         context.services.watched.knows(path, files.know(path, bytes));
@@ -354,7 +391,7 @@ async fn after(
 
 fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String) {
     let title = if found.is_absent() { say::edit_refused_gone(&path) } else { say::edit_refused_newer(&path) };
-    (title, say::outside_told().into())
+    (title, say::changed_since_read().into())
 }
 
 /// Ends the entry of one call and makes its result for the model.
@@ -368,7 +405,8 @@ async fn tell(
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
     let mut record = ResultRecord::failed(id, name);
-    record.edits = results.iter().map(|r| edit_record(r, outcome_of_proposal)).collect();
+    let counted = p.edits.iter().zip(results).filter(|(_, r)| !reported.stands(r));
+    record.edits = counted.map(|(edit, r)| edit_record(edit, r, outcome_of_proposal)).collect();
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
     if !p.item.call.state.is_final() {
         let verdict = verdict(results, outcome_of_proposal, &mut reported.said);
@@ -394,7 +432,9 @@ async fn tell(
             text.push_str(&format!("\n{}", line.for_model(path)));
         }
         for (questioned, answer) in &p.exchanges {
-            text.push_str(&format!("\nBefore deciding the person asked: {questioned}\nYou answered: {answer}"));
+            let answered =
+                if answer.is_empty() { "You gave no answer.".into() } else { format!("You answered: {answer}") };
+            text.push_str(&format!("\nBefore deciding the person asked: {questioned}\n{answered}"));
         }
         p.item.call.comments = std::mem::take(&mut p.exchanges);
         p.item.call.summary =
@@ -409,5 +449,6 @@ async fn tell(
         p.item.set(events, verdict.state).await;
     }
     record.display = Some(p.item.record());
-    CallOutcome { item: p.item.id, call, record, text }
+    let stands = record.ok && results.iter().all(|r| reported.stands(r));
+    CallOutcome { item: p.item.id, call, record, text, excused: false, stands }
 }

@@ -15,6 +15,9 @@ use crate::workspace::holds_secrets;
 /// The reason of what the person rejected without words, as the screen shows it.
 pub const REJECTED: &str = "you rejected this";
 
+/// The result of a call whose changes were made before it.
+pub const MADE: &str = "already done";
+
 /// The result of a call whose changes someone else made meanwhile.
 const THERE: &str = "already there";
 
@@ -50,10 +53,12 @@ pub fn verdict(
     result_of_proposal: Option<(&Proposal, &ProposalResult)>,
     said: &mut HashSet<String>,
 ) -> Verdict {
-    let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Placed(_)));
-    let Some((proposal, result_of_proposal)) = result_of_proposal.filter(|_| placed) else {
-        // Placed, but it changes nothing.
-        return Verdict::new(CallState::Done, "no change", None, None);
+    let is_made = |r: &EditResult| r.status == edit::EditStatus::Made;
+    let decides = |(proposal, _): &(&Proposal, _)| results.iter().any(|r| is_open(r, proposal));
+    let Some((proposal, result_of_proposal)) = result_of_proposal.filter(decides) else {
+        // It changes nothing.
+        let summary = if results.iter().any(is_made) { MADE } else { "no change" };
+        return Verdict::new(CallState::Done, summary, None, None);
     };
     let refused = |reason: &str, for_model: &str| {
         Verdict::new(CallState::Refused, "", Some(reason.into()), Some(for_model.into()))
@@ -85,8 +90,20 @@ pub fn verdict(
         Outcome::Applied { .. } | Outcome::Refused => {
             let Some(decision) = &result_of_proposal.decision else { return refused("refused", "Not written.") };
             let verdict = decided(results, proposal, decision, &|path| result_of_proposal.is_there(path), said);
+            if results.iter().all(is_made) && verdict.state == CallState::Done && verdict.reason.is_none() {
+                return Verdict { is_there: true, ..Verdict::new(CallState::Done, MADE, None, None) };
+            }
             with_merged(verdict, results, result_of_proposal.merged(), said)
         }
+    }
+}
+
+/// Returns whether a proposal decides of an edit: of one that another edit in it makes, too.
+fn is_open(result: &EditResult, proposal: &Proposal) -> bool {
+    match result.status {
+        edit::EditStatus::Placed(_) => true,
+        edit::EditStatus::Made => proposal.files.iter().any(|file| file.path == result.path),
+        _ => false,
     }
 }
 

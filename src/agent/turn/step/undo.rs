@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::execute_proposal::ProposalResult;
-use crate::agent::change::restore::{self, RestoreResult, Restoring};
+use crate::agent::change::restore::{self, ChangedFile, RestoreResult, Restoring};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, SessionFiles};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, hex};
@@ -38,7 +38,7 @@ pub async fn run(
                 _ => (CallState::Interrupted, "interrupted by the user".into()),
             };
             item.end(&context.events, state, &why, &why).await;
-            return CallOutcome { item: item.id, call: None, record, text: why };
+            return CallOutcome { item: item.id, call: None, record, text: why, excused: false, stands: false };
         }
     };
     item.set(&context.events, CallState::Asking).await;
@@ -70,7 +70,7 @@ pub async fn run(
     item.call.change = record.change();
     item.end(&context.events, state, &reason, &text).await;
     record.display = Some(item.record());
-    CallOutcome { item: item.id, call: None, record, text }
+    CallOutcome { item: item.id, call: None, record, text, excused: false, stands: false }
 }
 
 /// Notes with a result which restored files the session knows from now on.
@@ -79,7 +79,8 @@ fn know_restored(files: &mut SessionFiles, restored: &RestoreResult, record: &mu
     record.changeset.clone_from(&proposal.changeset);
     for (path, bytes) in &proposal.written {
         // To restore a file that may hold keys is not to send it; of one that was merged the model knows a part.
-        let is_known = (!holds_secrets(path) || files.versions.contains_key(path)) && !merged.contains(path);
+        let is_known = (!holds_secrets(path) || files.versions.contains_key(path))
+            && !merged.iter().any(|file| file.path == *path);
         if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
             let sha = files.know(path, bytes);
             record.known_files.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
@@ -92,8 +93,9 @@ fn reason(restored: Option<&RestoreResult>, text: &str) -> String {
     let Some(RestoreResult { proposal, kept, .. }) = restored else { return text.into() };
     let ProposalResult { outcome, decision, .. } = proposal;
     match outcome {
-        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => kept_note(kept).unwrap_or_default(),
-        Outcome::Refused if was_empty(proposal) => kept_note(kept).unwrap_or_else(|| text.into()),
+        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => kept_notes(kept).join("; "),
+        Outcome::Refused if was_empty(proposal) && !kept.is_empty() => kept_notes(kept).join("; "),
+        Outcome::Refused if was_empty(proposal) => text.into(),
         Outcome::Applied { .. } | Outcome::Refused => {
             decision.as_ref().map(remarks).filter(|said| !said.is_empty()).unwrap_or_else(|| REJECTED.into())
         }
@@ -101,10 +103,25 @@ fn reason(restored: Option<&RestoreResult>, text: &str) -> String {
     }
 }
 
-/// Returns which files were left because someone else changed them; none: no file was.
-fn kept_note(kept: &[String]) -> Option<String> {
-    let paths = kept.join(", ");
-    (!kept.is_empty()).then(|| format!("changed outside nebula, left as it is: {paths}"))
+/// Returns the paths of files that were changed since, each in one of two forms of words: by nebula later, or by someone
+/// else.
+fn by_change<'a>(
+    files: impl Iterator<Item = &'a ChangedFile>,
+    later: impl Fn(&str) -> String,
+    outside: impl Fn(&str) -> String,
+) -> Vec<String> {
+    let (of_nebula, of_others): (Vec<&ChangedFile>, Vec<&ChangedFile>) = files.partition(|file| file.is_later);
+    let words = |files: &[&ChangedFile], words: &dyn Fn(&str) -> String| {
+        let paths = files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
+        (!paths.is_empty()).then(|| words(&paths))
+    };
+    [words(&of_others, &outside), words(&of_nebula, &later)].into_iter().flatten().collect()
+}
+
+/// Returns which files were left because they were changed since.
+fn kept_notes(kept: &[ChangedFile]) -> Vec<String> {
+    let later = |paths: &str| format!("changed again later, left as it is: {paths}");
+    by_change(kept.iter(), later, |paths| format!("changed outside nebula, left as it is: {paths}"))
 }
 
 /// Returns whether nothing was left to decide: all that was to be restored stays as it is.
@@ -116,15 +133,14 @@ fn was_empty(proposal: &ProposalResult) -> bool {
 fn undo_summary(restored: &RestoreResult) -> (CallState, String) {
     let (state, mut text) = ended(&restored.proposal);
     if let Outcome::Applied { .. } | Outcome::Refused = restored.proposal.outcome {
-        let is_written = |path: &&String| restored.proposal.written.iter().any(|(written, _)| written == *path);
-        let merged: Vec<&str> = restored.merged.iter().filter(is_written).map(String::as_str).collect();
-        if !merged.is_empty() {
-            let merged = merged.join(", ");
-            text.push_str(&format!(
-                "\nMerged with what was changed outside nebula, read it before you edit it: {merged}"
-            ));
-        }
-        if let Some(note) = kept_note(&restored.kept) {
+        let is_written =
+            |file: &&ChangedFile| restored.proposal.written.iter().any(|(written, _)| *written == file.path);
+        let later =
+            |paths: &str| format!("\nMerged with what was changed again later, read it before you edit it: {paths}");
+        let outside =
+            |paths: &str| format!("\nMerged with what was changed outside nebula, read it before you edit it: {paths}");
+        text.extend(by_change(restored.merged.iter().filter(is_written), later, outside));
+        for note in kept_notes(&restored.kept) {
             text.push_str(&format!("\nNot restored: {note}"));
         }
     }
@@ -180,13 +196,29 @@ mod tests {
 
     #[test]
     fn what_was_changed_outside_is_told_where_it_stays_and_where_it_is_merged() {
-        let kept = vec!["b.txt".to_string(), "c.txt".into()];
+        let file = |path: &str, is_later| ChangedFile { path: path.into(), is_later };
+        let kept = vec![file("b.txt", false), file("c.txt", false)];
         let note = "changed outside nebula, left as it is: b.txt, c.txt";
         let part = RestoreResult { kept: kept.clone(), ..applied(1, 0) };
         assert_eq!(undo_summary(&part), (CallState::Done, format!("Restored: a.txt\nNot restored: {note}")));
         assert_eq!(reason(Some(&part), ""), note);
-        let (_, text) = undo_summary(&RestoreResult { merged: vec!["a.txt".into(), "d.txt".into()], ..applied(1, 0) });
+        let (_, text) =
+            undo_summary(&RestoreResult { merged: vec![file("a.txt", false), file("d.txt", false)], ..applied(1, 0) });
         assert!(text.ends_with("read it before you edit it: a.txt"), "{text}");
+        // What a later change of nebula's own made of a file is called so.
+        let mixed = RestoreResult {
+            kept: vec![file("b.txt", true), file("c.txt", false)],
+            merged: vec![file("a.txt", true)],
+            ..applied(1, 0)
+        };
+        let (_, text) = undo_summary(&mixed);
+        assert!(
+            text.contains("\nMerged with what was changed again later, read it before you edit it: a.txt\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("\nNot restored: changed again later, left as it is: b.txt"), "{text}");
+        let both = "changed outside nebula, left as it is: c.txt; changed again later, left as it is: b.txt";
+        assert_eq!(reason(Some(&mixed), ""), both);
         // Nothing was left to decide: no person rejected anything.
         let decision = Some(Decision::new(Vec::new(), Consent::Person));
         let proposal = ProposalResult { decision, ..ProposalResult::refused() };

@@ -427,10 +427,7 @@ impl Section {
         self.hunks.retain(|h| !h.body.is_empty());
         let edit = |path: &Option<String>, op| Edit {
             path: path.clone(),
-            op,
-            format: Format::PATCH,
-            by: Format::PATCH.name().to_string(),
-            whole: true,
+            ..Edit::new("", op, Format::PATCH, Format::PATCH.name())
         };
         let mut edits = Vec::new();
         match self.kind {

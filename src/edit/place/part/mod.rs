@@ -19,6 +19,11 @@ pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String,
     placed(file, new, None)
 }
 
+/// Returns the names of the definitions of a text.
+pub(in crate::edit) fn definition_names(text: &str) -> Vec<&str> {
+    definitions(&Lines::new(text)).into_iter().map(|definition| definition.name).collect()
+}
+
 /// Returns whether a text is nothing but a definition of a file that has anything more above that definition, or below it
 /// and no other one: it is a part of such a file, however much of the file that definition is.
 pub(in crate::edit) fn is_lone_part(file: &str, new: &str) -> bool {

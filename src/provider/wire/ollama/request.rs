@@ -125,3 +125,27 @@ fn is_image(blob: &&Blob) -> bool {
 fn image(blob: &Blob) -> Value {
     STANDARD.encode(&blob.bytes).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::models::by_name;
+    use crate::provider::wire::learnt::Learnt;
+
+    #[test]
+    fn thinking_is_on_or_off_or_a_word_for_models_that_take_words() {
+        let learnt = Learnt::default();
+        let basis = RequestBasis { place: "", host: "", learnt: &learnt, most: None };
+        for (model, effort, think) in [
+            ("qwen3:8b", Effort::None, json!(false)),
+            ("qwen3:8b", Effort::Low, json!(true)),
+            ("deepseek-r1:7b", Effort::Medium, json!(true)),
+            ("deepseek-r1:7b", Effort::Max, json!(true)),
+            ("gpt-oss:20b", Effort::Low, json!("low")),
+        ] {
+            let request =
+                Request { model: model.into(), facts: by_name(model), effort: Some(effort), ..Request::default() };
+            assert_eq!(head(&request, &basis)["think"], think, "{model} {effort:?}");
+        }
+    }
+}

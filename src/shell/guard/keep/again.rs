@@ -71,7 +71,7 @@ impl Keeping {
     /// Begins anew with the paths whose states were archived when someone else's change of them was: what is there now is
     /// kept before it is changed, and at once where it is open for writing.
     fn begin_archived_anew(&mut self) {
-        let paths = self.staging.sealed_by_another().unwrap_or_default();
+        let paths = self.staging.sealed_by_another(self.places.archive()).unwrap_or_default();
         if paths.is_empty() {
             return;
         }

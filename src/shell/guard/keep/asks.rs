@@ -1,11 +1,12 @@
 //! Changes that the person is asked about before they happen: of files that act later, of those that are too large to be
-//! copied unasked, and of those that cannot be kept.
+//! copied unasked, of those that cannot be kept, and of those that the configuration leaves out of the archive.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
 use super::super::hold::{CallConsent, HoldQuestion, lock};
+use super::super::names::meta_of;
 use super::copies::share_file;
 use super::{Keeping, Refusal, Verdict, number};
 use crate::proposal::acts_later;
@@ -94,6 +95,18 @@ impl Keeping {
         }
     }
 
+    /// Lets a file that the configuration leaves out of the archive by this glob be changed, or go, only where the person
+    /// lets it or was warned of it. What the command made itself is its own.
+    pub(super) fn ask_about_excluded(&mut self, path: &Path, glob: &str) -> Verdict {
+        let why = format!("archiveExclude: {glob}");
+        let Some(meta) = meta_of(path).filter(|meta| !meta.is_dir() && !self.made.contains(path)) else {
+            return self.unarchived(path, &why);
+        };
+        let bytes = Some(meta.len());
+        let question = HoldQuestion { bytes, why: Some(why.clone()), ..self.about(HoldReason::Excluded, path) };
+        self.decide(question, &why).map(drop)
+    }
+
     /// Copies a file, which has the name `path` in the workspace, as far as the limits go or the person lets it. Returns
     /// false where it may go on without that: `may_go_unkept`.
     pub(super) fn copy_to(
@@ -160,6 +173,13 @@ impl Keeping {
                 if reason == HoldReason::TooLarge =>
             {
                 Ok(answer)
+            }
+            // Where nobody is asked, they are warned before the start.
+            CallConsent::Said(HoldAnswer::Allow | HoldAnswer::AllowAll) | CallConsent::Unasked
+                if reason == HoldReason::Excluded =>
+            {
+                self.unarchived(Path::new(&path), why)?;
+                Ok(HoldAnswer::Unkept)
             }
             CallConsent::Ask => {
                 self.question = Some(question);

@@ -69,6 +69,10 @@ impl Keeping {
             _ => {}
         }
         self.make(new, false)?;
+        if matches!(self.places.of(old, false), PathClass::Excluded(_)) && !self.made.contains(old) {
+            // What it is written into was there before.
+            self.made.remove(new);
+        }
         self.left.touch(self.name(old), false);
         self.names.add(old, new);
         Ok(())

@@ -2,9 +2,10 @@
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::names::{has_others, inode, own_names};
+use super::super::path::is_descriptor;
 use super::copies::copy_file;
 use super::{Keeping, Linked, Verdict, number};
 
@@ -18,12 +19,14 @@ impl Keeping {
         let own = inode(&meta);
         // Its number alone may be another file's by now: in the archive it has a name more.
         let sealed = self.sealed.get(&own).filter(|_| meta.nlink() > own_names(path)).cloned();
-        if let Some(path) = sealed {
-            self.unarchived(&path, "it is in the archive: writing to it through a descriptor was refused")?;
+        // What has a name now is named by that: the one it was kept under may be another file's.
+        let now = |kept: &PathBuf| if is_descriptor(path) { kept.clone() } else { path.to_path_buf() };
+        if let Some(kept) = sealed {
+            self.unarchived(&now(&kept), "it is in the archive: writing to it through a descriptor was refused")?;
             return Err(libc::EACCES);
         }
         let Some(links) = self.linked.remove(&own) else { return Ok(()) };
-        let parted = self.part(&links, Some(&meta));
+        let parted = self.part(&links, Some((&meta, &now(&links[0].path))));
         if parted.is_err() {
             self.linked.insert(own, links);
         }
@@ -42,15 +45,15 @@ impl Keeping {
         }
     }
 
-    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's. The
-    /// copy takes each place under a number of the staging folder, not under a temporary name of `disk`: what a killed
-    /// keeper leaves is told apart and removed there by its number.
-    fn part(&mut self, links: &[Linked], limited: Option<&Metadata>) -> Verdict {
+    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's, which is
+    /// about to write that path. The copy takes each place under a number of the staging folder, not under a temporary
+    /// name of `disk`: what a killed keeper leaves is told apart and removed there by its number.
+    fn part(&mut self, links: &[Linked], limited: Option<(&Metadata, &Path)>) -> Verdict {
         let folder = self.staging.folder().to_path_buf();
         let shared = folder.join(&links[0].staged);
         let (own, _) = self.staging.new_name();
         match limited {
-            Some(meta) => drop(self.copy_to((&shared, &own), meta, &links[0].path, false)?),
+            Some((meta, path)) => drop(self.copy_to((&shared, &own), meta, path, false)?),
             None => fs::symlink_metadata(&shared)
                 .and_then(|meta| copy_file(&shared, &own, &meta))
                 .map_err(|error| number(&error))?,

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::text::schema::PageLimit;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewArguments {
@@ -12,7 +14,7 @@ pub struct ViewArguments {
     #[serde(default)]
     pub units: bool,
     pub at: Option<String>,
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     pub cursor: Option<String>,
 }
 
@@ -20,7 +22,7 @@ pub struct ViewArguments {
 #[serde(deny_unknown_fields)]
 pub struct ListArguments {
     pub layer: Option<String>,
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     pub cursor: Option<String>,
 }
 
@@ -71,7 +73,7 @@ pub struct RemoveArguments {
 #[serde(deny_unknown_fields)]
 pub struct CheckArguments {
     pub scope: Option<String>,
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     pub cursor: Option<String>,
 }
 
@@ -93,7 +95,7 @@ pub struct RefsArguments {
 #[serde(deny_unknown_fields)]
 pub struct HistoryArguments {
     pub qname: String,
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     pub cursor: Option<String>,
 }
 

@@ -22,6 +22,7 @@ use crate::strand::op::Op;
 use crate::strand::runtime::episode;
 use crate::strand::state::{State, View as Definition};
 use crate::strand::store::Error;
+use crate::text::schema::PageLimit;
 
 /// Reads arguments; an error is part of the answer.
 fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
@@ -37,7 +38,7 @@ pub fn names(state: &State, layer: Option<Layer>) -> Vec<String> {
 /// A page of a list: the cursor names the entry that the page before it ended with, since entries come and go between.
 pub struct PageOf<'a> {
     /// The most entries of it.
-    pub limit: Option<usize>,
+    pub limit: Option<PageLimit>,
     /// The cursor of the page before; none: it is the first.
     pub cursor: Option<&'a str>,
 }
@@ -69,7 +70,7 @@ impl PageOf<'_> {
 
     /// Cuts what follows the cursor to a page.
     fn cut<T>(&self, mut rest: Vec<T>, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
-        let limit = self.limit.unwrap_or(LIMIT).max(1);
+        let limit = PageLimit::or(self.limit, LIMIT);
         let more = rest.len() > limit;
         rest.truncate(limit);
         let next = rest.last().filter(|_| more).map(key);
@@ -137,7 +138,7 @@ impl Call<'_> {
 
     fn view(&mut self, given: ViewArguments) -> Result<ToolAnswer, Error> {
         let ViewArguments { selector, with_deps, units, at, limit, cursor } = given;
-        let limit = limit.unwrap_or(LIMIT).max(1);
+        let limit = PageLimit::or(limit, LIMIT);
         // One entry more than is shown decides whether there are more.
         let page = Some((cursor.as_deref().map(qname).transpose()?, limit.saturating_add(1)));
         let (hash, history, refs) = (false, false, false);

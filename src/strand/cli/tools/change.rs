@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolAnswer, Tools, agent};
+use crate::strand::cli::session::issuer;
 use crate::strand::id::{DefId, OpId};
 use crate::strand::issue::{Issuer, Refusal, revert_all};
 use crate::strand::op::Op;
@@ -67,18 +68,19 @@ impl Tools {
     }
 
     /// Returns what the reverts of ops, given newest first, come to; nothing is written. Ops that the store does not have
-    /// were never issued, and are passed over.
+    /// were never issued, and are passed over. Without a client they are the person's.
     ///
     /// # Errors
     /// When the store refuses one of them, or cannot be read; in its words.
-    pub fn rehearse_revert(mut self, ops: &[String], client: &str) -> Result<Reverted, String> {
+    pub fn rehearse_revert(mut self, ops: &[String], client: Option<&str>) -> Result<Reverted, String> {
         self.session.store.begin_rehearsal();
         let ids = self.revert(ops, client, |_| Ok(())).map_err(|error| error.to_string())?;
         Ok(Reverted { ops: ids, touched: self.session.store.end_rehearsal() })
     }
 
     /// Issues the reverts of ops, given newest first, as one transaction, after `first`, which is told the reverts' ids
-    /// while nobody else can write. It is refused where what they touch is not as `shown`.
+    /// while nobody else can write. It is refused where what they touch is not as `shown`. Without a client they are
+    /// the person's.
     ///
     /// # Errors
     /// When the store refuses one of them, or `first` fails: nothing is issued then; in its words.
@@ -86,7 +88,7 @@ impl Tools {
         &mut self,
         ops: &[String],
         shown: &[TouchedDefinition],
-        client: &str,
+        client: Option<&str>,
         first: impl FnOnce(&[String]) -> Result<(), String>,
     ) -> Result<Vec<String>, String> {
         self.session.store.expect_shown(shown);
@@ -96,9 +98,13 @@ impl Tools {
     fn revert(
         &mut self,
         ops: &[String],
-        client: &str,
+        client: Option<&str>,
         first: impl FnOnce(&[String]) -> Result<(), String>,
     ) -> Result<Vec<String>, Error> {
+        let issuer = match client {
+            Some(client) => Issuer::new(self.author.clone().unwrap_or_else(|| agent(client))),
+            None => issuer(self.author.clone(), &self.session.store)?.0,
+        };
         let store = &mut self.session.store;
         store.catch_up()?;
         let graph = store.state().graph();
@@ -111,7 +117,6 @@ impl Tools {
         for (id, def) in known {
             with_past.push((id, store.past_of(id, false, &[def])?));
         }
-        let issuer = Issuer::new(self.author.clone().unwrap_or_else(|| agent(client)));
         let issuer = if with_past.len() > 1 { issuer.bundled() } else { issuer };
         let ids = |ops: &[Op]| ops.iter().map(|op| op.id.to_string()).collect::<Vec<_>>();
         let work = |state: &mut State| -> Result<Vec<Op>, Refusal> { revert_all(state, &with_past, &issuer) };

@@ -81,7 +81,7 @@ impl Opening {
         let mut store = open_at(&self.root).map_err(|error| (error.to_string(), error.exit()))?;
         store.set_timeout(Duration::from_secs(self.lock_timeout));
         let session = Session { store, issuer: Issuer::new("agent:client"), author_given: true };
-        Ok(Tools { session, author: self.author, read_only: self.read_only })
+        Ok(Tools { session, author: self.author, read_only: self.read_only, damage: None })
     }
 }
 
@@ -90,6 +90,8 @@ pub struct Tools {
     session: Session,
     author: Option<String>,
     read_only: bool,
+    /// The damage of the log that an answer was read before.
+    damage: Option<String>,
 }
 
 /// Returns all tools, or those that change nothing.
@@ -132,12 +134,18 @@ impl Tools {
             let mut call = calls::Call { session: &mut self.session, out };
             call.run(name, &Value::Object(arguments))
         });
-        // Results from a checkpoint that proved to be damaged do not count; results from before damage in the log are
-        // no answer either.
         self.session.store.expect_hash(None);
-        for check in [self.session.store.sound(), self.session.store.whole()] {
-            if let Err(error) = check {
-                done = Err(error);
+        // Results from a checkpoint that proved to be damaged do not count.
+        if let Err(error) = self.session.store.sound() {
+            done = Err(error);
+        }
+        // What precedes damage in the log is read, and told to be that; nothing is written.
+        if let Err(damage) = self.session.store.whole() {
+            let is_read = listed(true).iter().any(|tool| tool.name == name);
+            if is_read && matches!(done, Ok(ToolAnswer::Done(_))) {
+                self.damage = Some(damage.to_string());
+            } else {
+                done = Err(damage);
             }
         }
         self.session.store.relieve();
@@ -155,7 +163,7 @@ impl Tools {
 
     /// Returns what the store had to tell since it was last asked.
     pub fn take_notices(&mut self) -> Vec<String> {
-        self.session.store.take_notices()
+        self.damage.take().into_iter().chain(self.session.store.take_notices()).collect()
     }
 
     /// Returns visible definitions, from where a page ended.

@@ -125,7 +125,8 @@ fn resolve_within(text: &[u8], budget: u64) -> ResolvedLog {
     out
 }
 
-fn commit(line: &[u8]) -> Option<Commit> {
+/// Returns the commit line that a line is.
+pub(super) fn commit(line: &[u8]) -> Option<Commit> {
     // A commit line is short, and only reading it confirms what it is.
     let short = line.len() < 256 && line.windows(9).any(|part| part == b"\"commit\":");
     short.then(|| serde_json::from_slice::<Value>(line).ok()).flatten().as_ref().and_then(Commit::read)

@@ -1,5 +1,6 @@
 //! The op log: the source of truth. Append-only transactions of ops, each closed by a checked commit line.
 
+mod altered;
 mod commit;
 mod merged;
 mod parse;
@@ -16,6 +17,7 @@ use super::position::{Chain, LogPosition, fold_chain};
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
+pub use altered::LogWatch;
 pub(super) use merged::resolve;
 pub use parse::{Damage, Entries};
 

@@ -135,7 +135,7 @@ impl Archive {
         for file in &told.files {
             self.forget(&file.path);
         }
-        let changeset = &told.with_one_repository();
+        let changeset = &told.with_units();
         self.take_note(std::slice::from_ref(changeset));
         match self.rows.iter_mut().find(|r| r.id == changeset.id) {
             Some(row) => *row = changeset.clone(),
@@ -213,7 +213,7 @@ impl Archive {
                     self.rows.clear();
                     self.names = 0;
                 }
-                let rows: Vec<Changeset> = rows.iter().map(Changeset::with_one_repository).collect();
+                let rows: Vec<Changeset> = rows.iter().map(Changeset::with_units).collect();
                 self.take_note(&rows);
                 let known: HashSet<String> = self.rows.iter().map(|r| r.id.clone()).collect();
                 self.rows.extend(rows.into_iter().filter(|r| !known.contains(&r.id)));

@@ -171,7 +171,8 @@ pub(super) fn run_of_calls(
         // What went wrong is never folded away.
         let alone = all.len() == 1;
         let wrong = |c: &&CallSummary| {
-            c.is_partial
+            // What is left of one that was undone since is said above.
+            c.is_partial && !c.undone().is_any()
                 || c.is_unsuccessful && !alone
                 || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
         };

@@ -762,6 +762,19 @@ fn a_fold_counts_what_was_undone_of_it() {
 }
 
 #[test]
+fn a_call_that_was_written_in_part_is_named_until_it_is_undone() {
+    let mut s = Screen::new(83, 20);
+    let hunks = Some(HunkCount { accepted: 1, rejected: 1 });
+    let change = Some(CallChange::new("one", vec!["a.rs".into()]));
+    s.add(Item::Call(Call { change, hunks, ..call("editFile", "a.rs", CallState::Done) }));
+    assert_eq!(s.text().matches("a.rs").count(), 2, "{}", s.text());
+    let undone = Undone { hunks: 1, of: 1 };
+    s.tell(EventBody::Undone(vec![UndoneChange { changeset: "one".into(), path: "a.rs".into(), undone }]));
+    let text = s.text();
+    assert!(text.contains("undone") && text.matches("a.rs").count() == 1, "{text}");
+}
+
+#[test]
 fn a_search_counts_and_visits_each_place_of_a_row() {
     let mut s = Screen::new(80, 20);
     s.you("go");

@@ -3,6 +3,7 @@
 use super::Chat;
 use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
+use crate::messages::diff;
 use crate::proposal::Proposal;
 use crate::protocol::{Call, Item, ItemId, UNDO, UndoneChange};
 use crate::tui::text::markdown::Markdown;
@@ -71,8 +72,11 @@ impl Chat {
             // Calls go on with what was said; a notice or a message stands between.
             BlockContent::Answer(_) | BlockContent::Thinking { .. } => {
                 let mut back = self.window.units.iter().rev();
-                let goes_on = |said: &BlockContent| {
-                    matches!(said, BlockContent::Calls(_) | BlockContent::Rules(_) | BlockContent::Decided { .. })
+                // An answer that was withdrawn is not to be seen.
+                let goes_on = |said: &BlockContent| match said {
+                    BlockContent::Calls(_) | BlockContent::Rules(_) | BlockContent::Decided { .. } => true,
+                    BlockContent::Answer(doc) => doc.text().is_empty(),
+                    _ => false,
                 };
                 !back.find(|u| !goes_on(&u.said)).is_some_and(speaks)
             }
@@ -196,8 +200,10 @@ fn exchanges_of(call: &CallSummary, visible: Option<&CallSummary>) -> Vec<BlockC
         [BlockContent::Question(hold.wants.clone()), answer]
     });
     let comments = call.comments.iter().skip(visible.map_or(0, |visible| visible.comments.len()));
-    let comments =
-        comments.map(|(question, answer)| BlockContent::Comment { question: question.clone(), answer: answer.clone() });
+    let comments = comments.map(|(question, answer)| {
+        let answer = if answer.is_empty() { diff::no_answer().to_string() } else { answer.clone() };
+        BlockContent::Comment { question: question.clone(), answer }
+    });
     let decided = call.decided.zip(call.answered).filter(|_| visible.is_none_or(|visible| visible.decided.is_none()));
     let decided = decided.map(|(hunks, at)| BlockContent::Decided { hunks, at });
     exchange.chain(held).chain(comments).chain(decided).collect()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::messages::{diff as say, review};
 use crate::proposal::{
-    Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, Proposal, ProposalId, State,
+    Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, HunkKind, Proposal, ProposalId, State,
 };
 use crate::protocol::UNDO;
 
@@ -74,6 +74,46 @@ impl Standing {
     }
 }
 
+/// The numbers of a file and of a hunk in it.
+type HunkPlace = (usize, usize);
+
+/// Returns the places of the hunks of a proposal that another has, too, each with its place there. Of hunks that are alike
+/// in one file each is itself only where none of them came or went.
+fn same_hunks(from: &Proposal, to: &Proposal) -> HashMap<HunkPlace, HunkPlace> {
+    let mut same = HashMap::new();
+    for (f, file) in to.files.iter().enumerate() {
+        let Some(of) = from.files.iter().position(|other| other.path == file.path) else { continue };
+        let other = &from.files[of];
+        let states = |file: &FileChange| (file.before.clone(), file.after.clone(), file.unit.clone());
+        if states(file) == states(other) {
+            same.extend((0..file.hunks.len().min(other.hunks.len())).map(|h| ((f, h), (of, h))));
+            continue;
+        }
+        let theirs = by_lines(other);
+        for (lines, own) in by_lines(file) {
+            let alike = theirs.get(&lines).filter(|alike| alike.len() == own.len());
+            same.extend(own.iter().zip(alike.into_iter().flatten()).map(|(h, theirs)| ((f, *h), (of, *theirs))));
+        }
+    }
+    same
+}
+
+/// Returns the hunks of a text by the lines that they take away and those that they bring.
+fn by_lines(file: &FileChange) -> HashMap<[Vec<&[u8]>; 2], Vec<usize>> {
+    let (before, after) = (lines(&file.before), lines(&file.after));
+    let mut hunks: HashMap<_, Vec<usize>> = HashMap::new();
+    for (h, hunk) in file.hunks.iter().enumerate().filter(|(_, hunk)| hunk.kind == HunkKind::Lines) {
+        let lines = [before.get(hunk.before.clone()), after.get(hunk.after.clone())];
+        hunks.entry(lines.map(|part| part.unwrap_or_default().to_vec())).or_default().push(h);
+    }
+    hunks
+}
+
+fn lines(state: &State) -> Vec<&[u8]> {
+    let bytes = state.bytes().map_or(&[][..], |bytes| bytes);
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
 impl Choices {
     /// Creates choices with nothing said yet.
     pub fn of(proposal: &Proposal) -> Self {
@@ -91,6 +131,24 @@ impl Choices {
             },
         });
         Choices { files: files.collect(), withdrawn: false }
+    }
+
+    /// Returns the choices for a proposal that is shown in the place of another, and the hunk in it that is the one at a
+    /// place, or the nearest in its file. What is the same in both stays decided.
+    pub fn carried(&self, (from, to): (&Proposal, &Proposal), at: HunkPlace) -> (Self, Option<HunkPlace>) {
+        let mut carried = Choices::of(to);
+        let same = same_hunks(from, to);
+        for ((f, h), (of, own)) in &same {
+            let choice = self.files.get(*of).and_then(|file| file.hunks.get(*own).copied()).flatten();
+            carried.files[*f].hunks[*h] = choice;
+        }
+        let near = || {
+            let path = &from.files.get(at.0)?.path;
+            let f = to.files.iter().position(|file| file.path == *path)?;
+            Some((f, at.1.min(to.files[f].hunks.len().checked_sub(1)?)))
+        };
+        let exact = same.into_iter().find(|(_, of)| *of == at).map(|(own, _)| own);
+        (carried, exact.or_else(near))
     }
 
     /// Returns the decision on a hunk.

@@ -12,7 +12,7 @@ use super::rows::{FileView, Heads, Layout, Row, Show};
 use super::view::{Columns, View};
 use crate::messages::{count, diff as say};
 use crate::proposal::{HunkKind, REPOSITORY, Rung};
-use crate::text::definition;
+use crate::text::definition::{self, DefinitionChange};
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
@@ -200,12 +200,13 @@ impl View {
         let (theme, hunk) = (look.theme, &self.files[f].hunks[h]);
         let dim = theme.style(Role::Dim);
         let about = self.about(f, h);
-        let definition = self.definition(f, h, look.glyphs.dot);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", found_word) } else { hunk.found.as_str() };
         // How the place was found stands here alone.
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
+        let reserved = if found.is_empty() { 0 } else { 7 };
+        let definition = self.definitions(f, h, (look.glyphs.dot, left.saturating_sub(reserved)));
         let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
         let (named, lines, gap) = match left {
             _ if left >= named + lines + 10 || found.is_empty() && left >= named => {
@@ -226,22 +227,30 @@ impl View {
         }
     }
 
-    /// Returns the definition that a hunk changes, with a gap behind it: `fn total · changed   `. Empty: none is known.
-    fn definition(&self, f: usize, h: usize, dot: &str) -> String {
+    /// Returns the definitions that a hunk changes, with a gap behind them: `fn total · changed   `. Where not all fit into
+    /// the `room`, those that go come first, and the others are counted. Empty: none is known.
+    fn definitions(&self, f: usize, h: usize, (dot, room): (&str, usize)) -> String {
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
-        let named = match (hunk.kind, hunk.definitions.as_slice()) {
-            (_, [first, more @ ..]) => {
-                let more = if more.is_empty() { String::new() } else { format!(" +{}", more.len()) };
-                let (name, change) = (&first.name, say::definition_change(first.change));
-                return format!("{name} {dot} {change}{more}   ");
-            }
-            (HunkKind::Lines, []) => {
-                definition::of_change(&file.path, (&file.before, &hunk.before), (&file.after, &hunk.after))
-            }
-            _ => None,
+        let words = |name: &str, change| format!("{name} {dot} {}", say::definition_change(change));
+        if hunk.definitions.is_empty() {
+            let of_lines =
+                || definition::of_change(&file.path, (&file.before, &hunk.before), (&file.after, &hunk.after));
+            let named = (hunk.kind == HunkKind::Lines).then(of_lines).flatten();
+            return named.map(|(name, change)| words(&name, change) + "   ").unwrap_or_default();
+        }
+        let all = hunk.definitions.iter().map(|one| words(&one.name, one.change)).collect::<Vec<_>>().join(", ");
+        if wrap::cells(&all) + 3 <= room {
+            return all + "   ";
+        }
+        let mut sorted: Vec<_> = hunk.definitions.iter().collect();
+        sorted.sort_by_key(|one| one.change != DefinitionChange::Removed);
+        let all: Vec<String> = sorted.iter().map(|one| words(&one.name, one.change)).collect();
+        let cut = |named: usize| match all.len() - named {
+            0 => all[0].clone(),
+            more => say::more_definitions(more, &all[..named].join(", ")),
         };
-        let words = |(name, change)| format!("{name} {dot} {}   ", say::definition_change(change));
-        named.map(words).unwrap_or_default()
+        let fitting = (1..all.len()).rev().map(cut).find(|text| wrap::cells(text) + 3 <= room);
+        fitting.unwrap_or_else(|| cut(1)) + "   "
     }
 
     /// Returns what a hunk is about, in words.

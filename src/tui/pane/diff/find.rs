@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::folds::Folds;
 use super::rows::{Heads, HunkView, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
-use crate::proposal::HunkKind;
+use crate::proposal::{HunkDefinition, HunkKind};
 
 impl View {
     /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
@@ -158,12 +158,13 @@ impl View {
         }
     }
 
-    /// Returns the hunks of the same file that touch a definition that this one touches, itself among them.
+    /// Returns the hunks of the same file that touch no definition but those that this one touches, itself among them.
     pub fn same_definition(&self, (f, h): (usize, usize)) -> Vec<(usize, usize)> {
         let Some(file) = self.files.get(f) else { return Vec::new() };
         let own = file.hunks.get(h).map_or(&[][..], |hunk| &hunk.definitions);
-        let shares = |hunk: &HunkView| hunk.definitions.iter().any(|one| own.iter().any(|own| own.name == one.name));
-        (0..file.hunks.len()).filter(|other| *other == h || shares(&file.hunks[*other])).map(|h| (f, h)).collect()
+        let is_own = |one: &HunkDefinition| own.iter().any(|own| own.name == one.name);
+        let is_of = |hunk: &HunkView| !hunk.definitions.is_empty() && hunk.definitions.iter().all(is_own);
+        (0..file.hunks.len()).filter(|other| *other == h || is_of(&file.hunks[*other])).map(|h| (f, h)).collect()
     }
 }
 

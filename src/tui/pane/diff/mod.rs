@@ -80,7 +80,7 @@ impl Diff {
         match event {
             EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, previews),
             EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(*id, outcome),
-            EventBody::Drifted(paths) => {
+            EventBody::Drifted(paths) | EventBody::DriftedElsewhere(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
                 waiting.for_each(|page| page.view.mark_stale(paths));
             }

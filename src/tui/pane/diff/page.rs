@@ -166,7 +166,9 @@ impl DiffPage {
     pub fn wanted(&self) -> Vec<ReviewedFile> {
         let wanted = |(f, file): (usize, &FileChange)| {
             let (path, displayed, is_whole) = (file.path.clone(), file.after.clone(), file.unit.is_some());
-            Some(ReviewedFile { path, is_whole, displayed, then: self.choices.wanted(f, file)? })
+            let then = self.choices.wanted(f, file)?;
+            let is_all = then == file.before;
+            Some(ReviewedFile { path, is_whole, is_all, displayed, then })
         };
         self.proposal.files.iter().enumerate().filter_map(wanted).collect()
     }
@@ -206,7 +208,7 @@ impl DiffPage {
         }
     }
 
-    /// Accepts all hunks of the definitions that the hunk in focus touches, and goes on to what is left.
+    /// Accepts the hunk in focus and all that touch no other definitions than it does, and goes on to what is left.
     fn accept_definition(&mut self) {
         let Some((f, h)) = self.view.focus() else { return };
         for (f, h) in self.view.same_definition((f, h)) {

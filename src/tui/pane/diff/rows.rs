@@ -158,6 +158,8 @@ pub struct FileView {
     pub stale: bool,
     /// Its content acts later.
     pub later: bool,
+    /// No policy approves all of its hunks.
+    pub personal: bool,
     /// A merge: what someone else changed in it stays.
     pub merged: Option<MergeRung>,
     /// It is restored although it was changed outside nebula.
@@ -213,6 +215,7 @@ impl FileView {
             usual,
             stale: false,
             later: change.unit.is_none() && change.acts_later(),
+            personal: change.unit.is_none() && change.hunks.iter().any(|hunk| change.needs_person(hunk).is_some()),
             merged: change.merged,
             foreign: change.foreign,
             broken: change.broken,

@@ -114,7 +114,9 @@ fn note(file: &FileView, whole: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let foreign = file.foreign.then(|| mark(look.glyphs.foreign, archive::foreign()));
     let linked = (file.other_names > 0).then(|| mark(look.glyphs.foreign, &count::hard_links(file.other_names)));
     let merged = file.merged.map(|rung| span(records::localized(rung.said()), dim));
-    let never = (whole && file.later && !file.foreign).then(|| span(say::never_by_policy(), dim));
+    let hidden = file.hunks.iter().map(|hunk| hunk.hidden).sum::<usize>();
+    let hidden = (whole && hidden > 0).then(|| span(count::hidden_characters(hidden), attention));
+    let never = (whole && file.personal && !file.foreign).then(|| span(say::never_by_policy(), dim));
     let broken = file.broken.map(|line| span(say::broken_line(&line), attention));
     let found = match worst(file).filter(|_| !file.later && !file.foreign) {
         Some(Rung::Inexact) => Some(vec![span(say::found(), dim), span(found_word(Rung::Inexact), attention)]),
@@ -122,8 +124,11 @@ fn note(file: &FileView, whole: bool, look: Look<'_>) -> Vec<Span<'static>> {
         _ => None,
     };
     let merged = merged.filter(|_| found.is_none());
-    let notes =
-        [later, foreign, linked, never, merged, broken].into_iter().flatten().map(|note| vec![note]).chain(found);
+    let notes = [later, foreign, linked, hidden, never, merged, broken]
+        .into_iter()
+        .flatten()
+        .map(|note| vec![note])
+        .chain(found);
     let apart = |(n, note): (usize, Vec<Span<'static>>)| (n > 0).then(|| Span::raw("  ")).into_iter().chain(note);
     notes.enumerate().flat_map(apart).collect()
 }

@@ -950,6 +950,18 @@ fn the_mark_of_what_acts_later_is_whole_beside_a_long_path() {
 }
 
 #[test]
+fn the_row_of_what_no_policy_approves_says_so() {
+    let hidden = change("b.rs", "one\n", "p\u{430}ypal\n", "edit", Rung::Exact, None);
+    let guessed = change("c.rs", "one\n", "two\n", "edit", Rung::Inexact, None);
+    let ordinary = change("a.rs", "one\n", "two\n", "edit", Rung::Exact, None);
+    let diff = pane(140, 30, proposal(vec![ordinary, hidden, guessed]));
+    let text = drawn(&diff, "dark").text();
+    let row = |name: &str| text.lines().find(|row| row.contains(name)).expect("its row").to_string();
+    assert!(row("b.rs").contains("1 hidden character") && row("b.rs").contains("never approved by policy"), "{text}");
+    assert!(row("c.rs").contains("never approved by policy") && !row("a.rs").contains("never"), "{text}");
+}
+
+#[test]
 fn the_repository_is_one_row_and_one_hunk() {
     let restored = |path: &str, unit: Option<&str>| {
         let [now, then] = ["now\n", "then\n"].map(|text| State::file(text.as_bytes()));

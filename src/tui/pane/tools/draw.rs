@@ -191,7 +191,7 @@ impl RowPainter<'_, '_, '_> {
     }
 
     fn preview(&mut self, lines: &[PreviewLine], entry: &CallEntry) {
-        let path = entry.path_of_main().unwrap_or_default();
+        let path = entry.path_of_main().map_or("", |_| entry.call.file());
         let text: Vec<&str> = lines.iter().map(|l| l.text.as_str()).collect();
         let code = Code::of_file(path, text.join("\n"));
         // Places line up, as far as their paths are short enough.

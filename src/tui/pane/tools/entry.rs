@@ -2,6 +2,7 @@
 
 use super::fields::Field;
 use crate::protocol::{Call, CallState, ItemId, PreviewLine};
+use crate::text::number::thousands;
 use crate::tui::pane::chat::StepWords;
 use crate::tui::text::{cut, show, wrap};
 
@@ -40,7 +41,8 @@ pub(super) struct CallEntry {
     /// The time when it began to run.
     pub(super) began: Option<i64>,
     pub(super) fields: Vec<Field>,
-    /// The rows of its file's path below it, where the name of the file has no room beside the verb.
+    /// The rows of its file's path below it, where the name of the file has no room beside the verb, or would take that of
+    /// a number.
     pub(super) path_rows: Vec<String>,
     pub(super) reason: Vec<String>,
     /// True if it has more rows than are shown.
@@ -89,13 +91,47 @@ impl CallEntry {
         (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
     }
 
+    /// Returns the cells of the numbers that end its row: its counts, those of its result, and its time.
+    fn number_cells(&self) -> usize {
+        /// The column of the time.
+        const TIME: usize = 8;
+        if self.call.state != CallState::Done {
+            return 0;
+        }
+        let signed = |n: usize| if n == 0 { 0 } else { wrap::cells(&thousands(n)) + 1 };
+        let counts = self.call.counts.map_or(0, |counts| {
+            let both = counts.added > 0 && counts.removed > 0;
+            signed(counts.added) + signed(counts.removed) + usize::from(both)
+        });
+        let is_number = self.call.summary.contains(|c: char| c.is_ascii_digit());
+        let summary = if is_number { wrap::cells(&self.call.summary) + if counts > 0 { 2 } else { 0 } } else { 0 };
+        match counts + summary {
+            0 => 0,
+            numbers => numbers + TIME,
+        }
+    }
+
     /// Lays out its file's path in a pane of `width` cells, with `verbs` cells for the verb.
     pub(super) fn lay_path(&mut self, width: usize, verbs: usize) {
         let path = self.path_of_main().map(|path| show::plain(path).into_owned()).unwrap_or_default();
         let name = wrap::cells(&path[cut::name_start(&path)..]) + if path.contains('/') { 2 } else { 0 };
-        let has_room = name + verbs + 6 <= width;
-        let rows = wrap::breaks(&path, width.saturating_sub(4).max(8)).into_iter();
-        self.path_rows = if has_room { Vec::new() } else { rows.map(|row| path[row].to_string()).collect() };
+        let has_room = match self.number_cells() {
+            0 => name + verbs + 6 <= width,
+            numbers => name + verbs + numbers + 7 <= width,
+        };
+        if has_room {
+            return self.path_rows.clear();
+        }
+        let room = width.saturating_sub(4).max(8);
+        // The name stays in one row where it can.
+        let (folder, name) = match path.split_at(cut::name_start(&path)) {
+            (folder, name) if wrap::cells(&path) > room && wrap::cells(name) <= room => (folder, name),
+            _ => ("", path.as_str()),
+        };
+        let rows =
+            |part: &str| wrap::breaks(part, room).into_iter().map(|row| part[row].to_string()).collect::<Vec<_>>();
+        self.path_rows = if folder.is_empty() { Vec::new() } else { rows(folder) };
+        self.path_rows.extend(rows(name));
     }
 
     /// Returns the number of rows of a field: a growing text shows its last lines.

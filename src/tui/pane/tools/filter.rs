@@ -145,8 +145,7 @@ impl Tools {
     /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its
     /// name is cut. None: no call is under way.
     pub fn now(&self, room: usize, mark: &str) -> Option<String> {
-        let active = |e: &&CallEntry| matches!(e.call.state, CallState::Running | CallState::Streaming);
-        let entry = self.calls.iter().rev().take(64).find(active)?;
+        let entry = self.active()?;
         let call = &entry.call;
         let words = |main: &str| match call.state {
             // A whole file is written by what arrives; of any other call its arguments are.
@@ -160,5 +159,16 @@ impl Tools {
             None => cut::end(&call.main, left, mark),
         };
         Some(words(&main).trim_end().to_string())
+    }
+
+    /// Returns when the call that runs began to, where what is done now is that call.
+    pub fn runs_since(&self) -> Option<i64> {
+        self.active().filter(|entry| entry.call.state == CallState::Running)?.began
+    }
+
+    /// Returns the newest call that runs or arrives.
+    fn active(&self) -> Option<&CallEntry> {
+        let is_active = |e: &&CallEntry| matches!(e.call.state, CallState::Running | CallState::Streaming);
+        self.calls.iter().rev().take(64).find(is_active)
     }
 }

@@ -118,7 +118,9 @@ impl Tools {
     /// Marks the newest call of each file that someone else changed, until nebula reads or writes it again.
     fn drifted(&mut self, paths: &[String]) {
         for path in paths {
-            let of_file = |e: &&mut CallEntry| e.call.state == CallState::Done && e.path_of_main() == Some(path);
+            let of_file = |e: &&mut CallEntry| {
+                e.call.state == CallState::Done && e.path_of_main().is_some() && e.call.file() == path
+            };
             if let Some(entry) = self.calls.iter_mut().rev().find(of_file) {
                 (entry.drifted, self.stale) = (true, true);
             }
@@ -130,10 +132,11 @@ impl Tools {
         if call.state == CallState::Running && entry.began.is_none() {
             entry.began = Some(now);
         }
-        let fresh = (call.state == CallState::Done && entry.call.state != CallState::Done).then(|| call.main.clone());
+        let fresh =
+            (call.state == CallState::Done && entry.call.state != CallState::Done).then(|| call.file().to_string());
         entry.call = call;
         if let Some(path) = fresh {
-            self.calls.iter_mut().filter(|e| e.call.main == path).for_each(|e| e.drifted = false);
+            self.calls.iter_mut().filter(|e| e.call.file() == path).for_each(|e| e.drifted = false);
         }
         let entry = &self.calls[i];
         if let Some(viewer) = self.viewer.as_mut().filter(|v| v.id() == entry.id) {

@@ -405,3 +405,21 @@ fn an_answer_in_wide_characters_leaves_its_verb_and_a_long_name_is_whole() {
     let joined: String = text.lines().map(str::trim).collect();
     assert!(joined.contains(&name) && text.contains("3 lines"), "{text}");
 }
+
+#[test]
+fn a_long_name_leaves_the_numbers_of_its_row() {
+    for name in ["src/とても長い名前のファイル_その一.py", "src/a_rather_long_name_of_a_handler.py"] {
+        let mut tools = Tools::default();
+        let mut written = call("writeFile", name, CallState::Done, "", 3);
+        written.counts = Some(Counts { added: 1, removed: 0 });
+        add(&mut tools, vec![written, call("readFile", "src/cart.rs", CallState::Done, "38 lines", 2)], NOW);
+        for width in [47, 55] {
+            let text = drawn(&mut tools, width, 12).text();
+            let rows: Vec<&str> = text.lines().collect();
+            assert!(rows[0].contains("+1") && rows[0].ends_with("3 ms"), "{text}");
+            let joined: String = rows.iter().map(|row| row.trim()).collect();
+            assert!(joined.contains(name), "{text}");
+            assert!(rows.iter().any(|row| row.contains("src/cart.rs") && row.contains("38 lines")), "{text}");
+        }
+    }
+}

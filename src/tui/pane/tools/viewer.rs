@@ -72,7 +72,7 @@ impl Viewer {
         for field in &fields {
             self.block_of(&field.name, field.value.lines().map(show::named));
             if field.text && field.value.contains('\n') {
-                self.colour(&call.main, &field.value);
+                self.colour(call.file(), &field.value);
             }
         }
         // Where nothing differed there is nothing to say.

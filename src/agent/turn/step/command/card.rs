@@ -59,6 +59,7 @@ fn question(card: &CommandCard) -> String {
         let part = |part: &CardPart| words::part_line(&verbs::class(part.class.word()), &part.text, &part.note);
         bounds.splice(1..1, card.parts.iter().map(part));
     }
+    bounds.splice(1..1, card.asks.iter().cloned());
     bounds.extend(card.not_in_git.iter().map(|(path, size, why)| words::not_in_git_line(path, size, why)));
     bounds.extend(Some(card.not_kept.clone()).filter(|line| !line.is_empty()));
     words::run_this(&why, &shortened(&card.text), &bounds.join("\n"))
@@ -108,7 +109,11 @@ fn card(
         grant: grant_words(judged, call),
         keeper: keeper_words(judged),
         not_kept: cannot_be_undone(judged),
-        has_usual_bounds: judged.keeper == Keeper::Guard && !judged.is_own_unprotected && found.class < Class::Reach,
+        has_usual_bounds: judged.keeper == Keeper::Guard
+            && !judged.is_own_unprotected
+            && found.class < Class::Reach
+            && found.excluded.is_empty(),
+        asks: asks(judged),
         rule: match asking {
             Some(rule) => words::rule_asks(&rule.words()),
             None => words::no_rule().into(),
@@ -174,14 +179,31 @@ fn grant_words(judged: &JudgedCommand, call: &CommandCall) -> String {
 }
 
 fn keeper_words(judged: &JudgedCommand) -> String {
-    match (judged.keeper, judged.is_own_unprotected) {
+    let keeper = match (judged.keeper, judged.is_own_unprotected) {
         (Keeper::Guard, false) => say::guard(),
         (Keeper::Guard, true) => say::guard_not_strict(),
         (Keeper::Scan, false) => say::scan(),
         (Keeper::Scan, true) => say::scan_unprotected(),
         (Keeper::None | Keeper::View, _) => say::no_keeper(),
+    };
+    match judged.found.excluded.is_empty() || !matches!(judged.keeper, Keeper::Guard | Keeper::Scan) {
+        true => keeper.into(),
+        false => words::keeper_but(&keeper, &judged.found.excluded_words()),
     }
-    .into()
+}
+
+/// Returns what of the command no policy and no rule accepts.
+fn asks(judged: &JudgedCommand) -> Vec<String> {
+    let found = &judged.found;
+    let named = |paths: &[String]| {
+        let first = paths.iter().take(LISTED).map(|path| clean(path).into_owned()).collect::<Vec<_>>().join(", ");
+        let more = paths.len().saturating_sub(LISTED);
+        if more > 0 { format!("{first} {}", words::more_files(more)) } else { first }
+    };
+    let later = (!found.acts_later.is_empty()).then(|| words::asks_acts_later(&named(&found.acts_later)));
+    let paths: Vec<String> = found.excluded.iter().map(|(path, _)| path.clone()).collect();
+    let excluded = (!paths.is_empty()).then(|| words::asks_excluded(&named(&paths)));
+    later.into_iter().chain(excluded).collect()
 }
 
 /// Returns in one line the effects that could not be undone.
@@ -191,7 +213,10 @@ fn cannot_be_undone(judged: &JudgedCommand) -> String {
         Class::Reach => words::reach_not_undone(),
         _ => words::derived_not_kept(),
     };
-    words.into()
+    match judged.leaves_out.is_empty() || !matches!(judged.keeper, Keeper::Guard | Keeper::Scan) {
+        true => words.into(),
+        false => words::not_kept_and_excluded(&words, &judged.leaves_out.join(", ")),
+    }
 }
 
 fn reason_words(reason: Reason) -> &'static str {

@@ -8,7 +8,7 @@ use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
-use crate::shell::class::{Around, Assessment, Class, assess};
+use crate::shell::class::{Around, Assessment, Class};
 use crate::shell::{Grant, HoldSettings, Keeper, PreviewWhen};
 use crate::tools::CommandCall;
 
@@ -33,6 +33,8 @@ pub struct JudgedCommand {
     pub no_view: Option<String>,
     /// True if nothing but the keeper keeps it from nebula's own folders, though more should.
     pub is_own_unprotected: bool,
+    /// The globs of `archiveExclude`.
+    pub leaves_out: Vec<String>,
 }
 
 impl JudgedCommand {
@@ -54,7 +56,8 @@ impl JudgedCommand {
         }
         let words = self.found.parts.iter().flat_map(|part| part.words.iter().flatten());
         let sockets = words.filter(|word| word.contains('/')).cloned().collect();
-        HoldSettings { later: true, files: self.found.acts_later.clone(), sockets }
+        let excluded = self.found.excluded.iter().map(|(path, _)| path.clone()).collect();
+        HoldSettings { later: true, files: self.found.acts_later.clone(), sockets, excluded }
     }
 
     /// Returns why it is refused in plan mode, for the model; none: it only reads, or may run in a view.
@@ -96,16 +99,8 @@ impl JudgedCommand {
 
     /// Returns why it is not run where the policy or a rule asks and nobody is there, for the model.
     pub fn unanswered(&self, context: &SessionContext) -> String {
-        let policy = context.settings().approval.word();
-        let (class, why) = (self.found.class.word(), self.found.reason().words());
-        match self.asks_by_rule() {
-            true => format!("nobody is there to allow this command: a rule asks about it; its class is {class}: {why}"),
-            false => {
-                format!(
-                    "nobody is there to allow this command: the approval policy {policy} asks about class {class}: {why}"
-                )
-            }
-        }
+        let why = self.judgement.why_it_asks(&self.found, context.settings().approval.word());
+        format!("nobody is there to allow this command: {}", why.unwrap_or_default())
     }
 
     /// Returns why it is refused, for the model; none: it is not.
@@ -135,9 +130,7 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         }
         let rules = judging.policy.command_rules();
         let (keeper, has_sandbox) = (shell.keeper(), shell.has_sandbox());
-        let (around, path) = commands.around(folder.as_deref());
-        let mut found = assess(&text, &around, network);
-        disk::look(&mut found, &around, &path);
+        let (found, around) = commands.assess(&text, folder.as_deref(), network);
         let met = disk::count(&found, &around);
         let off = shell.settings.sandbox.off;
         let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };
@@ -154,6 +147,7 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
             is_held_by_guard: keeper == Keeper::Guard && !has_sandbox && !off,
             no_view,
             is_own_unprotected,
+            leaves_out: shell.archive.settings().exclude,
         }
     });
     judged.await.ok()

@@ -278,7 +278,12 @@ async fn allow(
 /// Says, the first time, what nothing keeps a command from that nobody is asked about. A card says it itself.
 async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
     let is_unprotected = judged.keeper == Keeper::Scan && judged.is_own_unprotected;
-    let lines: Vec<&str> = is_unprotected.then(say::scan_unprotected).into_iter().chain(judged.no_sandbox()).collect();
+    let mut lines: Vec<String> =
+        is_unprotected.then(say::scan_unprotected).into_iter().chain(judged.no_sandbox()).map(str::to_string).collect();
+    // No call of it can be held.
+    if judged.keeper == Keeper::Scan && !judged.leaves_out.is_empty() {
+        lines.push(words::excluded_by_scan(&judged.leaves_out.join(", ")));
+    }
     let changes = judged.found.class != Class::Read;
     if lines.is_empty() || !changes || context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
         return;
@@ -339,11 +344,12 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
         let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
         let keeper = keeper(&context).await;
-        let request = request_of_person(call.text.clone());
+        let mut request = request_of_person(call.text.clone());
         // It is not judged to be refused: its class is told with it.
         let judged = judge_command(&context, &call).await;
         if let Some(judged) = &judged {
             warn_once(&context, judged).await;
+            warn_of_excluded(&context, judged, &mut request).await;
         }
         let class = judged.map_or("unknown", |judged| judged.found.class.word());
         let command = match command::begin(&context, request, keeper, info).await {
@@ -378,6 +384,17 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             send_along(&context, &call.text, &result).await;
         }
     });
+}
+
+/// Says what a command of the person's own changes that is not archived, as far as its text shows it: of that they are
+/// not asked again.
+async fn warn_of_excluded(context: &SessionContext, judged: &JudgedCommand, request: &mut CommandRequest) {
+    let paths: Vec<String> = judged.found.excluded.iter().map(|(path, _)| path.clone()).collect();
+    if paths.is_empty() {
+        return;
+    }
+    context.say(Level::Warning, words::excluded_own(&judged.found.excluded_words()), "").await;
+    request.holds = request.holds.take().map(|holds| HoldSettings { excluded: paths, ..holds });
 }
 
 /// Sends the model, with the next message, the output of the person's own command that ended last.

@@ -9,7 +9,7 @@ use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::stream::Parser;
-use crate::protocol::{CallState, EventBody};
+use crate::protocol::{CallState, EventBody, Item};
 use crate::provider::{Delta, ToolCall};
 
 impl StepReader<'_> {
@@ -100,32 +100,46 @@ impl StepReader<'_> {
         self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
     }
 
-    /// Drops what the server begins again: its last `calls`, and what was recognised in the newest part of the text. Their entries
-    /// stay on the screen, interrupted.
+    /// Drops what does not count: the last `calls`, and the newest part of the text with what was recognised in it. The
+    /// entries of calls and edits stay on the screen, interrupted; prose goes.
     pub(super) async fn withdraw(&mut self, text: bool, calls: usize) {
         let remaining = self.calls.len().saturating_sub(calls);
-        for mut item in self.calls.split_off(remaining).into_iter().flatten() {
-            item.end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
-        }
+        let mut items: Vec<CallItem> = self.calls.split_off(remaining).into_iter().flatten().collect();
         if self.oldest_open.0 >= remaining {
             self.oldest_open = (remaining, usize::MAX);
         }
-        if !text {
-            return;
+        if text {
+            items.extend(self.withdraw_text().await);
         }
+        for mut item in items {
+            item.end(self.step.events, CallState::Interrupted, "it was withdrawn", "").await;
+        }
+    }
+
+    /// Drops the newest part of the text. Returns the entries of what was recognised in it.
+    async fn withdraw_text(&mut self) -> Vec<CallItem> {
         self.prose = None;
+        for id in std::mem::take(&mut self.said) {
+            self.step.events.send(EventBody::Changed(id, Item::Answer { text: String::new() })).await;
+        }
         self.parser = Parser::new(Some(self.format), self.session.files.known(), self.session.tools.calls());
         let mut items: Vec<CallItem> = self.written.drain(..).map(|(_, item)| item).collect();
         items.extend(self.edits.drain(..).map(|(_, edit)| edit.end(None)));
+        let mut dropped = 0;
         for act in self.acts.split_off(self.part_acts.min(self.acts.len())) {
             match act {
                 Act::Edit(item, _) => items.push(item),
-                Act::Call(call) => items.push(call.item),
-                Act::Dropped(..) => {}
+                // A native call that is still in the answer stands.
+                Act::Call(call) if !call.native || !self.answer.calls.iter().any(|kept| kept.id == call.call.id) => {
+                    items.push(call.item);
+                }
+                Act::Call(_) => self.acts.push(act),
+                Act::Dropped(..) => dropped += 1,
             }
         }
-        for mut item in items {
-            item.end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
-        }
+        // What was begun is counted anew: an answer without any may hold edits in no format.
+        self.calls_made = self.calls_made.saturating_sub(items.len() + dropped);
+        self.writes = self.acts.iter().any(|act| self.changes(act));
+        items
     }
 }

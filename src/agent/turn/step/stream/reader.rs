@@ -16,7 +16,7 @@ use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
 use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
-use crate::edit::stream::{EditId, End, Parser, edits_in_no_format};
+use crate::edit::stream::{EditId, End, Parser, Piece, edits_in_no_format};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode, Notice};
 use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span};
@@ -40,6 +40,8 @@ pub(super) struct StepReader<'a> {
     pub(super) retrying: bool,
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
+    /// The entries of prose of the newest part.
+    pub(super) said: Vec<ItemId>,
     pub(super) thinking: Option<(ItemId, Instant, usize)>,
     /// The time since when it thinks what the server does not show.
     hidden: Option<Instant>,
@@ -106,6 +108,7 @@ impl<'a> StepReader<'a> {
             arrived: false,
             retrying: false,
             prose: None,
+            said: Vec::new(),
             thinking: None,
             hidden: None,
             commentary: false,
@@ -182,6 +185,7 @@ impl<'a> StepReader<'a> {
             }
             Delta::Part => {
                 self.part_acts = self.acts.len();
+                self.said.clear();
                 self.part_commentary = false;
                 return;
             }
@@ -350,17 +354,24 @@ impl<'a> StepReader<'a> {
             None => {
                 let text = text.trim_start_matches('\n').to_string();
                 let item = if self.commentary { Item::Commentary { text } } else { Item::Answer { text } };
-                self.prose = Some(self.step.events.add(item).await);
+                let id = self.step.events.add(item).await;
+                self.prose = Some(id);
+                self.said.push(id);
             }
         }
     }
 
     pub(super) fn push(&mut self, act: Act) {
-        self.writes |= match &act {
+        self.writes |= self.changes(&act);
+        self.acts.push(act);
+    }
+
+    /// Returns whether an act may change files.
+    pub(super) fn changes(&self, act: &Act) -> bool {
+        match act {
             Act::Call(c) => !self.session.tools.find(&c.call.name).is_some_and(|tool| tool.kind().reads()),
             Act::Edit(..) | Act::Dropped(..) => true,
-        };
-        self.acts.push(act);
+        }
     }
 
     pub(super) async fn finish(mut self, ended: Ended) -> Step {
@@ -374,6 +385,7 @@ impl<'a> StepReader<'a> {
         if whole && self.calls_made == 0 {
             let (known, calls) = (self.session.files.known(), self.session.tools.calls());
             let edits = edits_in_no_format(&self.answer.text, Some(self.format), &known, calls);
+            let edits = self.without_reports(edits);
             self.pieces(edits).await;
         }
         for (_, edit) in std::mem::take(&mut self.edits) {
@@ -390,6 +402,26 @@ impl<'a> StepReader<'a> {
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
         let (usage, counted) = (self.answer.usage, self.counted);
         Step { acts: self.acts, ended, usage, counted, row: self.row, silent, thought }
+    }
+
+    /// Returns the pieces without edits that only likeness tells, of files that calls have changed in the turn: such a block
+    /// reports the change.
+    fn without_reports(&self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+        if self.format == Format::TOOLS {
+            let changed = self.session.files.changed_in_turn();
+            let report = |piece: &Piece| match piece {
+                Piece::EditDone { id, edit } if !edit.whole => {
+                    edit.path.as_ref().is_some_and(|path| changed.contains(path)).then_some(*id)
+                }
+                _ => None,
+            };
+            let reports: Vec<EditId> = pieces.iter().filter_map(report).collect();
+            pieces.retain(|piece| match piece {
+                Piece::EditStarted { id, .. } | Piece::EditDone { id, .. } => !reports.contains(id),
+                _ => true,
+            });
+        }
+        pieces
     }
 
     fn save(&mut self, state: MessageState) {

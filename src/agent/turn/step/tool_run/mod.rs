@@ -20,6 +20,7 @@ use crate::agent::turn::step::call_question::{self, EarlyResult};
 use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::edits::{self, Edits};
+use crate::agent::turn::step::results::MADE;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::agent::turn::step::undo;
 use crate::archive::staging::CommandInfo;
@@ -122,7 +123,7 @@ impl ToolRun<'_> {
             Act::Dropped(..) => return,
         };
         self.flush().await;
-        item.call.summary = "already done".into();
+        item.call.summary = MADE.into();
         item.call.result = Some(text.into());
         item.set(&self.context.events, CallState::Done).await;
         let id = call.as_ref().map_or("", |call| call.id.as_str());
@@ -312,11 +313,13 @@ impl ToolRun<'_> {
         self.seal_jobs().await;
         let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
+            self.notes.made.extend(result.stands.then_some(result.item));
             match result.call {
                 Some((call, native)) => {
                     let placed = result.record.ok || result.record.edits.iter().all(|e| e.rung.is_some());
-                    self.notes.native_edit_failed |= native && !placed && self.reads_edits(&call).is_some();
-                    self.notes.native_edit_placed |= native && result.record.holds_native_edit();
+                    let is_misplaced = native && !placed && !result.excused;
+                    self.notes.native_edit_failed |= is_misplaced && self.reads_edits(&call).is_some();
+                    self.notes.native_edit_placed |= native && (result.stands || result.record.holds_native_edit());
                     self.result(result.item, &call, native, result.record, &result.text);
                 }
                 None if done.all_well => {

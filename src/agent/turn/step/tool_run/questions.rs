@@ -102,9 +102,9 @@ impl ToolRun<'_> {
                 self.issue(item, call, native, *change, Consent::Person).await;
             }
             #[cfg(feature = "strand")]
-            (RunResult::StoreChange(_), Some(_)) => self.refuse_change(item, &call, native).await,
-            (RunResult::Outside(path, _), Some(_)) => {
-                let why = call_question::not_allowed(self.context, &path);
+            (RunResult::StoreChange(_), Some((reply, _))) => self.refuse_change(item, &call, native, &reply).await,
+            (RunResult::Outside(path, _), Some((reply, _))) => {
+                let why = call_question::not_allowed(self.context, &path, &reply);
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
             }
             (_, Some((_, reply))) => {

@@ -9,7 +9,7 @@ use crate::agent::turn::step::call_question;
 use crate::execute::store::{Issued, counts_of, issue};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Consent, hidden, marked};
-use crate::protocol::{Approval, CallChange, CallState, PreviewLine};
+use crate::protocol::{Approval, CallChange, CallState, PreviewLine, Reply};
 use crate::provider::ToolCall;
 use crate::tools::{RunResult, StoreChange, answered};
 
@@ -30,7 +30,7 @@ impl ToolRun<'_> {
             return self.issue(item, call, native, change, settings.consent).await;
         }
         if settings.approval == Approval::None {
-            return self.refuse_change(item, &call, native).await;
+            return self.refuse_change(item, &call, native, &Reply::Nobody).await;
         }
         let result = RunResult::StoreChange(Box::new(change));
         if let Some(question) = call_question::question(self.context, &result, self.context.events.question()) {
@@ -38,9 +38,13 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Ends a call that was not agreed to.
-    pub(super) async fn refuse_change(&mut self, item: CallItem, call: &ToolCall, native: bool) {
-        self.refuse(item, call, native, CallState::Refused, REFUSED).await;
+    /// Ends a call that this reply did not agree to.
+    pub(super) async fn refuse_change(&mut self, item: CallItem, call: &ToolCall, native: bool, reply: &Reply) {
+        let why = match reply {
+            Reply::Text(reason) => format!("{REFUSED}. The person says: {reason}"),
+            Reply::Choice(_) | Reply::Nobody => REFUSED.into(),
+        };
+        self.refuse(item, call, native, CallState::Refused, &why).await;
     }
 
     /// Makes a call that was agreed to, on a thread that may block.

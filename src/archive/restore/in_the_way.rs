@@ -1,0 +1,95 @@
+//! Files and folders of a restore in whose place something stands that does not go with it: a folder with what can be
+//! built again and is in no version, or a file where a folder comes back. That stays, and the rest is restored.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use rustix::fs::FileType;
+
+use crate::disk::{self, Folder};
+use crate::proposal::{FileChange, RestorePreview, RestoreStatus};
+use crate::text::name::text_of;
+use crate::workspace::Workspace;
+
+/// Returns those of the paths that come back which cannot, each with why; `goes`: the paths that are removed.
+pub fn blocked<'p>(
+    comes: impl Iterator<Item = &'p str>,
+    goes: &BTreeSet<&str>,
+    workspace: &Workspace,
+) -> BTreeMap<&'p str, String> {
+    let (folders, files): (Vec<&str>, Vec<&str>) = comes.partition(|path| path.ends_with('/'));
+    let is_file = |folder: &&str| stays_no_folder(folder, goes, workspace).unwrap_or(false);
+    let shut: BTreeSet<String> = folders.iter().copied().filter(is_file).map(String::from).collect();
+    let why = |path: &'p str| match lies_in(path, &shut) {
+        true => Some("a file or link is in the place of the folder, and stays"),
+        false if path.ends_with('/') => None,
+        false => stays_folder(path, goes, workspace)
+            .unwrap_or(false)
+            .then_some("a folder is in its place, with files that no version holds; it stays"),
+    };
+    folders.iter().chain(&files).filter_map(|path| Some((*path, why(path)?.to_string()))).collect()
+}
+
+/// Leaves such files out of a restore that is prepared, and says so in their previews.
+pub(super) fn leave_out(workspace: &Workspace, previews: &mut [RestorePreview], files: &mut Vec<FileChange>) {
+    let goes = files.iter().filter(|file| file.after.is_absent()).map(|file| file.path.as_str()).collect();
+    let comes = files.iter().filter(|file| file.before.is_absent() && !file.after.is_absent());
+    let stay = blocked(comes.map(|file| file.path.as_str()), &goes, workspace);
+    if stay.is_empty() {
+        return;
+    }
+    for preview in previews.iter_mut() {
+        if let Some(why) = stay.get(preview.path.as_str()) {
+            preview.status = RestoreStatus::Refused(why.clone());
+        }
+    }
+    let stay: BTreeSet<String> = stay.into_keys().map(String::from).collect();
+    files.retain(|file| !stay.contains(&file.path));
+}
+
+/// Returns whether a file or a link is at the path of a folder, and does not go.
+fn stays_no_folder(path: &str, goes: &BTreeSet<&str>, workspace: &Workspace) -> io::Result<bool> {
+    let path = path.trim_end_matches('/');
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stat = workspace.folder(above)?.stat(name)?;
+    // What is neither is removed in any case.
+    let is_in_the_way = |kind| stat.as_ref().is_some_and(|stat| disk::is(stat, kind));
+    Ok(!goes.contains(path) && [FileType::RegularFile, FileType::Symlink].into_iter().any(is_in_the_way))
+}
+
+/// Returns whether a folder is at the path of a file, and it or something in it does not go.
+fn stays_folder(path: &str, goes: &BTreeSet<&str>, workspace: &Workspace) -> io::Result<bool> {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let above = workspace.folder(above)?;
+    match above.stat(name)? {
+        Some(stat) if disk::is(&stat, FileType::Directory) => {
+            let own = format!("{path}/");
+            Ok(!goes.contains(own.as_str()) || holds_others(&above.enter(name)?, &own, goes)?)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Returns whether something in a folder does not go.
+fn holds_others(folder: &Folder, path: &str, goes: &BTreeSet<&str>) -> io::Result<bool> {
+    for name in folder.names()? {
+        let inner = format!("{path}{}", text_of(&name));
+        let is_folder = folder.stat(&name)?.is_some_and(|stat| disk::is(&stat, FileType::Directory));
+        let stays = match is_folder {
+            true => {
+                let inner = inner + "/";
+                !goes.contains(inner.as_str()) || holds_others(&folder.enter(&name)?, &inner, goes)?
+            }
+            false => !goes.contains(inner.as_str()),
+        };
+        if stays {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a path lies in one of these folders, each with its closing `/`.
+pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
+    path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
+}

@@ -1,0 +1,510 @@
+//! Merges of definitions, in both directions.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Lines that never merge, so that what is merged is merged by definitions.
+fn merged(path: &str, base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let never = |_: &str, _: &str, _: &str| None;
+    let one = merge(path, [base, ours, theirs].map(str::as_bytes), &never);
+    let other = merge(path, [base, theirs, ours].map(str::as_bytes), &never);
+    let lines = |text: &Option<String>| {
+        let mut lines: Vec<String> = text.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+        lines.sort();
+        text.as_ref().map(|_| lines)
+    };
+    assert_eq!(lines(&one), lines(&other), "which side is ours decides nothing but an order");
+    one
+}
+
+#[test]
+fn what_both_add_at_one_place_is_there_once_each() {
+    let base = "fn a() {}\n";
+    let text = merged("a.rs", base, "fn a() {}\n\nfn b() {}\n", "fn a() {}\n\n/// C.\nfn c() {}\n");
+    assert_eq!(text.as_deref(), Some("fn a() {}\n\nfn b() {}\n\n/// C.\nfn c() {}\n"));
+    let text = merged("a.rs", base, "fn b() {}\n\nfn a() {}\n", "fn c() {}\n\nfn a() {}\n");
+    // What is in the file stays at its beginning.
+    assert_eq!(text.as_deref(), Some("fn c() {}\n\nfn b() {}\n\nfn a() {}\n"));
+    let base = "class A:\n    def a(self):\n        pass\n";
+    let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n    def {name}(self):\n        pass\n"));
+    let text = merged("a.py", base, &ours, &theirs).expect("merged");
+    assert_eq!(text, format!("{ours}\n    def c(self):\n        pass\n"));
+}
+
+#[test]
+fn members_that_both_add_at_one_place_are_there_once_each() {
+    for (path, base, at, ours, theirs) in [
+        ("a.rs", "struct A {\n    x: u8,\n}\n", "    x: u8,\n", "    y: u8,\n", "    z: u8,\n"),
+        (
+            "a.rs",
+            "fn f() {}\n\nstruct A {\n    x: u8,\n}\n",
+            "    x: u8,\n",
+            "    y: u8,\n",
+            "    /// Z.\n    z: u8,\n",
+        ),
+        ("a.rs", "enum A {\n    X,\n}\nfn f() {}\n", "    X,\n", "    Y,\n", "    Z(u8),\n"),
+        ("a.rs", "fn g() {}\nimpl A {\n    fn a() {}\n}\n", "    fn a() {}\n", "    fn y() {}\n", "    fn z() {}\n"),
+        ("a.ts", "f();\nclass A {\n  x = 1;\n}\n", "  x = 1;\n", "  y = 2;\n", "  z() {}\n"),
+        ("a.ts", "var a = 1\ninterface A {\n  x: number;\n}\n", "  x: number;\n", "  y: number;\n", "  z: number;\n"),
+        ("a.py", "a = 1\n\nclass A:\n    x = 1\n", "    x = 1\n", "    y = 2\n", "    z = 3\n"),
+        ("a.go", "package p\n\ntype A struct {\n\tx int\n}\n", "\tx int\n", "\ty int\n", "\tz int\n"),
+    ] {
+        for (one, other) in
+            [(format!("{at}{ours}"), format!("{at}{theirs}")), (format!("{ours}{at}"), format!("{theirs}{at}"))]
+        {
+            let [one, other] = [one, other].map(|lines| base.replace(at, &lines));
+            let text = merged(path, base, &one, &other).unwrap_or_else(|| panic!("{path}: {one}{other}"));
+            let mut want: Vec<&str> = one.lines().chain(theirs.lines()).collect();
+            let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+            want.retain(|line| !line.is_empty());
+            want.sort_unstable();
+            lines.sort_unstable();
+            assert_eq!(lines, want, "{text}");
+        }
+    }
+    let base = "struct A {\n    x: u8, // bytes\n}\n";
+    let [ours, theirs] = ["y", "z"].map(|name| base.replace("}", &format!("    {name}: u8,\n}}")));
+    let text = merged("a.rs", base, &ours, &theirs).expect("merged");
+    assert_eq!(text, "struct A {\n    x: u8, // bytes\n    y: u8,\n    z: u8,\n}\n");
+}
+
+#[test]
+fn neighbours_that_each_side_changed_are_joined() {
+    let base = "fn a() { 1 }\nfn b() { 2 }\n";
+    let text = merged("a.rs", base, "fn a() { 10 }\nfn b() { 2 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+    assert_eq!(text.as_deref(), Some("fn a() { 10 }\nfn b() { 20 }\n"));
+    let text = merged("a.rs", base, "fn b() { 2 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+    assert_eq!(text.as_deref(), Some("fn b() { 20 }\n"), "one goes, the other changes");
+    let text = merged("a.rs", base, "fn b() { 2 }\nfn a() { 1 }\n", "fn a() { 1 }\nfn b() { 20 }\n");
+    assert_eq!(text.as_deref(), Some("fn b() { 20 }\nfn a() { 1 }\n"), "one side moved them");
+}
+
+#[test]
+fn imports_are_sets() {
+    let base = "use a;\n\nfn f() {}\n";
+    let text = merged("a.rs", base, "use a;\nuse b;\n\nfn f() {}\n", "use c;\n\nfn f() { 1 }\n");
+    assert_eq!(text.as_deref(), Some("use c;\nuse b;\n\nfn f() { 1 }\n"));
+    for (path, [base, ours, theirs]) in [
+        ("a.ts", ["import { a } from './a';", "import { b } from './b';", "import d, { c } from './c';"]),
+        ("a.rs", ["use std::fs::{A};", "use std::fs::{B};", "use std::fs::{C, D};"]),
+    ] {
+        let [base, ours, theirs] = [vec![base], vec![base, ours], vec![base, theirs]].map(|lines| lines.join("\n"));
+        let both = format!("{theirs}\n{}", ours.lines().last().expect("a line"));
+        let file = |imports: &str| format!("{imports}\n\n{}\n", if path == "a.rs" { "fn f() {}" } else { "var f = 1" });
+        assert_eq!(merged(path, &file(&base), &file(&ours), &file(&theirs)), Some(file(&both)), "{path}");
+    }
+}
+
+#[test]
+fn an_import_whose_place_matters_keeps_it_or_is_no_merge() {
+    let base = "\"\"\"Doc.\"\"\"\n\nimport os\n\n\ndef f():\n    pass\n";
+    let with = |line: &str| base.replace("import os\n", line);
+    let [future, json] = [with("from __future__ import annotations\nimport os\n"), with("import json\nimport os\n")];
+    for (ours, theirs) in [(&future, &json), (&json, &future)] {
+        let text = merged("a.py", base, ours, theirs).expect("merged");
+        let at = |line: &str| text.find(line).expect("there");
+        assert!(at("from __future__") < at("import json").min(at("import os")), "{text}");
+        assert!(text.starts_with("\"\"\"Doc."), "{text}");
+    }
+    let base = "import { a } from './a';\n\nvar f = 1\n";
+    let ours = format!("import './first';\n{base}");
+    let theirs = base.replace("'./a';\n", "'./a';\nimport { b } from './b';\n");
+    let never = |_: &str, _: &str, _: &str| None;
+    assert_eq!(merge("a.ts", [base, &ours, &theirs].map(str::as_bytes), &never), None);
+    // What is on disk stays where it is.
+    let text = merge("a.ts", [base, &theirs, &ours].map(str::as_bytes), &never).expect("merged");
+    assert!(text.starts_with("import './first';\n"), "{text}");
+}
+
+#[test]
+fn imports_that_something_else_is_about_are_no_sets() {
+    let base = "import os\nif TYPE_CHECKING:\n    from a import A\n\ndef f():\n    pass\n";
+    let with = |name: &str, from: &str| {
+        let ours = base.replace("import os\n", &format!("import os\nimport {name}\n"));
+        ours.replace("A\n", &format!("A\n    from {from} import {from}\n"))
+    };
+    assert_eq!(merged("a.py", base, &with("sys", "c"), &with("re", "b")), None, "a block");
+    let base = "#[cfg(unix)]\nuse a;\n\nfn f() {}\n";
+    let theirs = base.replace("use a;", "use b;");
+    let ours = base.replace("use a;", "use a;\nuse c;");
+    assert_eq!(merged("a.rs", base, &ours, &theirs), None, "an attribute");
+    let base = "use a;\n\nfn f() {}\n";
+    let [ours, theirs] = ["b::X", "c::{Y, X}"].map(|path| base.replace("use a;", &format!("use a;\nuse {path};")));
+    assert_eq!(merged("a.rs", base, &ours, &theirs), None, "two of one name");
+    let base = "import (\n\t\"a\"\n)\n\nfunc f() {}\n";
+    let base = format!("package p\n\n{base}");
+    let [ours, theirs] = ["b", "c"].map(|name| base.replace("\"a\"", &format!("\"a\"\n\t\"{name}\"")));
+    let both = base.replace("\"a\"", "\"a\"\n\t\"c\"\n\t\"b\"");
+    assert_eq!(merged("a.go", &base, &ours, &theirs), Some(both));
+}
+
+#[test]
+fn an_import_that_would_come_to_stand_elsewhere_is_no_merge() {
+    let list = "package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc f() {}\n";
+    let single = list.replace("(\n\t\"fmt\"\n\t\"os\"\n)", "\"fmt\"");
+    let more = list.replace("\t\"os\"\n", "\t\"os\"\n\t\"io\"\n");
+    assert_eq!(merged("a.go", list, &single, &more), None, "a list of Go");
+    // A way of merging by lines that leaves it there.
+    let lines = |_: &str, _: &str, _: &str| Some("package p\n\nimport \"fmt\"\n\t\"io\"\n\n".to_owned());
+    assert_eq!(merge("a.go", [list, &single, &more].map(str::as_bytes), &lines), None);
+    assert!(!has_definitions_of_both("a.go", [list, &single, &more], &single.replace("fmt\"\n", "fmt\"\n\"io\"\n")));
+    for (path, base, ours, theirs) in [
+        ("a.py", "\"\"\"\nimport a\n\"\"\"\nx\n", "import a", "import a\nimport b"),
+        ("a.py", "import a\nfrom b import (c,\n    d)\nx\n", "import a", "import a\nimport e"),
+    ] {
+        let end = format!("{base}def f():\n    pass\n");
+        let [ours, theirs] = [ours, theirs].map(|line| end.replacen("import a", line, 1));
+        let ours = ours.replacen("import a\n", "import a\nimport z\n", 1);
+        let text = merged(path, &end, &ours, &theirs);
+        assert!(text.is_none(), "{text:?}");
+    }
+}
+
+#[test]
+fn text_of_the_head_that_one_side_removed_does_not_come_back() {
+    let base = "import a\nregister(1)\ndef f():\n    pass\n";
+    let ours = base.replace("register", "def x():\n    pass\nregister");
+    assert_eq!(merged("a.py", base, &ours, &base.replace("register(1)\n", "")), None);
+    let theirs = base.replace("    pass", "    return");
+    let both = ours.replace("f():\n    pass", "f():\n    return");
+    assert_eq!(merged("a.py", base, &ours, &theirs), Some(both), "nothing of it was touched");
+}
+
+#[test]
+fn one_definition_that_both_changed_is_no_merge() {
+    let base = "fn a() { 1 }\n";
+    assert_eq!(merged("a.rs", base, "fn a() { 2 }\n", "fn a() { 3 }\n"), None);
+    assert_eq!(merged("a.rs", base, "", "fn a() { 3 }\n"), None, "one removed it");
+    let [ours, theirs] = ["2", "3"].map(|n| format!("{base}\nfn b() {{ {n} }}\n"));
+    assert_eq!(merged("a.rs", base, &ours, &theirs), None, "both made one of that name");
+    assert_eq!(merged("a.rs", base, &ours, &ours).as_ref(), Some(&ours), "the same one");
+    assert_eq!(merged("a.rs", base, "// x\nfn a() { 1 }\n", "// y\nfn a() { 1 }\n"), None);
+}
+
+#[test]
+fn what_stands_between_definitions_comes_neither_twice_nor_goes() {
+    let base = "def a():\n    pass\n\nregister(a)\n";
+    let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n\ndef {name}():\n    pass\n"));
+    let both = format!("{ours}\n\ndef c():\n    pass\n");
+    assert_eq!(merged("a.py", base, &ours, &theirs), Some(both), "once, before both");
+    let base = "class B:\n    def b(self):\n        pass\n";
+    let [ours, theirs] =
+        ["x", "y"].map(|name| base.replace("B:\n", &format!("B:\n    def {name}(self):\n        pass\n\n")));
+    let text = merged("a.py", base, &ours, &theirs).expect("merged");
+    assert_eq!(["class B", "def x", "def y", "def b"].map(|word| text.matches(word).count()), [1; 4], "{text}");
+    let base = "def a():\n    pass\nregister(a)\ndef b():\n    pass\ndef c():\n    pass\n";
+    let ours = base.replace("def b():\n    pass\n", "");
+    let theirs = base.replace("register(a)", "register(a, 1)");
+    assert_eq!(merged("a.py", base, &ours, &theirs), None);
+    let base = "impl X {\n    fn a() {}\n}\nimpl D for X {\n    fn f() {}\n}\n";
+    let ours = base.replace("    fn f", "    fn bar() {}\n    fn f");
+    let theirs = base.replace("a() {}\n", "a() {}\n    fn foo() {}\n");
+    let both = ours.replace("a() {}\n", "a() {}\n    fn foo() {}\n");
+    assert_eq!(merged("a.rs", base, &ours, &theirs), Some(both), "each in its own block");
+}
+
+#[test]
+fn one_thing_that_both_named_anew_or_took_away_is_no_merge() {
+    let base = "fn a() {}\nfn z() {}\n";
+    assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn y() {}\nfn z() {}\n"), None);
+    assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn z() {}\n"), None);
+    let base = "use f::{a};\n\nfn z() {}\n";
+    let [ours, theirs] = ["b", "c"].map(|name| base.replace("{a}", &format!("{{a, {name}}}")));
+    assert_eq!(merged("a.rs", base, &ours, &theirs), None);
+    let [unix, windows] = ["unix", "windows"].map(|name| format!("#[cfg({name})]\nfn f() {{}}\n"));
+    assert_eq!(merged("a.rs", &format!("{unix}{windows}"), &unix, &windows), None);
+}
+
+#[test]
+fn what_is_no_source_or_would_not_be_is_no_merge() {
+    assert_eq!(merged("a.txt", "a\n", "b\n", "a\nc\n"), None);
+    assert_eq!(merged("a.rs", "fn a() {}\n", "fn a() {}\nfn b( {}\n", "fn a() {}\nfn c() {}\n"), None);
+    let base = "impl A {\n    fn a() {}\n    fn b() {}\n}\n";
+    let head_gone = "fn a() {}\nfn b() {}\n";
+    let text = merged("a.rs", base, head_gone, "impl A {\n    fn c() {}\n    fn a() {}\n    fn b() {}\n}\n");
+    assert_eq!(text, None, "{text:?}");
+}
+
+/// A language with two functions of which the second can be added, a class with methods of which more can be, and what
+/// parts functions.
+struct Kit {
+    path: &'static str,
+    head: &'static str,
+    import: fn(&str) -> String,
+    function: fn(&str, u8) -> String,
+    method: fn(&str, u8) -> String,
+    class: fn(&str, &str) -> String,
+    /// Empty lines between functions.
+    apart: &'static str,
+}
+
+const KITS: [Kit; 4] = [
+    Kit {
+        path: "a.py",
+        head: "",
+        import: |name| format!("import {name}\n"),
+        function: |name, value| format!("def {name}():\n    return {value}\n"),
+        method: |name, value| format!("    def {name}(self):\n        return {value}\n"),
+        class: |name, methods| format!("class {name}:\n{methods}"),
+        apart: "\n\n",
+    },
+    Kit {
+        path: "a.rs",
+        head: "",
+        import: |name| format!("use a::{name};\n"),
+        function: |name, value| format!("pub fn {name}() -> u8 {{\n    {value}\n}}\n"),
+        method: |name, value| format!("    pub fn {name}(&self) -> u8 {{\n        {value}\n    }}\n"),
+        class: |name, methods| format!("impl {name} {{\n{methods}}}\n"),
+        apart: "\n",
+    },
+    Kit {
+        path: "a.ts",
+        head: "",
+        import: |name| format!("import {{ {name} }} from './{name}';\n"),
+        function: |name, value| format!("export function {name}() {{\n  return {value};\n}}\n"),
+        method: |name, value| format!("  {name}() {{\n    return {value};\n  }}\n"),
+        class: |name, methods| format!("export class {name} {{\n{methods}}}\n"),
+        apart: "\n",
+    },
+    Kit {
+        path: "a.go",
+        head: "package p\n",
+        import: |name| format!("import \"{name}\"\n"),
+        function: |name, value| format!("func {name}() int {{\n\treturn {value}\n}}\n"),
+        // They stand in no class.
+        method: |_, _| String::new(),
+        class: |_, _| String::new(),
+        apart: "\n",
+    },
+];
+
+impl Kit {
+    fn imports(&self, names: &str) -> String {
+        names.chars().map(|name| (self.import)(&name.to_string())).collect()
+    }
+
+    /// A class of one letter with methods of others.
+    fn class_of(&self, name: &str, methods: &str) -> String {
+        let methods: Vec<String> = methods.chars().map(|name| (self.method)(&name.to_string(), 1)).collect();
+        (self.class)(name, &methods.join("\n"))
+    }
+
+    /// A file of imports and functions of one letter each; a class is given as its text.
+    fn file(&self, imports: &str, parts: &[&str]) -> String {
+        let functions = parts.iter().map(|part| match *part {
+            name if name.len() == 1 => (self.function)(name, 1),
+            text => text.to_owned(),
+        });
+        let mut groups: Vec<String> = functions.collect();
+        let imports = self.imports(imports);
+        let head = [self.head, &imports].into_iter().filter(|part| !part.is_empty());
+        let head = head.collect::<Vec<_>>().join("\n");
+        groups.splice(0..0, (!head.is_empty()).then_some(head));
+        groups.join(self.apart)
+    }
+
+    /// Merges what was undone or done by one side into what the other left, with lines that never merge and with line ends
+    /// of both kinds.
+    fn assert_merged(&self, [base, ours, theirs]: [&str; 3], want: &str, case: &str) {
+        let never = |_: &str, _: &str, _: &str| None;
+        for ends in ["\n", "\r\n"] {
+            let of = |text: &str| text.replace('\n', ends);
+            let texts = [base, ours, theirs].map(of);
+            let text = merge(self.path, texts.each_ref().map(|text| text.as_bytes()), &never);
+            assert_eq!(text, Some(of(want)), "{} {case}, {ends:?}", self.path);
+        }
+    }
+
+    fn assert_functions(&self, [base, ours, theirs]: [&str; 3], want: &str) {
+        let case = format!("{base}: {ours} {theirs}");
+        let [base, ours, theirs, want] = [base, ours, theirs, want].map(|names| {
+            let names: Vec<String> = names.chars().map(String::from).collect();
+            self.file("", &names.iter().map(String::as_str).collect::<Vec<_>>())
+        });
+        self.assert_merged([&base, &ours, &theirs], &want, &case);
+    }
+}
+
+#[test]
+fn a_first_import_is_taken_back_or_added_beside_another() {
+    for kit in &KITS {
+        let of = |imports: &str, parts: &[&str]| kit.file(imports, parts);
+        let changed = (kit.function)("a", 2);
+        for (base, ours, theirs, want) in
+            [("x", "", "xy", "y"), ("", "x", "y", "yx"), ("zx", "z", "zxy", "zy"), ("x", "y", "xz", "zy")]
+        {
+            let texts = [base, ours, theirs].map(|imports| of(imports, &["a", "b"]));
+            kit.assert_merged(texts.each_ref().map(String::as_str), &of(want, &["a", "b"]), "imports");
+            // With a definition that one side changed too.
+            let theirs = of(theirs, &[&changed, "b"]);
+            let want = of(want, &[&changed, "b"]);
+            kit.assert_merged([&texts[0], &texts[1], &theirs], &want, "imports and a function");
+        }
+        let first = [of("", &["a"]), of("x", &["a"]), of("", &["y", "a"])];
+        kit.assert_merged(first.each_ref().map(String::as_str), &of("x", &["y", "a"]), "an import and a function");
+        let [base, import, function] = first;
+        kit.assert_merged([&base, &function, &import], &of("x", &["y", "a"]), "a function and an import");
+    }
+}
+
+#[test]
+fn functions_of_both_at_the_edges_of_a_file_land_whoever_was_first() {
+    for kit in &KITS {
+        // The first definition, in front of it and behind it; one that was added is taken back.
+        kit.assert_functions(["xa", "a", "xya"], "ya");
+        kit.assert_functions(["xa", "a", "yxa"], "ya");
+        kit.assert_functions(["a", "xa", "ya"], "yxa");
+        kit.assert_functions(["b", "ab", "yb"], "yab");
+        kit.assert_functions(["b", "acb", "yzb"], "yzacb");
+        // The last.
+        kit.assert_functions(["ax", "a", "axy"], "ay");
+        kit.assert_functions(["ax", "a", "ayx"], "ay");
+        kit.assert_functions(["a", "ab", "ay"], "aby");
+        kit.assert_functions(["a", "abc", "ayz"], "abcyz");
+        // Between others.
+        kit.assert_functions(["axb", "ab", "axyb"], "ayb");
+        kit.assert_functions(["axzb", "ab", "axyzb"], "ayb");
+        kit.assert_functions(["ab", "acb", "ayb"], "acyb");
+        // With imports before them.
+        let of = |parts: &[&str]| kit.file("i", parts);
+        let texts = [of(&["x", "a"]), of(&["a"]), of(&["x", "y", "a"])];
+        kit.assert_merged(texts.each_ref().map(String::as_str), &of(&["y", "a"]), "behind imports");
+        let changed = (kit.function)("a", 2);
+        let texts = [of(&["x", &changed]), of(&["a"]), of(&["y", "x", &changed])];
+        kit.assert_merged(texts.each_ref().map(String::as_str), &of(&["y", "a"]), "with a change");
+    }
+}
+
+#[test]
+fn a_member_and_a_function_behind_its_class_land_whoever_was_first() {
+    for kit in KITS.iter().filter(|kit| !(kit.class)("K", "").is_empty()) {
+        let class = |methods: &str| kit.class_of("K", methods);
+        let of = |parts: &[&str]| kit.file("", parts);
+        let both = |base: &str, one: &str, other: &str, want: &str, case: &str| {
+            kit.assert_merged([base, one, other], want, case);
+            kit.assert_merged([base, other, one], want, case);
+        };
+        let [m, mn, nm] = ["m", "mn", "nm"].map(class);
+        both(&of(&[&m]), &of(&[&mn]), &of(&[&m, "y"]), &of(&[&mn, "y"]), "the last member");
+        both(&of(&["a", &m]), &of(&["a", &mn]), &of(&["a", &m, "y"]), &of(&["a", &mn, "y"]), "behind a function");
+        both(&of(&[&m, "b"]), &of(&[&mn, "b"]), &of(&[&m, "y", "b"]), &of(&[&mn, "y", "b"]), "before a function");
+        both(&of(&[&m]), &of(&[&nm]), &of(&["y", &m]), &of(&["y", &nm]), "the first member");
+        both(&of(&[&mn]), &of(&[&m]), &of(&[&mn, "y"]), &of(&[&m, "y"]), "a member that goes");
+        let merged = |texts: [&str; 3], want: &str, case: &str| kit.assert_merged(texts, want, case);
+        merged([&of(&[&m, "x"]), &of(&[&m]), &of(&[&m, "x", "y"])], &of(&[&m, "y"]), "behind a class");
+        merged([&of(&[&m]), &of(&[&m, "x"]), &of(&[&m, "y"])], &of(&[&m, "x", "y"]), "both behind a class");
+        // Members of both.
+        for (base, ours, theirs, want) in [
+            ("xm", "m", "xym", "ym"),
+            ("xm", "m", "yxm", "ym"),
+            ("mx", "m", "mxy", "my"),
+            ("mx", "m", "myx", "my"),
+            ("m", "mx", "my", "mxy"),
+            ("m", "xm", "ym", "yxm"),
+            ("mn", "mxn", "myn", "mxyn"),
+        ] {
+            let texts = [base, ours, theirs].map(|methods| of(&[&class(methods)]));
+            merged(texts.each_ref().map(String::as_str), &of(&[&class(want)]), "members");
+            let texts = [base, ours, theirs].map(|methods| of(&["a", &class(methods), "b"]));
+            merged(texts.each_ref().map(String::as_str), &of(&["a", &class(want), "b"]), "members between functions");
+        }
+        // Classes of both.
+        let other = |name: &str| kit.class_of(name, "pq");
+        let texts = [of(&[&m]), of(&[&m, &other("P")]), of(&[&m, &other("Q")])];
+        merged(texts.each_ref().map(String::as_str), &of(&[&m, &other("P"), &other("Q")]), "classes");
+    }
+}
+
+#[test]
+fn new_functions_come_with_the_comments_before_them() {
+    let base = "fn a() {}\n";
+    let [ours, theirs] = ["b", "c"].map(|name| format!("{base}\n// About {name}.\nfn {name}() {{}}\n"));
+    let both = format!("{ours}\n// About c.\nfn c() {{}}\n");
+    assert_eq!(merged("a.rs", base, &ours, &theirs), Some(both));
+    let [unix, windows] = ["unix", "windows"].map(|name| format!("#[cfg({name})]\nimpl K {{\n    fn f() {{}}\n}}\n"));
+    let base = format!("{unix}\n{windows}");
+    let ours = base.replacen("    fn f() {}\n", "    fn f() {}\n    fn x() {}\n", 1);
+    let at = base.rfind("}\n").expect("there");
+    let theirs = format!("{}    fn y() {{}}\n{}", &base[..at], &base[at..]);
+    let both = format!("{}\n{}", ours.split("\n#").next().expect("one"), &theirs[unix.len() + 1..]);
+    assert_eq!(merged("a.rs", &base, &ours, &theirs), Some(both), "each in its own block");
+}
+
+/// A file of a list of names: functions of one letter; with a class in it that holds the rest.
+fn listed(kit: &Kit, names: &[(char, u8)], members: &[(char, u8)]) -> String {
+    let of = |make: fn(&str, u8) -> String, name: &(char, u8)| make(&name.0.to_string(), name.1);
+    let mut parts: Vec<String> = names.iter().map(|name| of(kit.function, name)).collect();
+    let members: Vec<String> = members.iter().map(|name| of(kit.method, name)).collect();
+    let class = (kit.class)("K", &members.join("\n"));
+    parts.splice(0..0, (!class.is_empty() && !members.is_empty()).then_some(class));
+    kit.file("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The edits of one side: what it takes out or changes of some names, and what it puts in at places between all.
+fn edited(names: &[(char, u8)], own: bool, edits: &[u8], new: &[(u8, char)]) -> Vec<(char, u8)> {
+    let mut out: Vec<(char, u8)> = Vec::new();
+    for place in 0..=names.len() {
+        out.extend(
+            new.iter().filter(|(at, _)| usize::from(*at) % (names.len() + 1) == place).map(|(_, name)| (*name, 1)),
+        );
+        let Some((name, value)) = names.get(place).copied() else { continue };
+        // Each side edits every other one.
+        let edit = if (place % 2 == 0) == own { edits.get(place / 2).copied().unwrap_or(0) } else { 0 };
+        match edit {
+            1 => out.push((name, value + 7)),
+            2 => {}
+            _ => out.push((name, value)),
+        }
+    }
+    out
+}
+
+proptest! {
+    /// Each line that one side took out or put in is missing or there in the result, which is merged always.
+    #[test]
+    fn edits_of_different_definitions_are_joined_and_no_line_is_lost(
+        which in 0..KITS.len(),
+        count in 2..6_usize,
+        edits in proptest::collection::vec(0..3_u8, 8),
+        new in proptest::collection::vec(any::<u8>(), 0..3),
+        other_new in proptest::collection::vec(any::<u8>(), 0..3),
+        inside in any::<bool>(),
+    ) {
+        let kit = &KITS[which];
+        let names: Vec<(char, u8)> = ('a'..).zip(1..).take(count).collect();
+        let [new, other_new] = [(new, 'p'), (other_new, 'u')].map(|(at, from)| at.into_iter().zip(from..).collect::<Vec<_>>());
+        let sides = [
+            names.clone(),
+            edited(&names, true, &edits[..4], &new),
+            edited(&names, false, &edits[4..], &other_new),
+        ];
+        let is_class = inside && !(kit.class)("K", "").is_empty();
+        let fixed = [('m', 1)];
+        let texts = sides.each_ref().map(|names| match is_class {
+            true => listed(kit, &fixed, names),
+            false => listed(kit, names, &fixed),
+        });
+        let has = |side: &[(char, u8)], name: char| side.iter().any(|(other, _)| *other == name);
+        let stays = |name: char| sides[1..].iter().all(|side| has(side, name)) || !has(&names, name);
+        prop_assume!(sides[1..].iter().flatten().any(|(name, _)| stays(*name)));
+        prop_assume!(sides.iter().all(|names| !names.is_empty()));
+        let never = |_: &str, _: &str, _: &str| None;
+        let merged = merge(kit.path, texts.each_ref().map(|text| text.as_bytes()), &never);
+        let Some(merged) = merged else { return Err(TestCaseError::fail(format!("{texts:?}"))) };
+        let mut sum: HashMap<&str, i32> = HashMap::new();
+        for (text, sign) in [(&texts[1], 1), (&texts[2], 1), (&texts[0], -1), (&merged, -1)] {
+            let solid = text.lines().filter(|line| !line.trim().is_empty());
+            solid.for_each(|line| *sum.entry(line).or_default() += sign);
+        }
+        prop_assert!(sum.values().all(|n| *n == 0), "{sum:?} {texts:?} {merged}");
+        let function = (kit.function)("", 1);
+        let begins = function.split("()").next().unwrap_or_default();
+        let mut above = String::new();
+        for line in merged.split_inclusive('\n') {
+            let is_parted = above.is_empty() || above.ends_with(&format!("\n{}", kit.apart)) && !above.ends_with(&format!("\n\n{}", kit.apart));
+            prop_assert!(!line.starts_with(begins) || is_parted, "{texts:?} {merged}");
+            above.push_str(line);
+        }
+    }
+}

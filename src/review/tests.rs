@@ -1,0 +1,139 @@
+//! What is left of the work of entries, with what others did beside them.
+
+use std::fs;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::*;
+use crate::execute::execute;
+use crate::execute::testing::World;
+use crate::memory::ChangesetCause;
+use crate::proposal::{Decision, Proposal, ProposalId, RestoreStatus, State};
+
+/// The places in the file `a` that are changed, each a line of its own, and the lines from one to the next.
+const PLACES: usize = 10;
+const APART: usize = 6;
+
+fn place(n: usize, word: &str) -> String {
+    format!("\n{word} {n}\n")
+}
+
+fn world() -> World {
+    let lines: Vec<String> = (0..PLACES * APART).map(|n| format!("line {n}\n")).collect();
+    World::with(&lines.concat())
+}
+
+fn now(w: &World) -> String {
+    fs::read_to_string(w.workspace.full("a")).expect("read")
+}
+
+/// Returns the file as it is with another word at a place.
+fn with(w: &World, at: usize, word: &str) -> String {
+    let line = at * APART + 3;
+    let (before, after) = (place(line, "line"), place(line, word));
+    assert!(now(w).contains(&before), "{at} is taken");
+    now(w).replace(&before, &after)
+}
+
+/// Writes a proposal; returns its changeset.
+fn write(w: &World, proposal: &Proposal, consent: Consent, kind: &str) -> Id {
+    let decided = proposal.decide(&Decision::accept(proposal, consent)).expect("it fits").expect("accepted");
+    let cause = ChangesetCause { kind: kind.into(), ..ChangesetCause::default() };
+    execute(&decided, cause, w.stores()).applied.expect("written").changeset.expect("archived")
+}
+
+fn change(w: &World, text: String, consent: Consent) -> Id {
+    let before = w.workspace.read("a").expect("read").state;
+    let file = FileChange::new("a", before, State::file(text.into_bytes()), "test", &[]);
+    write(w, &Proposal { id: ProposalId(1), title: String::new(), files: vec![file] }, consent, "edit")
+}
+
+fn entry(w: &World, at: usize) -> Id {
+    change(w, with(w, at, "entry"), Consent::Policy("review"))
+}
+
+fn by_hand(w: &World, at: usize) {
+    fs::write(w.workspace.full("a"), with(w, at, "hand")).expect("written");
+}
+
+/// Restores entries whole.
+fn restore(w: &World, ids: &[Id]) {
+    let undone = undo(ids, ProposalId(2), w.stores()).expect("planned");
+    write(w, &undone.proposal, Consent::Person, "undo");
+}
+
+/// Returns the texts between which the file's change is shown, and the number of its hunks.
+fn difference(w: &World, ids: &[Id], single: bool) -> (String, String, usize) {
+    let ReviewChanges { files, aside, later } = changes(ids, single, w.stores()).expect("compared");
+    assert!(aside.is_empty() && later.iter().all(|(_, conflicts)| *conflicts == 0), "{aside:?} {later:?}");
+    let [file] = &files[..] else { panic!("{files:?}") };
+    let text = |state: &State| state.text().expect("text").to_string();
+    (text(&file.before), text(&file.after), file.hunks.len())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    /// Whatever the person, other changes and restores did between the entries: what is left of them is theirs alone, and
+    /// restoring all of it is their undo.
+    #[test]
+    fn what_is_left_of_entries_is_their_work_alone(steps in prop::collection::vec((0..4u8, any::<Index>()), 1..PLACES)) {
+        let w = world();
+        let mut entries: Vec<(Id, usize)> = Vec::new();
+        for (at, (kind, index)) in steps.into_iter().enumerate() {
+            match kind {
+                0 => by_hand(&w, at),
+                1 => drop(change(&w, with(&w, at, "own"), Consent::Person)),
+                2 if !entries.is_empty() => {
+                    let (id, _) = entries.remove(index.index(entries.len()));
+                    restore(&w, &[id]);
+                }
+                _ => entries.push((entry(&w, at), at)),
+            }
+        }
+        let ids: Vec<Id> = entries.iter().map(|(id, _)| *id).collect();
+        if !ids.is_empty() {
+            let theirs = now(&w).replace("entry", "line");
+            prop_assert_eq!(difference(&w, &ids, false), (theirs.clone(), now(&w), ids.len()));
+            for (id, at) in &entries {
+                let (before, after, hunks) = difference(&w, &[*id], true);
+                let own = before.replace(&place(at * APART + 3, "line"), &place(at * APART + 3, "entry"));
+                prop_assert_eq!((after, hunks), (own, 1));
+            }
+            restore(&w, &ids);
+            prop_assert_eq!(now(&w), theirs);
+            prop_assert_eq!(changes(&ids, false, w.stores()).expect("compared"), ReviewChanges::default());
+        }
+    }
+}
+
+#[test]
+fn what_someone_did_between_two_entries_is_none_of_their_work() {
+    let w = world();
+    let first = entry(&w, 1);
+    by_hand(&w, 3);
+    let second = entry(&w, 5);
+    let theirs = now(&w).replace("entry", "line");
+    assert_eq!(difference(&w, &[first, second], false), (theirs.clone(), now(&w), 2));
+    assert_eq!(difference(&w, &[first], true).2, 1, "the hand is not the first entry's");
+    restore(&w, &[first, second]);
+    assert_eq!(now(&w), theirs);
+}
+
+#[test]
+fn a_conflict_is_marked_and_what_cannot_be_merged_has_no_hunk() {
+    let w = world();
+    let first = entry(&w, 1);
+    fs::write(w.workspace.full("a"), now(&w).replace("entry", "mine")).expect("written");
+    let found = changes(&[first], false, w.stores()).expect("compared");
+    assert_eq!(found.later, [("a".to_string(), 1)]);
+    let hunk = &found.files[0].hunks[0];
+    let detail = hunk.found.as_ref().and_then(|found| found.detail.as_deref());
+    assert_eq!(detail, Some(crate::proposal::merge::CONFLICT));
+    fs::write(w.workspace.full("a"), b"\0\xff").expect("written");
+    let found = changes(&[first], false, w.stores()).expect("compared");
+    assert_eq!((found.files.len(), found.aside), (0, vec![("a".to_string(), "changed outside nebula".to_string())]));
+    let undone = undo(&[first], ProposalId(2), w.stores()).expect("planned");
+    assert!(matches!(undone.previews[0].status, RestoreStatus::Foreign { .. }), "{undone:?}");
+}
