@@ -93,6 +93,14 @@ impl Wide {
     }
 }
 
+/// Returns whether two ranges of lines have a line in common; an empty one is a place between two lines.
+pub fn lines_touch(a: &Range<usize>, b: &Range<usize>) -> bool {
+    match a.is_empty() || b.is_empty() {
+        true => a.start <= b.end && b.start <= a.end,
+        false => a.start < b.end && b.start < a.end,
+    }
+}
+
 /// Cuts a change into hunks.
 pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk>, Counts) {
     let whole = |kind, before, after| {

@@ -28,7 +28,7 @@ pub use change::{
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkComment, HunkCount};
 pub use hidden::{hidden, looks_latin};
-pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines};
+pub use hunks::{WordSpan, changed_words, changes, count_changed, display_text, lines, lines_touch};
 pub use large_folder::{FEW, large_folders, large_made};
 pub use later::acts_later;
 pub use marked::marked;

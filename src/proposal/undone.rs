@@ -1,45 +1,72 @@
 //! The hunks of a written change that are undone in a later state of its file.
 
-use super::hunks::lines;
+use std::ops::Range;
+
+use super::decision::keep;
 use super::merge::is_contained;
-use super::{FileChange, HunkKind, State};
+use super::{Choice, FileChange, Hunk, HunkKind, State, lines_touch};
 
 /// The change of one file that was written, and which of its hunks restores have undone since.
 #[derive(Debug)]
 pub struct WrittenChange {
-    change: FileChange,
+    hunks: Vec<Hunk>,
+    /// The change, cut into runs of changed lines: of a hunk one or more.
+    runs: FileChange,
+    /// A mark for each run: it is undone.
     undone: Vec<bool>,
 }
 
 impl WrittenChange {
     /// Creates a change of which nothing is undone.
     pub fn new(path: &str, before: State, after: State) -> Self {
-        let change = FileChange::new(path, before, after, "", &[]);
-        WrittenChange { undone: vec![false; change.hunks.len()], change }
+        let mut runs = FileChange::new(path, before, after, "", &[]);
+        let hunks = runs.hunks.clone();
+        runs.cut_further(|_, _| true);
+        WrittenChange { hunks, undone: vec![false; runs.hunks.len()], runs }
     }
 
-    /// Takes in the state of the file that an undo, redo or restore left. A hunk whose lines were changed again keeps what
-    /// was known of it.
+    /// Takes in the state of the file that an undo, redo or restore left. Lines that were changed again keep what was known
+    /// of them.
     pub fn restored(&mut self, now: &State) {
-        for hunk in 0..self.undone.len() {
-            if let Some(undone) = self.is_undone(hunk, now) {
-                self.undone[hunk] = undone;
+        for hunk in &self.hunks {
+            let of_hunk: Vec<usize> = self.runs_of(hunk).collect();
+            match self.is_undone(hunk, now) {
+                Some(undone) => of_hunk.into_iter().for_each(|run| self.undone[run] = undone),
+                // A part of it, perhaps, that another call made.
+                None if of_hunk.len() > 1 => {
+                    for run in of_hunk {
+                        self.undone[run] = self.is_undone(&self.runs.hunks[run], now).unwrap_or(self.undone[run]);
+                    }
+                }
+                None => {}
             }
         }
     }
 
     /// Returns how many of its hunks are undone, and how many there are.
     pub fn count(&self) -> (usize, usize) {
-        (self.undone.iter().filter(|undone| **undone).count(), self.undone.len())
+        let undone = self.hunks.iter().filter(|hunk| self.runs_of(hunk).all(|run| self.undone[run]));
+        (undone.count(), self.hunks.len())
     }
 
-    /// Returns whether a state is without a hunk. None: its lines are neither as before it nor as after.
-    fn is_undone(&self, hunk: usize, now: &State) -> Option<bool> {
-        let FileChange { before, after, .. } = &self.change;
+    /// Returns its runs of changed lines, in the text after it, each with whether it is undone.
+    pub fn lines(&self) -> Vec<(Range<usize>, bool)> {
+        let runs = self.runs.hunks.iter().zip(&self.undone).filter(|(run, _)| run.kind == HunkKind::Lines);
+        runs.map(|(run, undone)| (run.after.clone(), *undone)).collect()
+    }
+
+    fn runs_of(&self, hunk: &Hunk) -> impl Iterator<Item = usize> {
+        (0..self.runs.hunks.len()).filter(move |run| is_part(&self.runs.hunks[*run], hunk))
+    }
+
+    /// Returns whether a state is without a hunk or a run of it. None: its lines are neither as before it nor as after.
+    fn is_undone(&self, hunk: &Hunk, now: &State) -> Option<bool> {
+        let FileChange { before, after, .. } = &self.runs;
         if now == before || now == after {
             return Some(now == before);
         }
-        match self.without(hunk) {
+        let is_text = hunk.kind == HunkKind::Lines;
+        match is_text.then(|| self.runs.without(|run| is_part(run, hunk))).flatten() {
             Some(without) => {
                 let is_without = is_contained(after, &without, now)?;
                 (is_without || is_contained(&without, after, now)?).then_some(is_without)
@@ -51,13 +78,28 @@ impl WrittenChange {
             None => None,
         }
     }
+}
 
-    /// Returns the state after the change without one of its hunks, where that is a run of lines.
-    fn without(&self, hunk: usize) -> Option<State> {
-        let hunk = self.change.hunks.get(hunk).filter(|hunk| hunk.kind == HunkKind::Lines)?;
-        let (before, after) = (lines(self.change.before.bytes()?)?, lines(self.change.after.bytes()?)?);
-        let parts = [after.get(..hunk.after.start)?, before.get(hunk.before.clone())?, after.get(hunk.after.end..)?];
-        Some(State::file(parts.concat().concat()))
+/// Returns whether a run of changed lines is a part of a hunk, or all of it.
+fn is_part(run: &Hunk, hunk: &Hunk) -> bool {
+    let is_in = |inner: &Range<usize>, outer: &Range<usize>| outer.start <= inner.start && inner.end <= outer.end;
+    run.kind == hunk.kind && is_in(&run.before, &hunk.before) && is_in(&run.after, &hunk.after)
+}
+
+impl FileChange {
+    /// Returns the state after the change without its runs of changed lines that touch these, of the text after. None: one
+    /// of its states is no text.
+    pub fn without_lines(&self, lines: &[Range<usize>]) -> Option<State> {
+        let mut runs = self.clone();
+        runs.cut_further(|_, _| true);
+        runs.without(|run| run.kind == HunkKind::Lines && lines.iter().any(|lines| lines_touch(lines, &run.after)))
+    }
+
+    /// Returns the state after the change without some of its hunks.
+    fn without(&self, is_out: impl Fn(&Hunk) -> bool) -> Option<State> {
+        let choice = |hunk: &Hunk| if is_out(hunk) { Choice::Reject } else { Choice::Accept };
+        let choices: Vec<Choice> = self.hunks.iter().map(choice).collect();
+        Some(State::file(keep(self, &choices)?).with_mode(self.after.mode()))
     }
 }
 
@@ -116,5 +158,19 @@ mod tests {
         assert_eq!(change.count(), (1, 1));
         change.restored(&image(3));
         assert_eq!(change.count(), (1, 1));
+    }
+
+    #[test]
+    fn lines_side_by_side_are_undone_apart() {
+        let (before, after) = ("one\n2\nthree\n4\n", "ONE\n2\nTHREE\n4\n");
+        let mut change = WrittenChange::new("a", text(before), text(after));
+        assert_eq!((change.count(), change.lines()), ((0, 1), vec![(0..1, false), (2..3, false)]));
+        let first =
+            FileChange::new("a", text(before), text(after), "", &[]).without_lines(std::slice::from_ref(&(0..1)));
+        assert_eq!(first, Some(text("one\n2\nTHREE\n4\n")));
+        change.restored(&first.expect("a text"));
+        assert_eq!((change.count(), change.lines()), ((0, 1), vec![(0..1, true), (2..3, false)]));
+        change.restored(&text(before));
+        assert_eq!((change.count(), change.lines()), ((1, 1), vec![(0..1, true), (2..3, true)]));
     }
 }

@@ -1,11 +1,14 @@
 //! The entries of a conversation and their states, and the values that lists and events share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::Duration;
 
 use super::cause::Cause;
 use super::command::UNDO;
-use crate::proposal::{Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository, large_made, outermost_folder};
+use crate::proposal::{
+    Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository, large_made, lines_touch, outermost_folder,
+};
 
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +180,8 @@ pub struct CallChange {
     pub changeset: String,
     /// The files of it that the call changed; none: all.
     pub paths: Vec<String>,
+    /// The lines of each of its hunks, in the text of their file as it was written; none of a file: not known.
+    pub lines: BTreeMap<String, Vec<Range<usize>>>,
     /// The part of it that is undone.
     pub undone: Undone,
 }
@@ -184,7 +189,7 @@ pub struct CallChange {
 impl CallChange {
     /// Creates a change of which nothing is undone.
     pub fn new(changeset: impl Into<String>, paths: Vec<String>) -> Self {
-        CallChange { changeset: changeset.into(), paths, undone: Undone::default() }
+        CallChange { changeset: changeset.into(), paths, lines: BTreeMap::new(), undone: Undone::default() }
     }
 
     /// Takes in how much of the session's changes is undone now. Returns whether that is news.
@@ -192,12 +197,21 @@ impl CallChange {
         let is_mine = |change: &&UndoneChange| {
             change.changeset == self.changeset && (self.paths.is_empty() || self.paths.contains(&change.path))
         };
-        let add = |sum: Undone, change: &UndoneChange| Undone {
-            hunks: sum.hunks + change.undone.hunks,
-            of: sum.of + change.undone.of,
-        };
-        let now = changes.iter().filter(is_mine).fold(Undone::default(), add);
+        let add = |sum: Undone, part: Undone| Undone { hunks: sum.hunks + part.hunks, of: sum.of + part.of };
+        let now = changes.iter().filter(is_mine).map(|change| self.part_of(change)).fold(Undone::default(), add);
         std::mem::replace(&mut self.undone, now) != now
+    }
+
+    /// Returns how much of the call's own hunks is undone with a change of their file; where they are not known, of all.
+    fn part_of(&self, change: &UndoneChange) -> Undone {
+        let own = self.lines.get(&change.path).map(Vec::as_slice).unwrap_or_default();
+        let runs = |lines: &Range<usize>| change.lines.iter().filter(|(run, _)| lines_touch(run, lines)).collect();
+        let runs = own.iter().map(runs).filter(|runs: &Vec<&(Range<usize>, bool)>| !runs.is_empty());
+        let undone: Vec<bool> = runs.map(|runs| runs.iter().all(|(_, undone)| *undone)).collect();
+        match undone.is_empty() {
+            true => change.undone,
+            false => Undone { hunks: undone.iter().filter(|undone| **undone).count(), of: undone.len() },
+        }
     }
 }
 
@@ -231,6 +245,8 @@ pub struct UndoneChange {
     pub path: String,
     /// The part that is undone.
     pub undone: Undone,
+    /// The runs of changed lines, in the text as it was written, each with whether it is undone; none: it is no text.
+    pub lines: Vec<(Range<usize>, bool)>,
 }
 
 /// A call of a running command that waited for the person, in words.
@@ -442,6 +458,24 @@ pub enum NoticeAction {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_file_that_several_calls_changed_each_is_undone_by_its_own_hunks() {
+        let lines = vec![(3..4, true), (6..6, true), (9..12, false)];
+        let undone = Undone { hunks: 2, of: 3 };
+        let changes = [UndoneChange { changeset: "one".into(), path: "a.rs".into(), undone, lines }];
+        let undone = |own: &[(usize, usize)]| {
+            let own = own.iter().map(|(start, end)| *start..*end).collect();
+            let lines = BTreeMap::from([("a.rs".to_string(), own)]);
+            let mut change = CallChange { lines, ..CallChange::new("one", vec!["a.rs".into()]) };
+            assert!(change.take_undone(&changes) && !change.take_undone(&changes));
+            (change.undone.hunks, change.undone.of)
+        };
+        assert_eq!((undone(&[(3, 4)]), undone(&[(9, 12)]), undone(&[(6, 6), (9, 12)])), ((1, 1), (0, 1), (1, 2)));
+        // A hunk of runs side by side is undone when all of them are.
+        assert_eq!((undone(&[(3, 6)]), undone(&[(3, 12)])), ((1, 1), (0, 1)));
+        assert_eq!(undone(&[]), (2, 3), "where its lines are not known");
+    }
 
     #[test]
     fn a_folder_that_came_with_many_files_is_one_of_a_changesets_files() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nebula::proposal::{Choice, Consent, Decision, HunkCount, Proposal, State};
 use nebula::protocol::{
     Call, Command, Comment, EventBody, Item, Listing, Outcome, ProposalEvent, Query, QueryId, RestoreRequest,
-    SessionChoice, TurnEnd,
+    SessionChoice, TurnEnd, UndoneChange,
 };
 use nebula::provider::{Delta, EndReason};
 use nebula::tui::app::Effect;
@@ -189,6 +189,64 @@ async fn of_the_calls_of_a_step_the_one_that_made_a_hunk_is_undone() {
         assert_eq!((world.read("a.txt").as_str(), world.read("b.txt").as_str()), ("ONE\n", "two\n"));
         live.close().await;
     }
+}
+
+/// Returns how many hunks of each call are undone, of how many, as it is told next.
+async fn undone_hunks(live: &mut Live, calls: Vec<Call>) -> Vec<(usize, usize)> {
+    let told = |e: &EventBody| if let EventBody::Undone(changes) = e { Some(changes.clone()) } else { None };
+    let changes: Vec<UndoneChange> = live.until(told).await;
+    let undone = |mut call: Call| {
+        if let Some(change) = &mut call.change {
+            change.take_undone(&changes);
+        }
+        (call.undone().hunks, call.undone().of)
+    };
+    calls.into_iter().map(undone).collect()
+}
+
+/// Calls on one file, too: the first is rejected, so that the lines of the others are not where they were proposed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_the_calls_of_a_step_on_one_file_the_one_that_made_a_hunk_is_undone() {
+    let edit = |s: &str, r: &str| replace("a.txt", s, r);
+    let step = calls(&[edit("one", "ONE\nand\nmore"), edit("two", "TWO"), edit("three", "THREE")]);
+    let text = "one\n1\n2\n3\n4\n5\ntwo\n6\n7\n8\n9\nthree\n";
+    let world = World::new().file("a.txt", text).model([step, say("Done.")]);
+    let mut live = world.start();
+    live.submit("shout");
+    let proposal = live.proposal().await;
+    let mut files = proposal.choices(Choice::Accept);
+    files[0].hunks[0] = Choice::Reject;
+    live.send(Command::Decide(proposal.id, Decision::new(files, Consent::Person).because("one stays")));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let made: Vec<Call> = calls_of(&live.events).into_values().collect();
+    undo_call(&mut live, "a.txt", 6).await;
+    assert_eq!(world.read("a.txt"), text.replace("three", "THREE"));
+    assert_eq!(undone_hunks(&mut live, made).await, [(0, 0), (1, 1), (0, 1)]);
+    live.close().await;
+    // Read again it is the same.
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let of_item = |(_, item): &(_, Item)| if let Item::Call(call) = item { Some(call.clone()) } else { None };
+    let recalled = |e: &EventBody| match e {
+        EventBody::Recalled(items) => Some(items.iter().filter_map(of_item).collect::<Vec<_>>()),
+        _ => None,
+    };
+    let kept = again.until(recalled).await;
+    assert_eq!(undone_hunks(&mut again, kept.clone()).await, [(0, 0), (1, 1), (0, 1)]);
+    undo_call(&mut again, "a.txt", 11).await;
+    assert_eq!(world.read("a.txt"), text);
+    assert_eq!(undone_hunks(&mut again, kept).await, [(0, 0), (1, 1), (1, 1)]);
+    again.close().await;
+}
+
+/// Undoes the call that made a line, one hunk.
+async fn undo_call(live: &mut Live, path: &str, line: usize) {
+    let lines = Some(line..line + 1);
+    live.send(Command::Restore(RestoreRequest::Origin { path: path.into(), lines, turn: false }));
+    let proposal = live.proposal().await;
+    assert_eq!((proposal.title.clone(), proposal.files[0].hunks.len()), (format!("undo of edit {path}"), 1));
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    settled(live).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

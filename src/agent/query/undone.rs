@@ -49,7 +49,8 @@ pub(super) fn undone(services: &Services, changesets: &HashSet<String>) -> Vec<U
     // What cannot be read is told by what needs it: here it is not known to be undone.
     let of = |path: &String| of_path(services, path, changesets);
     let mut changes: Vec<UndoneChange> = restored.iter().filter_map(of).take(MOST).flatten().collect();
-    let undone = changes.iter().filter(|change| change.undone.is_any());
+    let is_any = |change: &&UndoneChange| change.undone.is_any() || change.lines.iter().any(|(_, undone)| *undone);
+    let undone = changes.iter().filter(is_any);
     let touched: BTreeSet<String> = undone.map(|change| change.changeset.clone()).collect();
     changes.retain(|change| touched.contains(&change.changeset));
     // Files of the same changesets that no restore touched: the whole is undone only where they are, too.
@@ -76,7 +77,7 @@ fn as_one(changes: Vec<UndoneChange>) -> Vec<UndoneChange> {
         }
         let sum = |of: fn(&Undone) -> usize| files.iter().map(|change| of(&change.undone)).sum::<usize>();
         let hunks = usize::from(2 * sum(|undone| undone.hunks) > sum(|undone| undone.of));
-        changes.push(UndoneChange { changeset, path, undone: Undone { hunks, of: 1 } });
+        changes.push(UndoneChange { changeset, path, undone: Undone { hunks, of: 1 }, lines: Vec::new() });
     }
     changes
 }
@@ -108,7 +109,7 @@ fn of_path(services: &Services, path: &str, changesets: &HashSet<String>) -> Opt
     }
     let told = |(id, change): (&str, WrittenChange)| {
         let (hunks, of) = change.count();
-        UndoneChange { changeset: id.into(), path: path.into(), undone: Undone { hunks, of } }
+        UndoneChange { changeset: id.into(), path: path.into(), undone: Undone { hunks, of }, lines: change.lines() }
     };
     Some(changes.into_iter().map(told).collect())
 }
@@ -160,6 +161,7 @@ mod tests {
             changeset: "one".into(),
             path: path.into(),
             undone: Undone { hunks, of: 1 },
+            lines: Vec::new(),
         };
         for (files, undone) in [
             (&[(".git/HEAD", 1), (".git/index", 0), (".git/logs/HEAD", 1)][..], 1),

@@ -189,7 +189,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             Some((session, turn)) => RestoreScope::Turn { session, turn },
             None => return Err(say::turn_changed_nothing().into()),
         },
-        RestoreRequest::Origin { path, lines, turn } => part::origin(context, &path, lines, turn)?,
+        RestoreRequest::Origin { path, lines, turn } => part::origin(context, &path, lines, turn)?.0,
         RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err(say::no_restore().into()),
     })
 }
@@ -225,8 +225,8 @@ async fn part_of(
                 Some((part::to_state(&context, &path, *now, *then)?, Vec::new()))
             }
             RestoreRequest::Origin { path, lines, turn } => {
-                let scope = part::origin(&context, &path, lines, turn)?;
-                part::without(&context, &scope, &path, &stop)?
+                let (scope, lines) = part::origin(&context, &path, lines, turn)?;
+                part::without(&context, &scope, (&path, lines), &stop)?
             }
             _ => None,
         };

@@ -1,19 +1,20 @@
 //! The undo of a part of what the session changed: a state of a file, or what the call or turn did that made some lines.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::Services;
+use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{read_results, sha};
 use crate::execute::Stores;
 use crate::memory::{ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, Proposal, REPOSITORY, State, is_in_repository, merge};
-use crate::protocol::UNDO;
+use crate::proposal::{FileChange, Proposal, REPOSITORY, State, is_in_repository, lines_touch, merge};
+use crate::protocol::{CallChange, UNDO};
 use crate::restore_plan::{RestoreScope, marking_foreign};
 
 /// Returns the proposal that gives a file another state.
@@ -51,37 +52,39 @@ pub(super) fn changesets_of_session(context: &SessionContext, session: &str) -> 
     found.map_err(|e| e.to_string())
 }
 
-/// Finds the newest changeset of this session that made some lines of a file, alone or with its turn.
+/// Finds the newest changeset of this session that made some lines of a file, alone or with its turn. The second: the lines
+/// in the text that it left; none: it is not known to have made them.
 pub(super) fn origin(
     context: &SessionContext,
     path: &str,
     lines: Option<Range<usize>>,
     whole_turn: bool,
-) -> Result<RestoreScope, String> {
+) -> Result<(RestoreScope, Option<Range<usize>>), String> {
     let (session, made) = changesets_of(context, path)?;
     let newest = made.first().ok_or_else(|| say::not_in_session(&path))?;
     let by_lines = match lines {
         Some(lines) if path != REPOSITORY => made_lines(&context.services, path, lines, &made)?,
         _ => None,
     };
-    let origin = by_lines.unwrap_or(newest);
-    match origin.cause.turn.filter(|_| whole_turn) {
-        Some(turn) => Ok(RestoreScope::Turn { session, turn }),
-        None => Ok(RestoreScope::Changeset(origin.id.clone().unwrap_or_default())),
-    }
+    let (origin, lines) = by_lines.map_or((newest, None), |(origin, lines)| (origin, Some(lines)));
+    let scope = match origin.cause.turn.filter(|_| whole_turn) {
+        Some(turn) => RestoreScope::Turn { session, turn },
+        None => RestoreScope::Changeset(origin.id.clone().unwrap_or_default()),
+    };
+    Ok((scope, lines))
 }
 
-/// Takes out of the files as they are what the calls did that changed a file in a changeset, or all that a turn did, and
-/// leaves what came after it. None: what came after it changed the same lines, or it is no text, a folder or a part of the
-/// repository; whole versions are restored then. The second: the changesets of which nothing is left then.
+/// Takes out of the files as they are what the calls did that made some lines of a file in a changeset, or all that a turn
+/// did, and leaves what came after it. None: what came after it changed the same lines, or it is no text, a folder or a part
+/// of the repository; whole versions are restored then. The second: the changesets of which nothing is left then.
 pub(super) fn without(
     context: &SessionContext,
     scope: &RestoreScope,
-    path: &str,
+    (path, lines): (&str, Option<Range<usize>>),
     stop: &CancellationToken,
 ) -> Result<Option<(Proposal, Vec<String>)>, String> {
     let session = context.id().unwrap_or_default();
-    let mut only = None;
+    let mut calls = None;
     let records = match scope {
         RestoreScope::Turn { turn, .. } => {
             let turn = *turn;
@@ -91,13 +94,14 @@ pub(super) fn without(
         RestoreScope::Changeset(id) => {
             let mut all = changesets_of_session(context, &session)?;
             all.retain(|record| record.id.as_ref() == Some(id));
-            only = files_of_calls(context, &session, id, path)?;
+            calls = calls_of(context, &session, id, (path, lines))?;
             all
         }
         _ => return Ok(None),
     };
     let mut made: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let is_meant = |path: &String| only.as_ref().is_none_or(|only: &BTreeSet<String>| only.contains(path));
+    let is_meant = |path: &String| calls.as_ref().is_none_or(|calls| calls.files.contains_key(path));
+    let part_of = |path: &str| calls.as_ref().and_then(|calls| calls.files.get(path)?.as_deref());
     for file in records.iter().flat_map(|record| &record.files).filter(|file| is_meant(&file.path)) {
         made.entry(&file.path).or_default().extend(file.version.as_deref());
     }
@@ -106,7 +110,7 @@ pub(super) fn without(
     }
     let mut files = Vec::new();
     for (path, ids) in made {
-        match file_without(&context.services, path, &ids, stop)? {
+        match file_without(&context.services, path, (&ids, part_of(path)), stop)? {
             Some(change) if change.before != change.after => {
                 files.push(marking_foreign(change, context.services.stores()));
             }
@@ -116,38 +120,70 @@ pub(super) fn without(
     }
     let title = match (records.first().map(|record| record.cause.title.as_str()), scope) {
         (_, RestoreScope::Turn { .. }) => "undo of a turn".to_string(),
-        (Some(title), _) => format!("undo of {title}"),
+        (Some(title), _) => {
+            format!("undo of {}", calls.as_ref().and_then(|calls| calls.title.as_deref()).unwrap_or(title))
+        }
         (None, _) => "undo".to_string(),
     };
-    let whole = records.iter().filter(|record| record.files.iter().all(|file| is_meant(&file.path)));
+    let is_whole = |path: &String| is_meant(path) && part_of(path).is_none();
+    let whole = records.iter().filter(|record| record.files.iter().all(|file| is_whole(&file.path)));
     let undone = whole.filter_map(|record| record.id.clone()).collect();
     Ok((!files.is_empty()).then(|| (Proposal { id: context.events.proposal(), title, files }, undone)))
 }
 
-/// Returns the files of the calls that changed a file in a changeset, which holds all that one step changed; `None` where
-/// no call is known, as of a command.
-fn files_of_calls(
+/// Calls of one changeset, which holds all that one step changed.
+struct MeantCalls {
+    /// The files they changed, each with the lines that they made, in its text as it was written; none: all of its change.
+    files: BTreeMap<String, Option<Vec<Range<usize>>>>,
+    /// The title of an undo of one call alone, after `undo of`.
+    title: Option<String>,
+}
+
+/// Returns the calls that made some lines of a file in a changeset, or all that changed it where that is not known; `None`
+/// where no call is known, as of a command.
+fn calls_of(
     context: &SessionContext,
     session: &str,
     changeset: &str,
-    path: &str,
-) -> Result<Option<BTreeSet<String>>, String> {
+    (path, lines): (&str, Option<Range<usize>>),
+) -> Result<Option<MeantCalls>, String> {
     let session = session.to_string();
     let rows = context.services.memory.ask_blocking(move |memory| memory.load(&session)).map_err(|e| e.to_string())?;
     let results = rows.iter().filter_map(|row| read_results(row.message.tool_results.as_deref())).flatten();
-    let changes = results.filter_map(|result| result.change()).filter(|change| change.changeset == changeset);
-    let of_path = changes.filter(|change| change.paths.iter().any(|changed| is_of(changed, path)));
-    let files: BTreeSet<String> = of_path.flat_map(|change| change.paths).collect();
-    Ok((!files.is_empty()).then_some(files))
+    let of_changeset = results.filter_map(|result| Some((result.name.clone(), result.change()?)));
+    let all: Vec<(String, CallChange)> = of_changeset.filter(|(_, change)| change.changeset == changeset).collect();
+    let has_made = |change: &CallChange| {
+        let own = change.lines.get(path).into_iter().flatten();
+        lines.as_ref().is_some_and(|lines| own.clone().any(|own| lines_touch(own, lines)))
+    };
+    let has_changed = |change: &CallChange| change.paths.iter().any(|changed| is_of(changed, path));
+    let is_known = all.iter().any(|(_, change)| has_made(change));
+    let is_meant = |change: &CallChange| if is_known { has_made(change) } else { has_changed(change) };
+    let (meant, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, change)| is_meant(change));
+    let mut files: BTreeMap<String, Option<Vec<Range<usize>>>> = BTreeMap::new();
+    for changed in meant.iter().flat_map(|(_, change)| &change.paths) {
+        let is_shared = others.iter().any(|(_, change)| change.paths.contains(changed));
+        let of_call = |(_, change): &(String, CallChange)| {
+            change.paths.contains(changed).then(|| change.lines.get(changed).cloned())
+        };
+        // Of one that does not know its lines all goes.
+        let own: Option<Vec<_>> = meant.iter().filter_map(of_call).collect();
+        files.insert(changed.clone(), own.filter(|_| is_shared).map(|own| own.concat()));
+    }
+    let title = match &meant[..] {
+        [(name, _)] => Some(format!("{} {path}", call_preview::short_verbs(&context.services.tools(), name))),
+        _ => None,
+    };
+    Ok((!files.is_empty()).then_some(MeantCalls { files, title }))
 }
 
-/// Returns the change of a file as it is that takes out what made these versions of it old. What the person changed since
-/// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
-/// wrote.
+/// Returns the change of a file as it is that takes out what made these versions of it old, or a part of that: the runs at
+/// these lines. What the person changed since stays; `None` where that cannot be told apart: other versions lie between
+/// them, or nebula did not keep what it wrote.
 fn file_without(
     services: &Arc<Services>,
     path: &str,
-    ids: &[&str],
+    (ids, part): (&[&str], Option<&[Range<usize>]>),
     stop: &CancellationToken,
 ) -> Result<Option<FileChange>, String> {
     let services = &services;
@@ -176,6 +212,12 @@ fn file_without(
             }
         }
     };
+    let before = match part {
+        Some(lines) => {
+            FileChange::new(path, before.clone(), wrote.clone(), "", &[]).without_lines(lines).unwrap_or(before)
+        }
+        None => before,
+    };
     if wrote == now {
         return Ok(Some(FileChange::new(path, now, before, UNDO, &[])));
     }
@@ -185,13 +227,13 @@ fn file_without(
 }
 
 /// Finds the newest of these changesets, newest first, whose change of the file touches `lines`: they are followed back
-/// through the file's versions. None: none of them does.
+/// through the file's versions. The second: where they are in the text that it left. None: none of them does.
 fn made_lines<'a>(
     services: &Arc<Services>,
     path: &str,
     mut lines: Range<usize>,
     made: &'a [ChangesetRecord],
-) -> Result<Option<&'a ChangesetRecord>, String> {
+) -> Result<Option<(&'a ChangesetRecord, Range<usize>)>, String> {
     let services = &services;
     let mut versions = services.archive.versions(path).map_err(|e| e.to_string())?;
     versions.reverse();
@@ -199,13 +241,13 @@ fn made_lines<'a>(
     for version in versions {
         let before = services.archive.show(&version).map_err(|e| e.to_string())?;
         let change = FileChange::new(path, before.clone(), after, "", &[]);
-        if change.hunks.iter().any(|hunk| touches(&hunk.after, &lines)) {
+        if change.hunks.iter().any(|hunk| lines_touch(&hunk.after, &lines)) {
             let id = version.id.to_string();
             let overwrote = |record: &&ChangesetRecord| {
                 record.files.iter().any(|file| file.path == path && file.version.as_deref() == Some(&id))
             };
             if let Some(record) = made.iter().find(overwrote) {
-                return Ok(Some(record));
+                return Ok(Some((record, lines)));
             }
         }
         // Where the lines were before this change.
@@ -215,12 +257,4 @@ fn made_lines<'a>(
         after = before;
     }
     Ok(None)
-}
-
-/// Returns whether two ranges of lines have a line in common; an empty one is a place between two lines.
-fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
-    match a.is_empty() || b.is_empty() {
-        true => a.start <= b.end && b.start <= a.end,
-        false => a.start < b.end && b.start < a.end,
-    }
 }

@@ -5,6 +5,8 @@ mod notices;
 mod parts;
 mod unsent;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -258,6 +260,9 @@ pub struct EditRecord {
     /// True if it was written, at least in part, or changes nothing. None: as the whole result was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
+    /// The lines of the hunks it made, in the text of its file as it was written; none: not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<(usize, usize)>,
 }
 
 /// A file made known by a result.
@@ -331,8 +336,19 @@ impl ResultRecord {
     pub fn change(&self) -> Option<CallChange> {
         let changeset = self.changeset.clone()?;
         let written = self.edits.iter().filter(|edit| edit.ok.unwrap_or(self.ok));
-        let paths: Vec<String> = written.map(|edit| edit.path.clone()).collect();
-        (self.edits.is_empty() || !paths.is_empty()).then(|| CallChange::new(changeset, paths))
+        let paths: Vec<String> = written.clone().map(|edit| edit.path.clone()).collect();
+        let mut lines: BTreeMap<String, Vec<Range<usize>>> = BTreeMap::new();
+        for edit in written.filter(|edit| !edit.lines.is_empty()) {
+            let of_path = lines.entry(edit.path.clone()).or_default();
+            for own in edit.lines.iter().map(|(start, end)| *start..*end) {
+                // Edits side by side share a hunk.
+                if !of_path.contains(&own) {
+                    of_path.push(own);
+                }
+            }
+        }
+        let change = |changeset| CallChange { lines, ..CallChange::new(changeset, paths.clone()) };
+        (self.edits.is_empty() || !paths.is_empty()).then(|| change(changeset))
     }
 
     /// Returns the same, counted as an edit that was asked for.
@@ -484,6 +500,15 @@ mod tests {
         assert_eq!(edit(Some(true)).change().map(|change| change.paths), Some(vec!["a.rs".to_string()]));
         assert_eq!(edit(Some(false)).change(), None);
         assert_eq!(edit(None).change(), None, "as the whole result");
+        // Of a record without lines they are not known; edits side by side share a hunk.
+        let stored = |lines: &str| format!(r#"[{{"id":"","name":"","ok":true,"changeset":"one","edits":[{lines}]}}]"#);
+        let of =
+            |lines: &str| read_results(Some(&stored(lines))).expect("results")[0].change().expect("a change").lines;
+        let plain = r#"{"path":"a.rs","format":"edit","rung":"exact","ok":true}"#;
+        assert!(of(plain).is_empty());
+        let with = plain.replace('}', r#","lines":[[3,5],[9,9]]}"#);
+        let own = BTreeMap::from([("a.rs".to_string(), vec![3..5, 9..9])]);
+        assert_eq!(of(&format!("{with},{with},{plain}")), own);
         // A command lists no edits: all of its changeset is its own.
         let command = ResultRecord { changeset: Some("one".into()), ..ResultRecord::default() };
         assert_eq!(command.change().map(|change| change.paths), Some(Vec::new()));

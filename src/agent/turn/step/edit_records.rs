@@ -32,7 +32,39 @@ pub fn edit_record(
     let rung =
         result.rung().filter(|_| !is_there).map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
     let place = Some(edit.place(&result.path)).filter(|place| *place != result.path);
-    EditRecord { path: result.path.clone(), place, format: result.format.name().into(), rung, ok: Some(ok) }
+    let lines =
+        outcome_of_proposal.filter(|_| ok).and_then(|(proposal, outcome)| lines_written(result, proposal, outcome));
+    let (path, format, lines) = (result.path.clone(), result.format.name().into(), lines.unwrap_or_default());
+    EditRecord { path, place, format, rung, ok: Some(ok), lines }
+}
+
+/// Returns the lines of the accepted hunks in which an edit had a part, in the text as it was written. None: not known, as
+/// of what the person wrote themselves, what was merged when it was written, and what is no part of a file.
+fn lines_written(
+    result: &EditResult,
+    proposal: &Proposal,
+    outcome_of_proposal: &ProposalResult,
+) -> Option<Vec<(usize, usize)>> {
+    let Outcome::Applied { merged, .. } = &outcome_of_proposal.outcome else { return None };
+    let at = proposal.files.iter().position(|file| file.path == result.path)?;
+    let (file, decision) = (&proposal.files[at], outcome_of_proposal.decision.as_ref()?.files().get(at)?);
+    let is_merged = merged.iter().any(|merged| merged.path == file.path);
+    if is_merged || decision.edited.is_some() || file.hunks.iter().any(|hunk| hunk.kind != HunkKind::Lines) {
+        return None;
+    }
+    let (mut own, mut shift) = (Vec::new(), 0);
+    for (hunk, choice) in file.hunks.iter().zip(&decision.hunks) {
+        match choice {
+            // The hunks before it that were rejected have their lines of before.
+            Choice::Accept if hunk.edits.contains(&result.index) => {
+                let [start, end] = [hunk.after.start, hunk.after.end].map(|line| line.saturating_add_signed(shift));
+                own.push((start, end));
+            }
+            Choice::Accept => {}
+            Choice::Reject => shift += hunk.before.len() as isize - hunk.after.len() as isize,
+        }
+    }
+    Some(own)
 }
 
 /// Returns whether something of an edit was written.

@@ -745,6 +745,7 @@ fn a_fold_counts_what_was_undone_of_it() {
             changeset: changeset.to_string(),
             path: "a.rs".into(),
             undone: Undone { hunks: *hunks, of: 2 },
+            lines: Vec::new(),
         };
         s.tell(EventBody::Undone(all.iter().map(change).collect()));
         s.text()
@@ -769,7 +770,8 @@ fn a_call_that_was_written_in_part_is_named_until_it_is_undone() {
     s.add(Item::Call(Call { change, hunks, ..call("editFile", "a.rs", CallState::Done) }));
     assert_eq!(s.text().matches("a.rs").count(), 2, "{}", s.text());
     let undone = Undone { hunks: 1, of: 1 };
-    s.tell(EventBody::Undone(vec![UndoneChange { changeset: "one".into(), path: "a.rs".into(), undone }]));
+    let lines = Vec::new();
+    s.tell(EventBody::Undone(vec![UndoneChange { changeset: "one".into(), path: "a.rs".into(), undone, lines }]));
     let text = s.text();
     assert!(text.contains("undone") && text.matches("a.rs").count() == 1, "{text}");
 }

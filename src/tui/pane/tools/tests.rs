@@ -361,7 +361,8 @@ fn a_call_that_was_undone_says_so() {
     edit.change = Some(CallChange::new("one", vec!["src/cart.rs".into()]));
     add(&mut tools, vec![edit], NOW);
     let undone = |tools: &mut Tools, path: &str, hunks| {
-        let change = UndoneChange { changeset: "one".into(), path: path.into(), undone: Undone { hunks, of: 2 } };
+        let (undone, lines) = (Undone { hunks, of: 2 }, Vec::new());
+        let change = UndoneChange { changeset: "one".into(), path: path.into(), undone, lines };
         tools.apply(&EventBody::Undone(vec![change]), NOW);
         drawn(tools, 60, 4).text()
     };
