@@ -177,7 +177,8 @@ impl Supervisor {
         if opened.items.is_empty() {
             opened.context.status_data.show_rules(self.idle.context.status().rules);
         }
-        let standing = opened.why_other.take().into_iter().chain(std::mem::take(&mut self.standing)).collect();
+        let of_session = opened.why_other.take().into_iter().chain(opened.lost_variables.take());
+        let standing = of_session.chain(std::mem::take(&mut self.standing)).collect();
         let actor = ActorHandle::open(opened, standing);
         self.sessions.insert(id.clone(), actor);
         self.current = Some(id);

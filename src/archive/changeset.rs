@@ -14,6 +14,9 @@ const APPROVED: &str = "// approved by: ";
 const NOT_UNDONE: &str = "// not undone: ";
 const STRAND: &str = "// strand: ";
 const MODE: &str = "// mode: ";
+const SET_ID: &str = "// set-id: ";
+/// The set-user-ID and set-group-ID bits of a file, which no version holds.
+pub(super) const SET_ID_BITS: u32 = 0o6000;
 
 /// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +32,8 @@ pub(super) struct Changeset {
     pub ops: Vec<StoreOps>,
     /// The paths whose permission bits it changed: of them alone an undo brings the bits back.
     pub modes: Vec<String>,
+    /// The files to which it gave a bit of [`SET_ID_BITS`]: those before it had none to be left to them.
+    pub set_ids: Vec<String>,
 }
 
 /// The ops that a changeset issued to one Strand store.
@@ -60,8 +65,15 @@ impl NotUndone {
 
 /// Returns whether a change from one state to another is also one of its permission bits, of those that a version holds.
 pub(super) fn sets_mode(before: &State, after_mode: Option<u32>) -> bool {
-    let bits = if matches!(before, State::Folder { .. }) { 0o7777 } else { 0o1777 };
+    let bits = if matches!(before, State::Folder { .. }) { 0o7777 } else { !SET_ID_BITS & 0o7777 };
     before.mode().zip(after_mode).is_some_and(|(before, after)| (before ^ after) & bits != 0)
+        || adds_set_id(before, after_mode)
+}
+
+/// Returns whether a change gives a file a bit of [`SET_ID_BITS`].
+pub(super) fn adds_set_id(before: &State, after_mode: Option<u32>) -> bool {
+    let is_folder = matches!(before, State::Folder { .. });
+    !is_folder && before.mode().zip(after_mode).is_some_and(|(before, after)| after & !before & SET_ID_BITS != 0)
 }
 
 /// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
@@ -86,10 +98,12 @@ pub(super) fn write(changeset: &Changeset) -> String {
         text += &serde_json::json!([what, why]).to_string();
         text.push('\n');
     }
-    for path in &changeset.modes {
-        text += MODE;
-        text += &serde_json::Value::from(path.as_str()).to_string();
-        text.push('\n');
+    for (note, paths) in [(MODE, &changeset.modes), (SET_ID, &changeset.set_ids)] {
+        for path in paths {
+            text += note;
+            text += &serde_json::Value::from(path.as_str()).to_string();
+            text.push('\n');
+        }
     }
     if let Some(approved) = &changeset.approved {
         text += APPROVED;
@@ -113,7 +127,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
                 let ops = serde_json::from_str(ops).map_err(|_| format!("its line {line} names no ops"))?;
                 changeset.ops.push(ops);
             }
-            changeset.modes.extend(line.strip_prefix(MODE).and_then(|path| serde_json::from_str::<String>(path).ok()));
+            let path_of = |note: &str| serde_json::from_str::<String>(line.strip_prefix(note)?).ok();
+            changeset.modes.extend(path_of(MODE));
+            changeset.set_ids.extend(path_of(SET_ID));
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -178,7 +194,8 @@ mod tests {
         ) {
             let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
             let ops = names.iter().map(|n| StoreOps { store: n.clone(), definitions: names.clone(), ops: names.clone() });
-            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect(), modes: names.clone() };
+            let (modes, set_ids) = (names.clone(), names.iter().rev().cloned().collect());
+            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect(), modes, set_ids };
             prop_assert_eq!(read(write(&changeset).as_bytes()), Ok(changeset));
         }
     }

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::changeset::SET_ID_BITS;
 use super::{Archive, Id, Version};
 use crate::proposal::{LargeFile, State};
 use crate::workspace::Workspace;
@@ -21,6 +22,8 @@ struct ReadSoFar {
     left: Option<Vec<Id>>,
     /// The newest one that changed the mode of each path.
     newest: HashMap<String, Id>,
+    /// The newest one that gave each path a set-user-ID or set-group-ID bit.
+    newest_set_id: HashMap<String, Id>,
 }
 
 impl<'a> ModeChanges<'a> {
@@ -32,7 +35,10 @@ impl<'a> ModeChanges<'a> {
     /// Returns a version's state with the mode that it is restored with: where no changeset since the version has changed
     /// the mode or made the file anew, it is that of today, which the person may have set.
     pub(super) fn with_mode(&self, path: &str, version: Id, old: State, now: &State) -> State {
-        let old = with_set_id_bits(old, now);
+        let is_new = |now: u32| {
+            now & SET_ID_BITS != 0 && (self.added_set_id_since(path, version) || self.was_no_file_since(path, version))
+        };
+        let old = if now.mode().is_some_and(is_new) { old } else { with_set_id_bits(old, now) };
         let (then, today) = (old.mode(), now.mode());
         let is_kept = then != today
             && today.is_some()
@@ -44,19 +50,35 @@ impl<'a> ModeChanges<'a> {
 
     /// Returns whether a changeset newer than a version changed the mode of its path. One that cannot be read did not.
     fn set_mode_since(&self, path: &str, version: Id) -> bool {
+        self.read_since(version);
+        self.read.borrow().newest.get(path).is_some_and(|id| *id > version)
+    }
+
+    /// Returns whether a changeset newer than a version gave its path a set-user-ID or set-group-ID bit: that is none of
+    /// the file as it was.
+    fn added_set_id_since(&self, path: &str, version: Id) -> bool {
+        self.read_since(version);
+        self.read.borrow().newest_set_id.get(path).is_some_and(|id| *id > version)
+    }
+
+    /// Reads the changesets newer than a version that were not read yet.
+    fn read_since(&self, version: Id) {
         let mut read = self.read.borrow_mut();
-        let ReadSoFar { left, newest } = &mut *read;
+        let ReadSoFar { left, newest, newest_set_id } = &mut *read;
         let left = left.get_or_insert_with(|| {
             let mut ids = self.archive.list().unwrap_or_default();
             ids.reverse();
             ids
         });
         while let Some(id) = left.pop_if(|id| *id > version) {
-            for path in self.archive.read_changeset(id).map(|changeset| changeset.modes).unwrap_or_default() {
+            let changeset = self.archive.read_changeset(id).unwrap_or_default();
+            for path in changeset.modes {
                 newest.entry(path).or_insert(id);
             }
+            for path in changeset.set_ids {
+                newest_set_id.entry(path).or_insert(id);
+            }
         }
-        newest.get(path).is_some_and(|id| *id > version)
     }
 
     /// Returns whether a path was no file after a version: what is there now got its mode when it was made.
@@ -76,14 +98,14 @@ impl<'a> ModeChanges<'a> {
 }
 
 /// Returns a version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has
-/// none.
+/// none, and a file that had them before keeps them.
 fn with_set_id_bits(old: State, now: &State) -> State {
     match (old, now) {
         (State::File { bytes, mode: Some(old) }, State::File { mode: Some(now), .. }) => {
-            State::File { bytes, mode: Some(old | now & 0o6000) }
+            State::File { bytes, mode: Some(old | now & SET_ID_BITS) }
         }
         (State::Large(old), now) => {
-            let set_id_bits = now.mode().unwrap_or(0) & 0o6000;
+            let set_id_bits = now.mode().unwrap_or(0) & SET_ID_BITS;
             State::Large(Box::new(LargeFile { mode: old.mode.map(|mode| mode | set_id_bits), ..*old }))
         }
         (old, _) => old,

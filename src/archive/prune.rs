@@ -306,6 +306,7 @@ impl Archive {
             } else {
                 let mut changeset = self.read_changeset(*id)?;
                 changeset.modes.retain(|path| stay.contains(path));
+                changeset.set_ids.retain(|path| stay.contains(path));
                 self.write_changeset(*id, &Changeset { paths: stay.clone(), ..changeset })?;
             }
         }

@@ -58,6 +58,8 @@ pub struct CommandChange {
     pub by_another: bool,
     /// Its permission bits are others now.
     sets_mode: bool,
+    /// A set-user-ID or set-group-ID bit among them is new.
+    adds_set_id: bool,
 }
 
 /// The changes of a command, and the paths that could not be compared.
@@ -163,6 +165,7 @@ impl Archive {
                 counts: count_changed(&before, &after),
                 by_another: again[place].is_some() && by_other.is_none(),
                 sets_mode: changeset::sets_mode(&before, after.mode()),
+                adds_set_id: changeset::adds_set_id(&before, after.mode()),
                 entry: entry.clone(),
                 place,
             });
@@ -218,12 +221,15 @@ impl Archive {
         };
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
         let named = self.name_states(&archive, (staging.folder(), sealing.in_use), changes, versions)?;
-        let set = changes.iter().filter(|change| change.sets_mode);
+        let paths_that = |is_so: fn(&&CommandChange) -> bool| {
+            changes.iter().filter(is_so).map(|change| change.entry.path.clone()).collect()
+        };
         let text = changeset::write(&Changeset {
             paths: named.files.iter().map(|file| file.path.clone()).collect(),
             approved: sealing.approved.map(str::to_string),
             not_undone: sealing.not_undone.to_vec(),
-            modes: set.map(|change| change.entry.path.clone()).collect(),
+            modes: paths_that(|change| change.sets_mode),
+            set_ids: paths_that(|change| change.adds_set_id),
             ..Changeset::default()
         });
         // It is flushed with the states, and gets its name after them.

@@ -765,6 +765,33 @@ fn a_merged_undo_brings_back_a_mode_that_its_changeset_set() {
 }
 
 #[test]
+fn a_set_id_bit_that_a_change_gave_goes_with_it_and_one_from_before_stays() {
+    use super::staging::{CommandInfo, JournalLine, StagedKind};
+    let w = World::new();
+    let command = |before: u32, after: u32| {
+        let mut staging = w.archive.stage(&CommandInfo::default()).expect("staged");
+        let (copy, name) = staging.new_name();
+        fs::write(&copy, "x").expect("written");
+        let (path, kind, inode) = ("a".to_string(), StagedKind::File, JournalLine::COPY);
+        let line = JournalLine { path, kind, mode: before, staged: Some(name), inode, kept: 0, again: false };
+        staging.add(&line).expect("added");
+        w.write("a", "x");
+        fs::set_permissions(w.dir.path().join("a"), fs::Permissions::from_mode(after)).expect("set");
+        let changes = w.archive.compare(&w.workspace, &staging).expect("compared").changes;
+        let order = super::SealOrder::default();
+        w.archive.seal(&mut w.archive.lock().expect("locked"), &mut staging, &changes, order).expect("sealed").0
+    };
+    let state = |mode| State::file(&b"x"[..]).with_mode(Some(mode));
+    for (before, after, back) in [(0o644, 0o4755, 0o644), (0o644, 0o2644, 0o644), (0o4755, 0o4711, 0o4755)] {
+        let id = command(before, after);
+        let version = w.archive.version_in("a", id).expect("read").expect("there").id;
+        let modes = ModeChanges::new(&w.archive);
+        let old = state(before & 0o1777);
+        assert_eq!(modes.with_mode("a", version, old, &state(after)).mode(), Some(back), "{before:o} {after:o}");
+    }
+}
+
+#[test]
 fn the_changesets_that_set_modes_are_read_once_for_all_files() {
     let w = World::new();
     let state = |mode| State::file(&b"x"[..]).with_mode(Some(mode));

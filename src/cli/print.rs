@@ -10,6 +10,7 @@ use crate::protocol::{Attached, Call, CallState};
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
 use crate::text::size;
+use crate::text::width::shortened;
 
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
@@ -82,6 +83,9 @@ pub fn attached(a: &Attached) -> String {
     format!("attached {}{range}, {size}", a.path)
 }
 
+/// Columns of a call's main argument in its line.
+const MAIN: usize = 200;
+
 /// Returns a finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
     let (glyph, code) = match call.state {
@@ -91,7 +95,7 @@ pub fn call_line(call: &Call, colour: bool) -> String {
         _ => ("✗", RED),
     };
     let glyph = if colour && !code.is_empty() { format!("{code}{glyph}{RESET}") } else { glyph.to_string() };
-    let mut line = format!("{glyph} {} {}", clean_line(&call.name), clean_line(&call.main));
+    let mut line = format!("{glyph} {} {}", clean_line(&call.name), shortened(&clean_line(&call.main), MAIN));
     if let Some(counts) = call.counts {
         line.push_str(&format!("  +{} −{}", counts.added, counts.removed));
     }
@@ -107,6 +111,15 @@ pub fn call_line(call: &Call, colour: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_argument_of_a_call_is_shortened() {
+        let verb = crate::protocol::Verb { short: "run".into(), doing: "".into(), done: "".into(), one: "".into() };
+        let mut call = Call::new("runCommand", verb, CallState::Refused);
+        call.main = format!("\"echo {}\"", "x".repeat(70_000));
+        let line = call_line(&call, false);
+        assert!(line.starts_with("⊘ runCommand \"echo xxx") && line.chars().count() < 300, "{}", line.len());
+    }
 
     #[test]
     fn a_cause_is_reported_once() {

@@ -237,6 +237,7 @@ impl Config {
             );
             doubts.push(("theme", why));
         }
+        doubts.extend(self.shell.doubt_of_bash().map(|why| ("shell.bash", why)));
         doubts
     }
 

@@ -90,7 +90,27 @@ pub struct ShellConfig {
     pub check: Option<String>,
 }
 
+/// The names of programs that run the text of a command as `sh` does.
+const SHELLS: &[&str] = &["bash", "sh", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "yash"];
+
 impl ShellConfig {
+    /// Returns why the configured shell may run no command; none: nothing is known against it.
+    pub(super) fn doubt_of_bash(&self) -> Option<String> {
+        let shell = self.bash.as_ref()?;
+        if !shell.is_file() {
+            return Some(format!("shell.bash: {} is no program: no command will run", shell.display()));
+        }
+        let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_known = SHELLS.contains(&name) || name.starts_with("bash");
+        let known = SHELLS.join(", ");
+        (!is_known).then(|| {
+            format!(
+                "shell.bash: {} is not known to run the text of sh ({known} are): commands may fail",
+                shell.display()
+            )
+        })
+    }
+
     pub(super) fn read(value: Option<&Value>) -> Self {
         let Some(keys) = value.and_then(Value::as_object) else { return ShellConfig::default() };
         let number = |name: &str| keys.get(name).and_then(Value::as_u64);

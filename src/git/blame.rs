@@ -10,6 +10,9 @@ use super::{Error, Repository};
 /// Characters of a commit's name.
 const SHORT: usize = 8;
 
+/// The words of git for a file that is in no commit, or a repository that has none.
+const NOT_COMMITTED: &[&str] = &["no such path", "no such ref: HEAD"];
+
 /// A commit that a line came with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LineCommit {
@@ -25,15 +28,18 @@ pub struct LineCommit {
 
 impl Repository {
     /// Returns the commit of each line of the file at an absolute path, as it lies on disk; none: the line is in no
-    /// commit yet. Of a long file the last lines may be missing.
+    /// commit yet. Of a long file the last lines may be missing, and all are of a file that the last commit does not have.
     ///
     /// # Errors
-    /// When the file is outside the repository, or git fails, does not know it, or takes longer.
+    /// When the file is outside the repository, or git fails, or takes longer.
     pub fn blame(&self, path: &Path, limit: Duration) -> Result<Vec<Option<Arc<LineCommit>>>, Error> {
         let outside = || Error::Failed(format!("{} lies outside the repository", path.display()));
         let path = self.inside(path).ok_or_else(outside)?;
-        let told = self.read(&["blame", "--porcelain", "--no-textconv", "--no-ext-diff", "--", &path], limit)?;
-        Ok(lines_of(&told))
+        let told = self.read(&["blame", "--porcelain", "--no-textconv", "--no-ext-diff", "--", &path], limit);
+        match told {
+            Err(Error::Failed(why)) if NOT_COMMITTED.iter().any(|words| why.contains(words)) => Ok(Vec::new()),
+            told => Ok(lines_of(&told?)),
+        }
     }
 }
 

@@ -127,6 +127,8 @@ messages! {
     takes_no_tools(model, format): "{model} takes no tools: it writes edits and calls as text, format {format}", "{model}はツールを受け付けません。編集と呼び出しをテキストで書きます（形式: {format}）";
     newest_in_use(name): "the newest session is in use by another nebula: {name}", "最新のセッションは別のnebulaで使用中です: {name}";
     continues_before(name): "This one goes on in its place: {name}.", "代わりにこのセッションを続けます: {name}。";
+    variables_gone(names): "the variables that commands left are not set any more: {names}", "コマンドが残した変数はもう設定されていません: {names}";
+    values_not_stored: "Their values may be secrets and are not stored.", "値は秘密の可能性があるため保存されません。";
     none_to_continue: "there is no session to continue here", "ここには続けるセッションがありません";
     all_in_use: "every session here is in use by another nebula", "ここのセッションはすべて別のnebulaで使用中です";
     new_session_begins: "A new one begins.", "新しいセッションを始めます。";

@@ -170,11 +170,14 @@ pub fn find_shell(variables: &[(String, String)], configured: Option<&Path>) -> 
         return Err(format!("shell.bash: {} is no program", file.display()));
     }
     let bash = configured.map(Path::to_path_buf).or_else(|| find("bash"));
-    match (bash, find("sh")) {
-        (Some(bash), _) => Ok((bash, vec!["--noprofile".into(), "--norc".into(), "-c".into()])),
-        (None, Some(sh)) => Ok((sh, vec!["-c".into()])),
-        (None, None) => Err("no bash and no sh on the PATH".into()),
-    }
+    let shell = bash.or_else(|| find("sh")).ok_or("no bash and no sh on the PATH")?;
+    // Other shells know no such options, and read no file for `-c` either.
+    let options: &[&str] = if is_bash(&shell) { &["--noprofile", "--norc", "-c"] } else { &["-c"] };
+    Ok((shell, options.iter().map(ToString::to_string).collect()))
+}
+
+fn is_bash(shell: &Path) -> bool {
+    shell.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("bash"))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -202,6 +205,27 @@ mod tests {
         for name in ["KEY", "KEYS", "A_KEY_B", "PATH", "XAWS_A", "SSH_AUTH_SOCKET", "TOKEN", ""] {
             assert!(!looks_secret(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_shell_gets_the_options_that_it_knows() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for name in ["bash", "sh", "dash"] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, "").expect("written");
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("set");
+        }
+        let path = [("PATH".to_string(), dir.path().display().to_string())];
+        let of = |configured: Option<&str>| {
+            let configured = configured.map(|name| dir.path().join(name));
+            let (shell, options) = find_shell(&path, configured.as_deref()).expect("a shell");
+            (shell.file_name().and_then(|name| name.to_str()).expect("a name").to_string(), options.join(" "))
+        };
+        assert_eq!(of(None), ("bash".into(), "--noprofile --norc -c".into()));
+        assert_eq!(of(Some("dash")), ("dash".into(), "-c".into()));
+        assert_eq!(of(Some("sh")), ("sh".into(), "-c".into()));
+        std::fs::remove_file(dir.path().join("bash")).expect("removed");
+        assert_eq!(of(None), ("sh".into(), "-c".into()));
     }
 
     #[test]

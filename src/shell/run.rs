@@ -251,6 +251,15 @@ impl RunningCommand {
         self.wait(Some(Instant::now() + PATIENCE), |progress| switched(progress) || progress.is_over())
             && switched(&self.progress())
     }
+
+    /// Notes folders that can be rebuilt and that a look at the disk has found gone.
+    pub fn note_gone<'a>(&self, folders: impl Iterator<Item = &'a String>) {
+        let mut progress = self.progress();
+        for folder in folders {
+            progress.summary.derived.entry(folder.clone()).or_insert(1);
+            progress.summary.derived_gone.insert(folder.clone());
+        }
+    }
 }
 
 impl Shared {

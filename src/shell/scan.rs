@@ -4,7 +4,7 @@
 //! What other programs change meanwhile is in it, and a change within one tick of the clock that leaves size and times
 //! as they were is not seen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -123,6 +123,17 @@ pub struct Scan {
     entries: BTreeMap<String, Entry>,
     /// Paths that are not archived, each with why.
     pub left_out: Vec<(String, String)>,
+    /// Folders that can be rebuilt, in which nothing is looked at. One that another process resumes names none.
+    derived: BTreeSet<String>,
+}
+
+/// The result of one look at the disk.
+#[derive(Default)]
+struct ScannedTree {
+    /// Every kept path, by its path.
+    entries: BTreeMap<String, Entry>,
+    left_out: Vec<(String, String)>,
+    derived: BTreeSet<String>,
 }
 
 impl Scan {
@@ -164,7 +175,7 @@ impl Scan {
         let shadow = archive.make_own(SHADOW)?.path().to_path_buf();
         let index = shadow.join(INDEX);
         let (known, is_unread) = read(&index).map_or_else(|_| Default::default(), |known| (known, false));
-        let (mut entries, mut left_out) = look(places, outside, most)?;
+        let ScannedTree { mut entries, mut left_out, derived } = look(places, outside, most)?;
         let (mut copied, mut changed) = (0, is_unread || known.len() != entries.len());
         let mut unread = Vec::new();
         for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
@@ -190,7 +201,7 @@ impl Scan {
             write(&index, &entries).map_err(at(&index))?;
         }
         fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
-        Ok(Scan { shadow, entries, left_out })
+        Ok(Scan { shadow, entries, left_out, derived })
     }
 
     /// Resumes the scan of a command whose process has ended.
@@ -201,7 +212,7 @@ impl Scan {
         let entries = read(&staging.folder().join(BEFORE))?;
         let shadow = archive.open_own(SHADOW).map_err(io::Error::other)?;
         let shadow = shadow.ok_or_else(|| io::Error::other("the folder of copies is gone"))?;
-        Ok(Scan { shadow: shadow.path().to_path_buf(), entries, left_out: Vec::new() })
+        Ok(Scan { shadow: shadow.path().to_path_buf(), entries, left_out: Vec::new(), derived: BTreeSet::new() })
     }
 
     /// Returns the folders below the root that hold the archive of another nebula: nothing of them could be brought back.
@@ -218,7 +229,7 @@ impl Scan {
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let name = |folder: &Path| format!("{}/", places.name(folder));
         let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
-        let (now, _) = look(places, &looked, MOST_FILES)?;
+        let now = look(places, &looked, MOST_FILES)?.entries;
         let looked: Vec<String> = looked.into_iter().map(name).collect();
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
@@ -266,6 +277,15 @@ impl Scan {
         Ok(())
     }
 
+    /// Returns the folders that can be rebuilt and are gone as a whole by now.
+    pub fn derived_gone(&self, root: &Path) -> impl Iterator<Item = &String> {
+        let is_there = |folder: &str| {
+            let at = root.join(name::name_of(folder.trim_end_matches('/').as_ref()));
+            fs::symlink_metadata(at).is_ok_and(|meta| meta.is_dir())
+        };
+        self.derived.iter().filter(move |folder| !is_there(folder))
+    }
+
     fn is_left_out(&self, path: &str) -> bool {
         // What lies in a folder that could not be looked into may have been there before.
         let below =
@@ -274,14 +294,10 @@ impl Scan {
     }
 }
 
-/// Returns every kept path in the workspace and in these folders outside, by its path.
-fn look(
-    places: &PathClasses,
-    outside: &[&Path],
-    most: usize,
-) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
-    let (mut left_out, mut kept) = (Vec::new(), 0);
-    let (mut found, mut folders) = outermost(places, outside);
+/// Looks at every path in the workspace and in these folders outside.
+fn look(places: &PathClasses, outside: &[&Path], most: usize) -> Result<ScannedTree, ScanError> {
+    let (entries, mut folders) = outermost(places, outside);
+    let (mut found, mut kept) = (ScannedTree { entries, ..ScannedTree::default() }, 0);
     while let Some(folder) = folders.pop() {
         let listed = open(places, &folder).and_then(|folder| folder.names().map(|names| (folder, names)));
         let (opened, names) = match listed {
@@ -289,7 +305,7 @@ fn look(
             // It went meanwhile, or may not be read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                left_out.push((places.name(&folder), error.to_string()));
+                found.left_out.push((places.name(&folder), error.to_string()));
                 continue;
             }
         };
@@ -304,20 +320,24 @@ fn look(
             let object = match places.of_looked_at(&full, is_folder) {
                 class if places.is_private(&full) || is_own(&class) => {
                     let why = if is_own(&class) { OWN } else { "private" };
-                    left_out.push((path, why.into()));
+                    found.left_out.push((path, why.into()));
                     continue;
                 }
                 PathClass::Kept => false,
                 // As with the guard, what a repository only ever gains is kept where it goes all the same.
                 PathClass::Derived(folder) if holds_objects(&folder) => true,
+                PathClass::Derived(folder) if is_folder => {
+                    found.derived.insert(folder);
+                    continue;
+                }
                 _ => continue,
             };
             if is_git_lock || places.is_base(&full) {
                 continue;
             }
             match Entry::new(path.clone(), &stat) {
-                Some(entry) => drop(found.insert(entry.path.clone(), Entry { object, ..entry })),
-                None => left_out.push((path, "special file".into())),
+                Some(entry) => drop(found.entries.insert(entry.path.clone(), Entry { object, ..entry })),
+                None => found.left_out.push((path, "special file".into())),
             }
             if is_folder {
                 folders.push(full);
@@ -328,7 +348,7 @@ fn look(
             }
         }
     }
-    Ok((found, left_out))
+    Ok(found)
 }
 
 /// Returns the folders that are looked through, the root's under the name of its own, and their entries.
@@ -572,6 +592,31 @@ mod tests {
         assert_eq!(kept, expected);
         let changes = archive.compare(&workspace, &staging).expect("compared");
         assert_eq!((changes.changes.len(), changes.unread), (3, Vec::new()));
+    }
+
+    #[test]
+    fn a_folder_that_can_be_rebuilt_is_named_once_it_is_gone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        for folder in ["target/debug", "pkg/node_modules/x/node_modules", "tagged"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        for (file, text) in [("Cargo.toml", ""), ("pkg/package.json", ""), ("tagged/CACHEDIR.TAG", ""), ("a", "before")]
+        {
+            fs::write(root.join(file), text).expect("written");
+        }
+        fs::write(root.join(".gitignore"), "target\nnode_modules\ntagged\n").expect("written");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = archive(&root);
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        let mut staging = archive.stage(&Default::default()).expect("staged");
+        let scan = Scan::before(&places, &archive, &staging).expect("scanned");
+        assert_eq!(scan.derived_gone(&root).count(), 0);
+        fs::remove_dir_all(root.join("target")).and_then(|()| fs::remove_dir_all(root.join("pkg"))).expect("gone");
+        // Its proof is gone, and it is there.
+        fs::remove_file(root.join("tagged/CACHEDIR.TAG")).expect("gone");
+        scan.after(&places, &mut staging).expect("scanned");
+        assert_eq!(scan.derived_gone(&root).collect::<Vec<_>>(), ["pkg/node_modules/", "target/"]);
     }
 
     #[test]

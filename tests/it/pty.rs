@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -179,11 +179,9 @@ fn kill(id: Option<u32>, signal: Signal) {
     kill_process(id, signal).expect("sent");
 }
 
-/// The beginning of an id that is told stays good when later sessions begin: they share nothing as long with it.
-#[test]
-fn a_conversation_line_by_line_says_how_it_is_resumed() {
-    let home = tempfile::tempdir().expect("a folder");
-    let recording = home.path().join("recording.jsonl");
+/// Writes a recording of a model that says hello, and returns its path.
+fn hello(folder: &Path) -> PathBuf {
+    let recording = folder.join("recording.jsonl");
     let lines = [
         "{\"recording\":1}",
         "{\"step\":1}",
@@ -191,6 +189,14 @@ fn a_conversation_line_by_line_says_how_it_is_resumed() {
         "{\"ms\":0,\"delta\":{\"end\":\"stop\"}}",
     ];
     std::fs::write(&recording, lines.join("\n")).expect("written");
+    recording
+}
+
+/// The beginning of an id that is told stays good when later sessions begin: they share nothing as long with it.
+#[test]
+fn a_conversation_line_by_line_says_how_it_is_resumed() {
+    let home = tempfile::tempdir().expect("a folder");
+    let recording = hello(home.path());
     let args = ["chat", "--replay", recording.to_str().expect("text")];
     let mut terminal = Terminal::start_in(env!("CARGO_BIN_EXE_nebula"), &args, home.path());
     terminal.keys("hi\n");
@@ -207,14 +213,7 @@ fn a_conversation_line_by_line_says_how_it_is_resumed() {
 #[test]
 fn a_session_that_memory_cannot_take_is_kept_beside_it() {
     let home = tempfile::tempdir().expect("a folder");
-    let recording = home.path().join("recording.jsonl");
-    let lines = [
-        "{\"recording\":1}",
-        "{\"step\":1}",
-        "{\"ms\":0,\"delta\":{\"text\":\"Hello.\"}}",
-        "{\"ms\":0,\"delta\":{\"end\":\"stop\"}}",
-    ];
-    std::fs::write(&recording, lines.join("\n")).expect("written");
+    let recording = hello(home.path());
     let nebula = env!("CARGO_BIN_EXE_nebula");
     let mut list = std::process::Command::new(nebula);
     list.args(["sessions", "list"]).current_dir(home.path()).env_clear().env("HOME", home.path());

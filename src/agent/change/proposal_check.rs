@@ -83,7 +83,8 @@ pub async fn until_decided(
                 test = test(context, proposal.id, &files, &running) => test,
             };
             let failed = test.state == TestState::Failed;
-            let (line, failures) = (test.line.clone(), test.failures.join("\n"));
+            // In passing there is room for the first alone; the model gets all of them.
+            let (line, first) = (test.line.clone(), test.failures.first().cloned().unwrap_or_default());
             tested = Some(Tested { files, test: test.clone() });
             context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
             if !failed {
@@ -93,7 +94,7 @@ pub async fn until_decided(
                 && context.policy.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK
             {
                 // The proposal goes, and with it what is shown of its test.
-                context.say(Level::Info, line, failures).await;
+                context.say(Level::Info, line, first).await;
                 return with_report(proposal, None, tested);
             }
         }

@@ -9,9 +9,11 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use crate::messages::records::show;
 use crate::proposal::ProposalId;
 use crate::protocol::{
-    Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent, QuestionId,
-    SessionId, TurnEnd, TurnId,
+    Call, Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent,
+    QuestionId, SessionId, TurnEnd, TurnId,
 };
+use crate::shell::output::mask::{Masker, masked};
+use crate::tools::RUN_COMMAND;
 
 /// Sends events in order, each with the session it belongs to; waits while the front end is behind. A closed channel
 /// is no error: the supervisor sees the closed command channel and ends.
@@ -23,6 +25,8 @@ pub struct Events {
     turn: Arc<AtomicU64>,
     step: Arc<AtomicU32>,
     status_due: Arc<Notify>,
+    /// Values that no text of a command shows, each behind its name.
+    secrets: Arc<[(String, String)]>,
 }
 
 impl Events {
@@ -35,7 +39,19 @@ impl Events {
             turn: Arc::default(),
             step: Arc::default(),
             status_due: Arc::default(),
+            secrets: Arc::default(),
         }
+    }
+
+    /// Returns a sender that masks these values (name, value), the longest first, in the calls of commands.
+    pub fn with_secrets(self, secrets: &[(String, String)]) -> Self {
+        Events { secrets: secrets.into(), ..self }
+    }
+
+    /// Returns what masks the arguments of a call of this tool as they arrive.
+    pub fn masker(&self, tool: &str) -> Masker {
+        let secrets: &[(String, String)] = if tool == RUN_COMMAND { &self.secrets } else { &[] };
+        Masker::new(secrets.to_vec())
     }
 
     /// Returns a sender over the same channel for the events of one session. Names are unique across sessions.
@@ -47,6 +63,7 @@ impl Events {
             turn: Arc::default(),
             step: Arc::default(),
             status_due: Arc::default(),
+            secrets: Arc::clone(&self.secrets),
         }
     }
 
@@ -75,7 +92,20 @@ impl Events {
     }
 
     fn event(&self, body: EventBody) -> Event {
-        Event { session: self.session.clone(), body: localised(body) }
+        let mut body = localised(body);
+        if !self.secrets.is_empty() {
+            calls_of(&mut body).for_each(|call| self.mask(call));
+        }
+        Event { session: self.session.clone(), body }
+    }
+
+    /// Masks the text of a command in its call.
+    fn mask(&self, call: &mut Call) {
+        if call.name == RUN_COMMAND {
+            for text in [&mut call.main, &mut call.arguments] {
+                *text = masked(&self.secrets, std::mem::take(text));
+            }
+        }
     }
 
     /// Adds an entry to the conversation.
@@ -155,6 +185,22 @@ impl Events {
     fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// Returns the calls that an event shows.
+fn calls_of(event: &mut EventBody) -> impl Iterator<Item = &mut Call> {
+    let (one, recalled, listed) = match event {
+        EventBody::Added(_, item) | EventBody::Changed(_, item) => (Some(item), None, None),
+        EventBody::Recalled(items) => (None, Some(items), None),
+        EventBody::Answer(_, Listing::Preview(preview)) => (None, None, Some(&mut preview.items)),
+        _ => (None, None, None),
+    };
+    let recalled = recalled.into_iter().flatten().map(|(_, item)| item);
+    let items = one.into_iter().chain(recalled).chain(listed.into_iter().flatten());
+    items.filter_map(|item| match item {
+        Item::Call(call) => Some(call),
+        _ => None,
+    })
 }
 
 /// Returns the event in the words of the person: what the model and memory are told is English, and meant for the model.

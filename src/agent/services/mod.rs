@@ -177,8 +177,10 @@ impl Services {
         (reports, news): (mpsc::UnboundedSender<ServiceReport>, ChangesetNews),
     ) -> Self {
         let (_, wrong_rules) = command_rules(&config);
+        let shell = Arc::new(shell(&config, &workspace, &archive));
+        let events = events.with_secrets(shell.environment.secrets());
         Services {
-            shell: Arc::new(shell(&config, &workspace, &archive)),
+            shell,
             models: Arc::new(ModelAccess::new(config.model.clone())),
             config: Arc::new(ConfigFiles::new(config)),
             workspace,

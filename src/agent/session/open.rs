@@ -27,6 +27,8 @@ pub struct OpenedSession {
     pub unsent: Option<Unsent>,
     /// Tells why it is another session than the one that was meant.
     pub why_other: Option<Notice>,
+    /// Tells that variables which its commands left are not set any more.
+    pub lost_variables: Option<Notice>,
 }
 
 /// Opens the session that is asked for, beginning with these settings. `taken` are the sessions that this process has
@@ -72,7 +74,9 @@ pub fn open(
     }
     keep_choice(&context, &record);
     lock(&context.notes).extend(notes);
-    context.commands.resume();
+    let lost = context.commands.resume().join(", ");
+    let lost_variables =
+        (!lost.is_empty()).then(|| Notice::new(Level::Info, say::variables_gone(&lost), say::values_not_stored()));
     context.status_data.show_totals(&record.totals);
     if let Some((estimate, window)) = session.sent.size {
         match &session.sent.parts {
@@ -80,7 +84,7 @@ pub fn open(
             None => context.status_data.show_whole(session.sent.counted.unwrap_or(estimate), window),
         }
     }
-    Ok(OpenedSession { context: Arc::new(context), session, items, unsent, why_other })
+    Ok(OpenedSession { context: Arc::new(context), session, items, unsent, why_other, lost_variables })
 }
 
 /// Returns a session's title and the beginning of its id.
@@ -238,5 +242,6 @@ fn begin(services: &Arc<Services>, mut settings: Settings, why_other: Option<Not
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
     let session = Conversation::new(id, services.tools(), services.memory.clone());
-    OpenedSession { context: Arc::new(context), session, items: Vec::new(), unsent: None, why_other }
+    let context = Arc::new(context);
+    OpenedSession { context, session, items: Vec::new(), unsent: None, why_other, lost_variables: None }
 }

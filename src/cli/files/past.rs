@@ -311,6 +311,8 @@ impl ArchiveCommands<'_> {
         let is_changed = commits.len() > lines.len();
         if is_changed {
             self.complain("the file was changed meanwhile: the commits of its lines are left out")?;
+        } else if args.git && commits.is_empty() && last > 0 {
+            self.complain("the last commit does not have this file: git tells none of its lines")?;
         } else if args.git && commits.len() < last {
             self.complain(
                 "git tells no commits of the last lines: its answer is too long, or the file was changed meanwhile",

@@ -150,6 +150,7 @@ impl ShellCommand {
         let Some(open) = staging else { return Ok(()) };
         if let Some(scan) = scan.as_ref() {
             scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
+            self.running.note_gone(scan.derived_gone(shell.workspace.root()));
         }
         if self.running.progress().is_over() {
             older.extend(staging.take());

@@ -17,9 +17,10 @@ fn first_words(text: &str) -> impl Iterator<Item = char> + '_ {
 
 impl Commands {
     /// Takes up a session that an earlier nebula left: the next command begins in the folder that the last one left, and
-    /// what the model does not know yet is told with the next message.
-    pub fn resume(&self) {
-        let Some(logs) = self.logs() else { return };
+    /// what the model does not know yet is told with the next message. Returns the names of the variables that were left
+    /// and are not set any more.
+    pub fn resume(&self) -> Vec<String> {
+        let Some(logs) = self.logs() else { return Vec::new() };
         let records = record::of_session(&logs);
         let mut news: Vec<String> = Vec::new();
         for (record, log) in &records {
@@ -37,17 +38,20 @@ impl Commands {
             let _ = told.write(log);
         }
         let mut state = self.state();
+        let mut lost = Vec::new();
         let last = records.iter().rev().find_map(|(record, _)| Some((record.next_folder.clone()?, &record.variables)));
         if let Some((folder, variables)) = last {
             if folder.starts_with(self.shell.workspace.root()) && folder.is_dir() {
                 state.folder = folder;
             }
-            let names = variables.join(", ");
+            lost.clone_from(variables);
+            let names = lost.join(", ");
             news.extend((!names.is_empty()).then(|| {
                 format!("This session was resumed: the variables that commands left ({names}) are not set any more.")
             }));
         }
         state.news = news;
+        lost
     }
 
     /// Takes what the model is told of the commands that an earlier nebula ran.
@@ -87,7 +91,7 @@ mod tests {
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
         let own = Some(dir.path().join("own"));
         let commands = Commands::new(Arc::new(Shell { own, ..Shell::for_archive(&workspace, &archive) }), "s");
-        commands.resume();
+        assert_eq!(commands.resume(), Vec::<String>::new());
         assert_eq!((commands.take_news(), commands.ids()), (Vec::new(), Vec::new()));
         let (logs, folder) = (commands.logs().expect("a folder"), workspace.root().join("sub"));
         fs::create_dir_all(&logs).and_then(|()| fs::create_dir(&folder)).expect("made");
@@ -108,7 +112,7 @@ mod tests {
         // The model's, and the person's own.
         write(of("c3", true));
         write(of("c10", false));
-        commands.resume();
+        assert_eq!(commands.resume(), ["A"]);
         let news = commands.take_news();
         assert_eq!(news[..2], ["c2 is over: exit 1 (sleep 9)", "c3 is over: ended with nebula (sleep 9)"]);
         assert!(news.len() == 3 && news[2].contains("(A)"), "{news:?}");

@@ -11,7 +11,7 @@ pub fn masked(secrets: &[(String, String)], mut text: String) -> String {
 }
 
 /// Masks bytes as they come. The beginning of a secret waits until it is known whether it is one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Masker {
     secrets: Vec<(String, String)>,
     held: Vec<u8>,

@@ -7,6 +7,7 @@ use crate::protocol::{
     QuestionId, RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
+use crate::text::sentence::in_one_line;
 use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
 use crate::tui::pane::line::{SHORTEST_TITLE, note_room};
@@ -181,7 +182,7 @@ impl App {
                 return;
             }
         }
-        self.say = Some(words);
+        self.say = Some(if words.contains('\n') { in_one_line(&words) } else { words });
     }
 
     /// Returns whether words have room whole in the input line; others go to the chat, where they break.

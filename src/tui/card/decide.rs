@@ -37,8 +37,20 @@ fn choices(card: &CommandCard) -> Vec<CardChoice> {
     all.into_iter().filter(|(action, ..)| state.offers(card, *action)).collect()
 }
 
-/// Returns the number of rows of the choices with their line and the empty row below.
-pub fn rows(card: &CommandCard, width: u16) -> u16 {
+/// Returns the number of rows of the choices with their line, on a screen of this size. Where one each would take more than
+/// half of it they stand close, and the card has the other rows.
+pub fn rows(card: &CommandCard, state: &CardState, (width, height): (u16, u16), ctx: &Ctx<'_>) -> u16 {
+    let listed = listed_rows(card, width);
+    // A rule that is being made needs them.
+    if listed <= height / 2 || state.rule.is_some() {
+        return listed;
+    }
+    let close = places(&choices(card), width, ctx).last().map_or(0, |last| last.bottom());
+    listed.min(close + 1)
+}
+
+/// Returns the number of rows of the choices where each has its own, with their line and the empty row below.
+fn listed_rows(card: &CommandCard, width: u16) -> u16 {
     let count = choices(card).len();
     let rows = if width >= TWO { count.div_ceil(2) } else { count };
     u16::try_from(rows + 2).unwrap_or(u16::MAX)
@@ -61,7 +73,7 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         let waits = |choice: &&mut CardChoice| !state.offers(card, choice.0);
         all.iter_mut().filter(waits).for_each(|choice| choice.2 = say::after_rows());
     }
-    if area.height < rows(card, area.width) {
+    if area.height < listed_rows(card, area.width) {
         all.retain(|choice| state.offers(card, choice.0));
         return draw_close(&all, Rect { height: area.height.saturating_sub(1), ..inside }, buf, ctx);
     }
@@ -103,13 +115,9 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
 /// Draws the choices one behind the other, where not each has a row: a key that decides is named.
 fn draw_close(all: &[CardChoice], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let (text, bold) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD));
-    let (mut x, mut y) = (area.x + 1, area.y);
-    for (action, name, _) in all {
+    for ((action, name, _), place) in all.iter().zip(places(all, area.width, ctx)) {
         let key = ctx.key(Context::Card, *action).unwrap_or_default();
-        let width = (wrap::cells(&key) + 1 + wrap::cells(name)) as u16;
-        if x > area.x + 1 && x + width >= area.right() {
-            (x, y) = (area.x + 1, y + 1);
-        }
+        let Rect { x, y, width, .. } = Rect { x: area.x + place.x, y: area.y + place.y, ..place };
         if y >= area.bottom() {
             return;
         }
@@ -121,8 +129,23 @@ fn draw_close(all: &[CardChoice], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         if is_default && ctx.focus {
             paint::tint(buf, Rect { x, y, width, height: 1 }, ctx.theme);
         }
-        x += width + 3;
     }
+}
+
+/// Returns the places of choices that stand one behind the other in `width` columns.
+fn places(all: &[CardChoice], width: u16, ctx: &Ctx<'_>) -> Vec<Rect> {
+    let (mut x, mut y) = (1, 0);
+    let place = |(action, name, _): &CardChoice| {
+        let key = ctx.key(Context::Card, *action).unwrap_or_default();
+        let cells = (wrap::cells(&key) + 1 + wrap::cells(name)) as u16;
+        if x > 1 && x + cells >= width {
+            (x, y) = (1, y + 1);
+        }
+        let place = Rect { x, y, width: cells, height: 1 };
+        x += cells + 3;
+        place
+    };
+    all.iter().map(place).collect()
 }
 
 /// Returns a line with more words behind it.

@@ -33,6 +33,10 @@ const KEY: usize = 4;
 /// this size.
 pub fn rows(app: &App, (width, height): (u16, u16)) -> u16 {
     let Some(asking) = app.open_question() else { return 0 };
+    // A command has the room alone.
+    if let Some(card) = &asking.question.card {
+        return decide::rows(card, &asking.card, (width, height), &app.ctx(false));
+    }
     let first = rows_of(asking, width);
     let totals = others(app).scan(first, |total, (_, asking)| {
         *total = total.saturating_add(rows_of(asking, width));
@@ -49,9 +53,6 @@ fn others(app: &App) -> impl Iterator<Item = (usize, &Asking)> {
 
 /// Returns the number of rows of a question with its line and the empty row below.
 fn rows_of(asking: &Asking, width: u16) -> u16 {
-    if let Some(card) = &asking.question.card {
-        return decide::rows(card, width);
-    }
     let width = usize::from(width.saturating_sub(2));
     let rows = text(asking, width).len() + rows_of_choices(&choices(asking, width));
     u16::try_from(1 + rows + 1).unwrap_or(u16::MAX)

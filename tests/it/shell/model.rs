@@ -241,6 +241,13 @@ async fn a_resumed_session_knows_the_commands_of_the_one_before() {
     ];
     let mut live = start(&world, vec![calls(&asked), say("done")]);
     live.open(SessionChoice::Continue);
+    let notice = live.until(|event| match event {
+        EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("not set any more") => {
+            Some(notice.title.clone())
+        }
+        _ => None,
+    });
+    assert!(notice.await.ends_with(": MARK"));
     live.submit("what runs?");
     assert_eq!(live.end().await, TurnEnd::Done);
     let results = last_results(&live);
@@ -479,6 +486,57 @@ fn texts(printed: &[CommandEvent]) -> (String, String) {
         all.1.push_str(text);
     }
     all
+}
+
+#[tokio::test]
+async fn no_event_of_a_command_shows_a_secret_of_its_text() {
+    if !works() {
+        return;
+    }
+    let secret = "tok-ABCDEFGH12345";
+    for approval in ["all", "none"] {
+        let world = world().approve(approval).variable("MY_TOKEN", secret);
+        let command = json!({"command": format!("echo {secret} > a.txt; cat a.txt")});
+        let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+        live.submit("go");
+        let mut seen = String::new();
+        let ended = live.until(|event| {
+            seen += &format!("{event:?}\n");
+            matches!(event, EventBody::TurnEnded(..)).then_some(())
+        });
+        ended.await;
+        assert!(seen.contains("echo [MY_TOKEN] > a.txt") && !seen.contains(secret), "{seen}");
+        // It was run as it is.
+        let expected = if approval == "all" { format!("{secret}\n") } else { "one\n".into() };
+        assert_eq!(world.read("a.txt"), expected);
+        live.close().await;
+        let (mut live, mut seen) = (start(&world, Vec::new()), String::new());
+        live.open(SessionChoice::Continue);
+        let recalled = live.until(|event| {
+            seen += &format!("{event:?}\n");
+            matches!(event, EventBody::Recalled(..)).then_some(())
+        });
+        recalled.await;
+        assert!(seen.contains("[MY_TOKEN]") && !seen.contains(secret), "{seen}");
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_card_shows_no_secret_of_its_text() {
+    let secret = "tok-ABCDEFGH12345";
+    let world = world().variable("MY_TOKEN", secret);
+    let command = json!({"command": format!("rm a.txt; echo {secret}")});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    let card = question.card.clone().expect("a card");
+    let shown = format!("{}{}{:?}", question.text, card.text, card.parts);
+    assert!(shown.contains("echo [MY_TOKEN]") && !shown.contains(secret), "{shown}");
+    assert!(card.source.contains(secret), "the person edits what runs");
+    live.send(question.answer(nebula::protocol::Reply::Choice(1)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
 }
 
 #[tokio::test]

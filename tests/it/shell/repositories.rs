@@ -105,6 +105,70 @@ fn a_scan_keeps_the_objects_of_a_repository() {
 }
 
 #[test]
+fn a_scan_names_a_folder_that_can_be_rebuilt_and_is_gone() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    sh(&tree, "echo '{}' > package.json; echo node_modules >> .gitignore; mkdir -p node_modules/x; echo f > f1");
+    let gone = "derived: node_modules/ removed";
+    let ran = run(&tree, &["--keeper", "scan"], "rm -rf node_modules; rm f1");
+    assert!(both(&ran).contains(gone), "{}", both(&ran));
+    let undone = both(&tree.nebula(&["undo", "--yes"]));
+    assert!(undone.contains("not undone") && undone.contains("node_modules/") && undone.contains("f1"), "{undone}");
+    // Where nothing else changed too.
+    sh(&tree, "mkdir -p node_modules/x");
+    let ran = run(&tree, &["--keeper", "scan"], "rm -rf node_modules");
+    assert!(both(&ran).contains(gone), "{}", both(&ran));
+    let ran = run(&tree, &["--keeper", "scan"], "true");
+    assert!(!both(&ran).contains("derived"), "{}", both(&ran));
+}
+
+#[test]
+fn an_undo_of_a_scan_takes_back_a_set_id_bit() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let file = tree.root().join("f1");
+    let mode = || std::fs::metadata(&file).expect("there").permissions().mode() & 0o7777;
+    sh(&tree, "echo f > f1; chmod 644 f1");
+    for bits in ["4755", "4644"] {
+        let ran = run(&tree, &["--keeper", "scan"], &format!("chmod {bits} f1"));
+        assert_eq!(format!("{:o}", mode()), bits, "{}", both(&ran));
+        let undone = both(&tree.nebula(&["undo", "--yes"]));
+        assert_eq!(mode(), 0o644, "{undone}");
+    }
+}
+
+#[test]
+fn lines_of_a_file_that_git_does_not_have_are_blamed_without_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    run(&tree, &[], "echo mine > un");
+    let blamed = tree.nebula(&["blame", "un", "--git"]);
+    assert!(blamed.status.success() && text(&blamed.stdout).contains("mine"), "{}", both(&blamed));
+    assert!(text(&blamed.stderr).contains("the last commit does not have this file"), "{}", both(&blamed));
+}
+
+#[test]
+fn a_shell_that_is_no_bash_runs_commands() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let set = tree.nebula(&["config", "set", "shell.bash", "/bin/sh"]);
+    assert!(set.status.success() && !text(&set.stderr).contains("may fail"), "{}", both(&set));
+    let ran = run(&tree, &[], "echo is $((1 + 1)) > two");
+    assert_eq!(std::fs::read_to_string(tree.root().join("two")).ok().as_deref(), Some("is 2\n"), "{}", both(&ran));
+    let set = tree.nebula(&["config", "set", "shell.bash", "/bin/cat"]);
+    assert!(set.status.success() && text(&set.stderr).contains("commands may fail"), "{}", both(&set));
+}
+
+#[test]
 fn a_submodule_can_be_worked_in() {
     if !works() {
         return;

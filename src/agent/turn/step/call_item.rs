@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::agent::services::events::Events;
 use crate::agent::session::records::CallDisplayRecord;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
+use crate::shell::output::mask::Masker;
 use crate::text::sentence::{first_sentence, in_one_line};
 use crate::tools::ToolOutput;
 
@@ -18,14 +19,25 @@ pub struct CallItem {
     /// The call as the entry shows it.
     pub call: Call,
     began: Option<Instant>,
+    masker: Masker,
 }
 
 impl CallItem {
     /// Creates a new entry.
     pub async fn add(events: &Events, call: Call) -> Self {
         let call = Call { step: events.step(), ..call };
+        let masker = events.masker(&call.name);
         let id = events.add(Item::Call(call.clone())).await;
-        CallItem { id, call, began: None }
+        CallItem { id, call, began: None, masker }
+    }
+
+    /// Adds a piece of its arguments as they arrive.
+    pub async fn grow(&mut self, events: &Events, piece: &str) {
+        self.call.arguments.push_str(piece);
+        let shown = String::from_utf8_lossy(&self.masker.take(piece.as_bytes())).into_owned();
+        if !shown.is_empty() {
+            events.send(EventBody::Grew(self.id, shown)).await;
+        }
     }
 
     /// Moves on to another state.

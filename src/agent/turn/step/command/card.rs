@@ -15,7 +15,7 @@ use crate::messages::{agent as say, card as words, verbs};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
 use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
-use crate::shell::{Grant, Keeper};
+use crate::shell::{Environment, Grant, Keeper};
 use crate::text::clean::{clean, numbered};
 use crate::text::size;
 use crate::tools::CommandCall;
@@ -39,12 +39,26 @@ pub async fn ask(
     let root = judged.around.root.clone();
     let not_in_git = tokio::task::spawn_blocking(move || not_in_git(&root, &paths)).await.unwrap_or_default();
     let card = card(context.settings().approval, call, judged, not_in_git);
+    let card = masked(card, &context.services.shell.environment);
     let text = question(&card);
     let choices = run_or_not();
     let id = context.events.question();
     item.set(&context.events, CallState::Asking).await;
     let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)), hold: None };
     context.approvals.ask_command(question, stop).await
+}
+
+/// Masks the values of secrets in what a card shows. The text that would be run, and edited, stays as it is.
+fn masked(card: CommandCard, environment: &Environment) -> CommandCard {
+    let masked = |text: String| environment.masked(&text);
+    let parts = card.parts.into_iter().map(|part| CardPart { text: masked(part.text), ..part }).collect();
+    CommandCard {
+        text: masked(card.text),
+        why: card.why.map(masked),
+        parts,
+        asks: card.asks.into_iter().map(masked).collect(),
+        ..card
+    }
 }
 
 /// Returns what the person is asked where there is no card: in a line, or a small window.

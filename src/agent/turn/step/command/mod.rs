@@ -70,10 +70,10 @@ pub async fn run(
         edited |= allowed.edited;
         let Some(purpose) = allowed.preview else { break allowed };
         let request = request(&call, &allowed);
-        let began = began(&call, &allowed);
+        let began = began(context, &call, &allowed);
         match preview::run(context, item, request, (call.limit, began), info.clone(), purpose, stop).await {
             Ok(mut finished) => {
-                note_edit(&mut finished, edited, &call);
+                note_edit(&mut finished, edited);
                 return CommandResult::Done(Box::new(finished));
             }
             // Mounting it showed that there is none: it is decided anew, knowing that.
@@ -86,14 +86,14 @@ pub async fn run(
         Ok(command) => command,
         Err(result) => {
             if matches!(result, CommandResult::Refused(_)) {
-                let began = CommandBegan { decision: "refused", ..began(&call, &allowed) };
+                let began = CommandBegan { decision: "refused", ..began(context, &call, &allowed) };
                 context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
             }
             return result;
         }
     };
     let (id, entry) = (Some(command.id.clone()), Some(item.id));
-    let began = CommandBegan { id, entry, ..began(&call, &allowed) };
+    let began = CommandBegan { id, entry, ..began(context, &call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let halt = stop.child_token();
@@ -104,7 +104,7 @@ pub async fn run(
     // One that was released is answered at once.
     let stopped = follow(&context.events, item, (&command, &holds), call.limit, &halt).await;
     let mut finished = command::finish(context, command, stopped).await;
-    note_edit(&mut finished, edited, &call);
+    note_edit(&mut finished, edited);
     CommandResult::Done(Box::new(finished))
 }
 
@@ -123,7 +123,7 @@ async fn begin(
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => why,
         begun => return begun.map_err(failed),
     };
-    let text = say::run_all_the_same(&why, &card::shortened(&request.text));
+    let text = say::run_all_the_same(&why, &card::shortened(&masked(context, &request.text)));
     item.set(&context.events, CallState::Asking).await;
     let reply = context.approvals.permission(text.clone(), run_or_not(), stop).await;
     let reply = reply.ok_or(CommandResult::Interrupted)?;
@@ -138,10 +138,10 @@ async fn begin(
 }
 
 /// Returns what is told of a command that is about to start.
-fn began(call: &CommandCall, allowed: &Allowed) -> CommandBegan {
+fn began(context: &SessionContext, call: &CommandCall, allowed: &Allowed) -> CommandBegan {
     CommandBegan {
         id: None,
-        text: call.text.clone(),
+        text: masked(context, &call.text),
         class: allowed.class.word(),
         grant: allowed.grant.word(),
         keeper: allowed.keeper.word(),
@@ -160,7 +160,7 @@ async fn refused<T>(
 ) -> Result<T, CommandResult> {
     let began = CommandBegan {
         id: None,
-        text: call.text.clone(),
+        text: masked(context, &call.text),
         class: judged.found.class.word(),
         grant: judged.judgement.grant.word(),
         keeper: judged.keeper.word(),
@@ -173,10 +173,15 @@ async fn refused<T>(
 }
 
 /// Tells the model the text that was run, where the person changed it.
-fn note_edit(finished: &mut Finished, edited: bool, call: &CommandCall) {
+fn note_edit(finished: &mut Finished, edited: bool) {
     if edited {
-        finished.report.notes.push(format!("the person changed the command to: {}", call.text));
+        finished.report.notes.push(format!("the person changed the command to: {}", finished.command));
     }
+}
+
+/// Returns the text of a command as it is shown and kept: without the values of secrets.
+fn masked(context: &SessionContext, text: &str) -> String {
+    context.services.shell.environment.masked(text)
 }
 
 fn request(call: &CommandCall, allowed: &Allowed) -> CommandRequest {
@@ -210,7 +215,8 @@ async fn judge_text(
     call: &CommandCall,
 ) -> Result<JudgedCommand, CommandResult> {
     shell::check_text(&call.text).map_err(CommandResult::Failed)?;
-    item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
+    item.call.preview =
+        masked(context, &call.text).lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
     let judged = judge_command(context, call).await;
     judged.ok_or_else(|| CommandResult::Failed("the command could not be judged: nothing was run".into()))
 }
@@ -361,8 +367,10 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             item.call.main = say::in_folder(&folder, &item.call.main);
         }
         let (grant, keeper) = (Grant::Workspace.word(), command.keeper.word());
-        let (id, text, entry) = (Some(command.id.clone()), call.text.clone(), Some(item.id));
-        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed", by_person: true, entry };
+        let text = command.text().to_string();
+        let (id, entry) = (Some(command.id.clone()), Some(item.id));
+        let (decision, by_person) = ("allowed", true);
+        let began = CommandBegan { id, text: text.clone(), class, grant, keeper, decision, by_person, entry };
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
         // The person stops it by its id; no turn does.
@@ -379,9 +387,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
         item.call.took = finished.took;
         show_end(&mut item.call, &finished.output);
         item.set(&context.events, CallState::Done).await;
-        *lock(&context.own_output) = Some((call.text.clone(), result.clone()));
+        *lock(&context.own_output) = Some((text.clone(), result.clone()));
         if told {
-            send_along(&context, &call.text, &result).await;
+            send_along(&context, &text, &result).await;
         }
     });
 }

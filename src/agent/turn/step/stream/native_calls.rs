@@ -41,10 +41,7 @@ impl StepReader<'_> {
             self.calls.push(Some(item));
         }
         let Some(item) = &mut self.calls[at] else { return };
-        item.call.arguments.push_str(&arguments);
-        if !arguments.is_empty() {
-            self.step.events.send(EventBody::Grew(item.id, arguments)).await;
-        }
+        item.grow(self.step.events, &arguments).await;
     }
 
     /// Moves native calls whose arguments are whole from streaming to waiting, in order, and begins those that only

@@ -8,7 +8,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, Piece};
-use crate::protocol::{CallState, EventBody};
+use crate::protocol::CallState;
 use crate::provider::ToolCall;
 
 impl StepReader<'_> {
@@ -64,8 +64,7 @@ impl StepReader<'_> {
             }
             Piece::CallGrew { id, text } => {
                 if let Some((_, item)) = self.written.iter_mut().find(|(e, _)| *e == id) {
-                    item.call.arguments.push_str(&text);
-                    self.step.events.send(EventBody::Grew(item.id, text)).await;
+                    item.grow(self.step.events, &text).await;
                 }
             }
             Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
