@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::disk::private_folder;
+use crate::disk::{is_program, private_folder};
 use crate::proposal::MergeProgram;
 
 /// The name of the program.
@@ -92,10 +91,6 @@ impl MergeProgram for Mergiraf {
     }
 }
 
-fn is_program(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
 /// The program while it runs. If it does not end by itself, it is gone, with what it started in its process group, when this
 /// is dropped.
 struct RunningMerge {
@@ -160,6 +155,7 @@ mod tests {
     use super::*;
     use crate::proposal::{MergeRung, Merger, State, merge};
     use std::io::ErrorKind;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
 
     const TEXTS: [&str; 3] = ["fn a(x: u8) {}\n", "fn a(x: u8, y: u8) {}\n", "pub fn a(x: u8) {}\n"];

@@ -3,15 +3,17 @@
 //! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
 //! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
 
+mod chains;
 mod change;
 
 use std::collections::{HashMap, HashSet};
 
-pub use change::{ReviewChanges, changes, left_by_undo, meet, undo, whole_folders};
+pub use change::{ReviewChanges, changes, left_by_undo, undo, whole_folders};
 
+use self::chains::{EntryChains, is_as_before};
 use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, ReviewDecision, StatesAround};
+use crate::memory::{self, ChangesetListing, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, is_in_repository};
 
 /// A change that waits.
@@ -64,7 +66,8 @@ pub struct ReviewQueue {
 }
 
 /// Returns the changes that wait. One whose files are all back to their states before waits no more, nor does one that was
-/// undone, whatever changed its files afterwards, until that undo is undone.
+/// undone, whatever changed its files afterwards, until that undo is undone. Those that brought a file back to what it was
+/// before the first of them leave together.
 ///
 /// # Errors
 /// When archive or memory cannot be read.
@@ -74,7 +77,8 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let restores = stores.memory.restored_states(&project)?;
     let mut queue = ReviewQueue::default();
     let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
-    for id in ids.iter().copied() {
+    let mut chains = EntryChains::new(stores, &modes);
+    for id in ids.iter().rev().copied() {
         let name = id.to_string();
         let record = known.find(&name);
         let approved = match record {
@@ -93,44 +97,42 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         if decision.is_some_and(|(decision, _)| *decision == ReviewDecision::Keep) {
             continue;
         }
-        let mut files: Vec<ReviewFile> = known
-            .files(&name)
-            .map(|file| ReviewFile { path: file.path.into(), lines: file.added.zip(file.removed) })
-            .collect();
-        if files.is_empty() {
-            match stores.archive.paths(id) {
-                Ok(paths) => files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None })),
-                Err(error) => queue.unreadable.push(error),
-            }
-        }
+        let files = files_of(id, &known, &mut queue.unreadable, stores);
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let restored = decision.map(|(_, at)| ids.iter().find(|other| restored_by(**other, (id, *at), &paths, stores)));
         let by = restored.flatten();
         let since = restored_since(&name, by.map(Id::to_string).as_deref(), &restores, stores)?;
         // Where the restore was undone, it waits again.
         let again = |by: &Id| since.values().any(|back| !back) || is_undone(*by, &paths, &restores, (stores, &modes));
-        if restored.is_some_and(|by| !by.is_some_and(again))
-            || paths.iter().all(|path| since.get(path) == Some(&true) || is_back(path, id, (stores, &modes)))
-        {
-            continue;
-        }
+        let is_restored = restored.is_some_and(|by| !by.is_some_and(again));
+        chains.add(id, &paths, |path| is_restored || since.get(path) == Some(&true))?;
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
         let turn = cause.session.zip(cause.turn);
         queue.entries.push(ReviewEntry { id, kind: cause.kind, title: cause.title, turn, approved, files });
     }
-    queue.entries.sort_by_key(|entry| entry.id);
+    let mut waits = chains.waits().into_iter();
+    queue.entries.retain(|_| waits.next().unwrap_or(false));
     Ok(queue)
 }
 
-/// Returns whether a path is as it was before a changeset. What cannot be compared is not.
-fn is_back(path: &str, id: Id, (stores, modes): (Stores<'_>, &ModeChanges<'_>)) -> bool {
-    let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
-    let size = stores.workspace.stamp(path).map(|stamp| stamp.size());
-    // Most have another size, and are not read.
-    if !version.absent && !version.folder && size.is_some_and(|size| size != version.size()) {
-        return false;
+/// Returns the files of a changeset, as memory knows them, else the archive.
+fn files_of(
+    id: Id,
+    known: &ChangesetListing,
+    unreadable: &mut Vec<archive::Error>,
+    stores: Stores<'_>,
+) -> Vec<ReviewFile> {
+    let mut files: Vec<ReviewFile> = known
+        .files(&id.to_string())
+        .map(|file| ReviewFile { path: file.path.into(), lines: file.added.zip(file.removed) })
+        .collect();
+    if files.is_empty() {
+        match stores.archive.paths(id) {
+            Ok(paths) => files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None })),
+            Err(error) => unreadable.push(error),
+        }
     }
-    modes.is_as_before(stores.workspace, id, path)
+    files
 }
 
 /// Returns the paths of an entry that a restore has brought back since, each with whether it stayed so: false where that
@@ -198,7 +200,7 @@ fn is_undone(by: Id, paths: &[&str], restores: &[StatesAround], looked: (Stores<
     };
     let mut restores = restores.iter().filter(|restore| paths.contains(restore.path.as_str()));
     let is_clear = restores.clone().any(|restore| restore.changeset == by_name && is_of_bytes(restore));
-    !is_clear && restores.any(|restore| restore.changeset > by_name && is_back(&restore.path, by, looked))
+    !is_clear && restores.any(|restore| restore.changeset > by_name && is_as_before(&restore.path, by, looked))
 }
 
 /// Returns what an entry changed in the repository, as one unit in words; none: nothing.

@@ -68,7 +68,10 @@ const text = fs.readFileSync(path, 'utf8'), found = [];
 const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
 const bytes = at => Buffer.byteLength(text.slice(0, at));
 (function walk(node) {
-  if (node.name && node.name.getText) found.push({Name: node.name.getText(), Start: bytes(node.getFullStart()), End: bytes(node.end)});
+  const named = ts.isConstructorDeclaration(node) ? 'constructor' : node.name && node.name.getText && node.name.getText();
+  // The comment before a statement of variables is none of the variable's own node.
+  const whole = ts.isVariableDeclaration(node) && ts.isVariableStatement(node.parent.parent) ? node.parent.parent : node;
+  if (named) found.push({Name: named, Start: bytes(whole.getFullStart()), End: bytes(node.end)});
   ts.forEachChild(node, walk);
 })(file);
 console.log(JSON.stringify(found));

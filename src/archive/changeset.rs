@@ -32,7 +32,7 @@ pub(super) struct Changeset {
     pub ops: Vec<StoreOps>,
     /// The paths whose permission bits it changed: of them alone an undo brings the bits back.
     pub modes: Vec<String>,
-    /// The files to which it gave a bit of [`SET_ID_BITS`]: those before it had none to be left to them.
+    /// The files to which it gave a bit of [`SET_ID_BITS`]: an undo leaves them none, not even one that they had before.
     pub set_ids: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::changeset::{self, Changeset};
+use super::changeset::{self, Changeset, SET_ID_BITS};
 use super::restore::state_sha;
 use super::shared::{KeptAtOnce, SealIds};
 use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
@@ -368,11 +368,13 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
     }
 }
 
-/// Returns the bit of a file's mode that no version holds, so that nothing runs as its owner or group, where the file
-/// does not have it now either.
+/// Returns the bit of a file's mode that no version holds, so that nothing runs as its owner or group, where an undo does
+/// not leave it: the file does not have it now either, or got another one, which the undo takes away with those before.
 fn lost_bit(entry: &JournalLine, after: &State) -> Option<&'static str> {
+    let (had, has) = (entry.mode & SET_ID_BITS, after.mode().unwrap_or_default() & SET_ID_BITS);
     let lost = match entry.kind {
-        StagedKind::File => entry.mode & !after.mode().unwrap_or_default() & 0o6000,
+        StagedKind::File if has & !had != 0 => had,
+        StagedKind::File => had & !has,
         _ => 0,
     };
     match lost {
@@ -489,6 +491,19 @@ fn named_when_whole(archive: &Folder, version: &Path, write: impl FnOnce(&str) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bit_is_lost_that_is_gone_or_goes_with_one_that_was_added() {
+        let lost = |before: u32, after: u32| {
+            let (path, kind) = ("a".to_string(), StagedKind::File);
+            let entry = JournalLine { path, kind, mode: before, staged: None, inode: (0, 0), kept: 0, again: false };
+            lost_bit(&entry, &State::file(&b"x"[..]).with_mode(Some(after)))
+        };
+        let (user, group) = (Some("set-user-ID"), Some("set-group-ID"));
+        assert_eq!([lost(0o4755, 0o755), lost(0o4755, 0o6755), lost(0o4755, 0o2755)], [user; 3]);
+        assert_eq!([lost(0o6755, 0o4755), lost(0o2755, 0o6755)], [group; 2]);
+        assert_eq!([lost(0o4755, 0o4711), lost(0o755, 0o4755), lost(0o6755, 0o6711)], [None; 3]);
+    }
 
     #[test]
     fn a_staged_file_with_another_name_keeps_its_mode() {

@@ -53,7 +53,7 @@ pub struct CommandInfo {
     pub session: Option<String>,
     /// The message that asked for it, as memory counts them.
     pub message: Option<i64>,
-    /// The message that began the turn.
+    /// The message that began the turn, by its id in the file of memory where it is stored there.
     pub turn: Option<i64>,
     /// The tool call's id.
     pub call: Option<String>,
@@ -149,6 +149,8 @@ pub struct CommandStaging {
     names: u64,
     /// The changesets that were made of these states, and of those before them: they are no one else's work.
     made: Vec<Id>,
+    /// The changesets that the journal announces and that never come: they failed, or are pruned.
+    never_made: HashSet<Id>,
 }
 
 impl CommandStaging {
@@ -169,7 +171,8 @@ impl CommandStaging {
         let journal = open.open_to_append(JOURNAL)?;
         let (names, length) = (greatest_staged(&open)?, journal.metadata()?.len());
         let folder = folder.to_path_buf();
-        Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, length, names, made: Vec::new() })
+        let (made, never_made) = (Vec::new(), HashSet::new());
+        Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, length, names, made, never_made })
     }
 
     /// Marks it as in the hands of this process, until that ends.

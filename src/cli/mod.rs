@@ -22,6 +22,7 @@ mod shell;
 #[cfg(feature = "strand")]
 mod strand;
 mod task;
+mod unsaved;
 
 use std::io::{self, Read};
 
@@ -34,13 +35,12 @@ pub use parse::parse;
 pub use print::{USAGE, UsageError, report};
 #[cfg(feature = "strand")]
 pub use strand::strand;
+pub use unsaved::complain_of_unsaved;
 
 use out::Out;
 
 use crate::agent;
 use crate::memory;
-use crate::messages::app as say;
-use crate::messages::records::localized;
 use crate::protocol::SessionChoice;
 use crate::provider::Recorder;
 use settings::KeyFaults;
@@ -151,7 +151,6 @@ pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
     let session = context.session().unwrap_or(SessionChoice::New);
     let first = Some(prompt.trim().to_string()).filter(|text| !text.is_empty());
     let (code, session, end) = context.block_on(async { chat::run(agent::spawn(parts), session, first).await })?;
-    complain_of_unsaved(&end);
     if let Some(id) = session.filter(|id| out::at_terminal() && end.has_stored(id)) {
         say_resume(context, &id);
     }
@@ -162,20 +161,6 @@ pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
 pub fn say_resume(context: &Context, id: &str) {
     // The terminal may be gone.
     let _ = out::say(format_args!("resume with: nebula --resume {}", context.short_session(id)));
-}
-
-/// Says which sessions could not be stored, and where else they are kept.
-pub fn complain_of_unsaved(end: &agent::AgentEnd) {
-    if !end.in_time {
-        out::complain(say::end_unknown());
-    }
-    for agent::UnsavedSession { id, why, kept } in &end.unsaved {
-        let why = localized(why);
-        match kept {
-            Ok(path) => out::complain(say::end_kept_as(id, &why, &path.display())),
-            Err(_) => out::complain(say::end_not_saved(id, &why)),
-        }
-    }
 }
 
 fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {

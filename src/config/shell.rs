@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::layers::{bytes, text, texts};
+use crate::disk::is_program;
 
 /// The key that only the person's own file may set.
 const OWN: &str = "sandbox";
@@ -91,13 +92,13 @@ pub struct ShellConfig {
 }
 
 /// The names of programs that run the text of a command as `sh` does.
-const SHELLS: &[&str] = &["bash", "sh", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "yash"];
+const SHELLS: &[&str] = &["bash", "sh", "dash", "ash", "ksh", "ksh93", "mksh", "yash"];
 
 impl ShellConfig {
     /// Returns why the configured shell may run no command; none: nothing is known against it.
     pub(super) fn doubt_of_bash(&self) -> Option<String> {
         let shell = self.bash.as_ref()?;
-        if !shell.is_file() {
+        if !is_program(shell) {
             return Some(format!("shell.bash: {} is no program: no command will run", shell.display()));
         }
         let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -208,5 +209,20 @@ mod tests {
         assert_eq!(folder("~/x", Some(Path::new("/h")), root), Path::new("/h/x"));
         assert_eq!(folder("x", None, root), Path::new("/w/x"));
         assert_eq!(folder("/x", None, root), Path::new("/x"));
+    }
+
+    #[test]
+    fn a_shell_that_cannot_be_run_or_is_no_sh_is_doubted() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        let doubt = |name: &str, mode| {
+            let bash = dir.path().join(name);
+            std::fs::write(&bash, "").expect("written");
+            std::fs::set_permissions(&bash, std::fs::Permissions::from_mode(mode)).expect("set");
+            ShellConfig { bash: Some(bash), ..ShellConfig::default() }.doubt_of_bash()
+        };
+        assert_eq!(doubt("dash", 0o755), None);
+        assert!(doubt("dash", 0o644).is_some_and(|why| why.contains("no command will run")));
+        assert!(doubt("zsh", 0o755).is_some_and(|why| why.contains("commands may fail")));
     }
 }

@@ -252,6 +252,11 @@ pub fn words_at(path: &Path, error: &io::Error) -> String {
     if words.starts_with(&path) { words } else { format!("{path}: {words}") }
 }
 
+/// Returns whether a path is a file that may be executed.
+pub fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 /// Returns the folder a path lies in.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {

@@ -94,7 +94,7 @@ impl SealParts {
         stores: Stores<'_>,
     ) -> Vec<memory::Error> {
         let staging = &mut self.shared.others[sealed.owner];
-        let Ok(info) = staging.info() else { return Vec::new() };
+        let Ok(info) = staging.info().map(|info| part::recorded(info, stores.memory)) else { return Vec::new() };
         let mut unrecorded = Vec::new();
         let sealing = SealOrder { ids: Some(ids), in_use: true, ..SealOrder::default() };
         if sealed.by_another {
@@ -313,6 +313,13 @@ mod tests {
         let failing = w.archive.clone().with_probe(Arc::new(fails));
         seal(&mut busy, &named("busy"), &[], w.stores_with(&failing)).expect_err("it fails");
         assert_eq!(idle.sealed_by_another(&w.archive).expect("read"), [""; 0]);
+        // That one never comes: whoever holds the lock is not waited for again.
+        let mut other = CommandStaging::open(idle.folder()).expect("opened");
+        other.note(crate::archive::Id::MIN, Vec::new(), SealKind::Earlier).expect("noted");
+        let (held, begun) = (w.archive.lock().expect("locked"), std::time::Instant::now());
+        assert_eq!(idle.sealed_by_another(&w.archive).expect("read"), [""; 0]);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "it waits");
+        drop((held, other));
         // Between the announcement and the changeset it is waited for.
         let (archive, keeper) = (w.archive.clone(), Mutex::new(Some(idle)));
         let (looking, looks) = std::sync::mpsc::channel();

@@ -9,7 +9,7 @@ use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{self, CommandChanges, Id, NotUndone, SealOrder};
 use crate::memory;
 
-pub use super::part::cause;
+pub use super::part::{cause, recorded};
 
 /// A command's changes, archived.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use super::{Stores, record};
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{self, CommandChange, Id, Lock, SealOrder};
-use crate::memory::{self, ChangesetCause, WriteIntent};
+use crate::memory::{self, ChangesetCause, Memory, WriteIntent};
 
 /// The words of a command that are its changeset's title.
 const TITLE: usize = 80;
@@ -56,6 +56,14 @@ fn write_intent(change: &CommandChange) -> WriteIntent {
         added: Some(change.counts.added as u64),
         removed: Some(change.counts.removed as u64),
     }
+}
+
+/// Returns a command as its staging folder records it, without a turn that is none of its session's here: the process
+/// that noted it may have counted messages that it never stored, or those of another memory.
+pub fn recorded(info: CommandInfo, memory: &Memory) -> CommandInfo {
+    let turn = info.session.as_deref().zip(info.turn);
+    let known = turn.is_some_and(|(session, turn)| memory.has_message(session, turn).unwrap_or_default());
+    CommandInfo { turn: info.turn.filter(|_| known), ..info }
 }
 
 /// Returns the cause of a command's changeset.

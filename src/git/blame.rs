@@ -28,7 +28,7 @@ pub struct LineCommit {
 
 impl Repository {
     /// Returns the commit of each line of the file at an absolute path, as it lies on disk; none: the line is in no
-    /// commit yet. Of a long file the last lines may be missing, and all are of a file that the last commit does not have.
+    /// commit yet. Of a long file the last lines may be missing, and all are of a file that no last commit has.
     ///
     /// # Errors
     /// When the file is outside the repository, or git fails, or takes longer.

@@ -27,7 +27,7 @@ impl Memory {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut last = IoError::from(ErrorKind::AlreadyExists);
-        for path in (1..MOST).map(path_of) {
+        for path in (1..=MOST).map(path_of) {
             let written = options.open(&path).and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
                 file.sync_all()

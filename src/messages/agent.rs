@@ -216,7 +216,6 @@ messages! {
     in_background: "runs in the background", "バックグラウンドで実行";
     limit(seconds): "limit {seconds} s", "制限{seconds}秒";
     more_lines(n): "  … {n} more lines: the whole text is in the tools pane", "  … あと{n}行。全文はツールペインにあります";
-    run_all_the_same(why, text): "{why}.\n\nRun it all the same?\n\n{text}", "{why}。\n\nそれでも実行しますか？\n\n{text}";
     yes: "yes", "はい";
     this_file_once(size): "this file, once; {size}", "このファイル、今回のみ（{size}）";
     revert_store(store, title, what): "Change the Strand store {store}? {title}\n\n{what}", "Strandストア {store} で元に戻しますか？ {title}\n\n{what}";

@@ -14,8 +14,7 @@ messages! {
     class_reach: "reach", "外部";
     class_final: "final", "不可逆";
     asks: "asks", "確認";
-    asks_acts_later(paths): "{paths} acts later without being read again", "{paths}は読み直されずにあとで作用します";
-    asks_excluded(paths): "{paths} is not archived: what is overwritten there cannot be undone", "{paths}はアーカイブされないため、上書きした内容は元に戻せません";
+    asks_acts_later(paths): "acts later without being read again: {paths}", "読み直されずにあとで作用します: {paths}";
     not_in_git: "no git", "git外";
     grant: "grant", "許可";
     keeper: "keeper", "保護";
@@ -42,8 +41,8 @@ messages! {
     always: "always", "常に許可";
     always_does: "a rule by its first words", "先頭の語による規則";
     review: "review", "レビュー";
-    review_does: "undoable commands run, asked twice", "元に戻せるものは確認なし（2回押す）";
-    review_again: "A again to run what can be undone unasked in this session", "もう一度Aを押すと、元に戻せるコマンドを今後確認なしで実行します";
+    review_does: "runs what can be undone; key twice", "元に戻せるものは確認なし（2回押す）";
+    review_again: "the same again runs what can be undone unasked in this session", "もう一度同じ操作を行うと、元に戻せるコマンドを今後確認なしで実行します";
     later: "later", "あとで";
     later_does: "the command waits", "コマンドは待機します";
     later_comes_back(key): "the command waits; {key} comes back here", "コマンドは待機します。{key}で戻ります";

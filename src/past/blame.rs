@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -93,7 +94,9 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
             // What cannot be read of another file's past leaves this one its own.
             && let Ok(earlier) = annotate(&earlier, moves - 1)
         {
-            annotated = earlier;
+            // What the path itself had may come back here.
+            let own = mem::replace(&mut annotated, earlier);
+            annotated.earlier.splice(0..0, own.earlier);
         }
         let StateCause { mut by, restores, sha } = cause;
         // What nebula left is not what the next change met: someone wrote in between.

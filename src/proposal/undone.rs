@@ -6,6 +6,9 @@ use super::decision::keep;
 use super::merge::is_contained;
 use super::{Choice, FileChange, Hunk, HunkKind, State, lines_touch};
 
+/// The most runs of one hunk that are looked at one by one.
+const MOST_RUNS: usize = 64;
+
 /// The change of one file that was written, and which of its hunks restores have undone since.
 #[derive(Debug)]
 pub struct WrittenChange {
@@ -32,8 +35,8 @@ impl WrittenChange {
             let of_hunk: Vec<usize> = self.runs_of(hunk).collect();
             match self.is_undone(hunk, now) {
                 Some(undone) => of_hunk.into_iter().for_each(|run| self.undone[run] = undone),
-                // A part of it, perhaps, that another call made.
-                None if of_hunk.len() > 1 => {
+                // A part of it, perhaps, that another call made: each is a comparison of the whole file.
+                None if (2..=MOST_RUNS).contains(&of_hunk.len()) => {
                     for run in of_hunk {
                         self.undone[run] = self.is_undone(&self.runs.hunks[run], now).unwrap_or(self.undone[run]);
                     }
@@ -172,5 +175,17 @@ mod tests {
         assert_eq!((change.count(), change.lines()), ((0, 1), vec![(0..1, true), (2..3, false)]));
         change.restored(&text(before));
         assert_eq!((change.count(), change.lines()), ((1, 1), vec![(0..1, true), (2..3, true)]));
+    }
+
+    #[test]
+    fn a_hunk_of_many_runs_is_undone_as_a_whole_alone() {
+        let lines = |word: &str| (0..100).map(|n| format!("{word} {n}\nsame {n}\n")).collect::<String>();
+        let (before, after) = (lines("old"), lines("new"));
+        let mut change = WrittenChange::new("a", text(&before), text(&after));
+        assert_eq!((change.count(), change.lines().len()), ((0, 1), 100));
+        change.restored(&text(&after.replace("new 7\n", "old 7\n")));
+        assert!(change.lines().iter().all(|(_, undone)| !undone), "{:?}", change.lines());
+        change.restored(&text(&before));
+        assert_eq!(change.count(), (1, 1));
     }
 }

@@ -108,6 +108,8 @@ pub enum EventBody {
 pub enum ProposalEvent {
     /// The person asked for this proposal, which follows: no model explains it.
     Own(ProposalId),
+    /// The effects of a command that its proposal, which follows, leaves out: a line each.
+    LeftOut(ProposalId, Vec<String>),
     /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an
     /// edit, with none.
     Proposed(Arc<Proposal>, Vec<RestorePreview>),

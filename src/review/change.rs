@@ -4,7 +4,6 @@
 //! others did, and what was restored already, is on both sides, and restoring every hunk is that undo.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use super::{ReviewEntry, ReviewError};
 use crate::archive::restore::state_sha;
@@ -13,7 +12,7 @@ use crate::execute::Stores;
 use crate::memory;
 use crate::proposal::{
     FileChange, ForeignChoice, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, State, is_in_repository,
-    large_folders, outermost_folder,
+    large_folders, lines_touch, outermost_folder,
 };
 use crate::restore_plan::RestorePlan;
 use crate::text::number::thousands;
@@ -120,15 +119,10 @@ fn turned(change: &FileChange) -> FileChange {
     let mode = then.mode().or(now.mode());
     let mut turned = FileChange::new(&change.path, then.with_mode(mode), now, "", &[]);
     for hunk in &mut turned.hunks {
-        let same = change.hunks.iter().find(|other| meet(&other.before, &hunk.after));
+        let same = change.hunks.iter().find(|other| lines_touch(&other.before, &hunk.after));
         hunk.found = same.and_then(|same| same.found.clone());
     }
     turned
-}
-
-/// Returns whether lines lie in others, or beside them where one of both is a place alone.
-pub fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
-    one.start < other.end.max(other.start + 1) && other.start < one.end.max(one.start + 1)
 }
 
 /// Returns the paths of entries as they were before the first of them, against the state that the last of them left.

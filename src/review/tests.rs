@@ -108,6 +108,125 @@ proptest! {
     }
 }
 
+/// Brings files to these texts, or removes them, by a policy; returns the entry.
+fn entry_of(w: &World, files: &[(&str, Option<&str>)]) -> Id {
+    write_to(w, files, Consent::Policy("review"))
+}
+
+fn write_to(w: &World, files: &[(&str, Option<&str>)], consent: Consent) -> Id {
+    let change = |(path, text): &(&str, Option<&str>)| {
+        let before = w.workspace.read(path).expect("read").state;
+        let after = text.map_or(State::Absent, |text| State::file(text.as_bytes()));
+        FileChange::new(*path, before, after, "test", &[])
+    };
+    let files = files.iter().map(change).collect();
+    write(w, &Proposal { id: ProposalId(1), title: String::new(), files }, consent, "edit")
+}
+
+fn waiting(w: &World) -> Vec<Id> {
+    open(w.stores()).expect("read").entries.iter().map(|entry| entry.id).collect()
+}
+
+fn text_at(w: &World, path: &str) -> Option<String> {
+    fs::read_to_string(w.workspace.full(path)).ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Restoring all that waits is undoing all entries, and then nothing waits.
+    #[test]
+    fn restoring_what_waits_is_undoing_all(steps in prop::collection::vec((0..3usize, 0..3usize, 0..3usize), 1..8)) {
+        let w = World::with("one\n");
+        const PATHS: [&str; 3] = ["a", "b", "c"];
+        const TEXTS: [Option<&str>; 3] = [None, Some("one\n"), Some("two\n")];
+        for (path, other, text) in steps {
+            let mut files = vec![(PATHS[path], TEXTS[text])];
+            // A move, where it is of another path.
+            if other != path {
+                files = vec![(PATHS[path], None), (PATHS[other], TEXTS[text])];
+            }
+            files.retain(|(path, text)| text_at(&w, path).as_deref() != *text);
+            if !files.is_empty() {
+                entry_of(&w, &files);
+            }
+        }
+        let ids = waiting(&w);
+        if !ids.is_empty() {
+            restore(&w, &ids);
+        }
+        prop_assert_eq!(PATHS.map(|path| text_at(&w, path)), [Some("one\n".to_string()), None, None]);
+        prop_assert_eq!(waiting(&w), []);
+    }
+}
+
+#[test]
+fn what_entries_made_and_took_back_waits_no_more() {
+    let w = World::with("one\n");
+    let made = entry_of(&w, &[("new", Some("x\n"))]);
+    assert_eq!(waiting(&w), [made]);
+    entry_of(&w, &[("new", None)]);
+    assert_eq!(waiting(&w), []);
+    entry_of(&w, &[("a", Some("two\n"))]);
+    entry_of(&w, &[("a", Some("one\n"))]);
+    assert_eq!(waiting(&w), []);
+}
+
+#[test]
+fn entries_that_come_to_nothing_together_wait_together() {
+    let w = World::with("one\n");
+    let both = [entry_of(&w, &[("new", Some("x\n"))]), entry_of(&w, &[("new", None), ("a", Some("two\n"))])];
+    assert_eq!(waiting(&w), both, "the last of them did something else, too");
+    restore(&w, &both);
+    assert_eq!((text_at(&w, "new"), now(&w).as_str(), waiting(&w)), (None, "one\n", vec![]));
+    // There and back beside a change that waits.
+    let first = entry_of(&w, &[("a", Some("two\n"))]);
+    entry_of(&w, &[("a", Some("three\n"))]);
+    entry_of(&w, &[("a", Some("two\n"))]);
+    assert_eq!(waiting(&w), [first]);
+    // The same change anew is none that is gone.
+    let w = World::with("one\n");
+    let all = ["two\n", "one\n", "two\n"].map(|text| entry_of(&w, &[("a", Some(text))]));
+    assert_eq!(waiting(&w), all);
+}
+
+#[test]
+fn what_entries_took_away_of_others_waits() {
+    let by_hand = |w: &World| fs::write(w.workspace.full("new"), "x\nmine\n").expect("written");
+    let approved = |w: &World| {
+        write_to(w, &[("new", Some("x\nmine\n"))], Consent::Person);
+    };
+    for other in [&by_hand as &dyn Fn(&World), &approved] {
+        let w = World::with("one\n");
+        let made = entry_of(&w, &[("new", Some("x\n"))]);
+        other(&w);
+        let removed = entry_of(&w, &[("new", None)]);
+        assert_eq!(waiting(&w), [made, removed]);
+    }
+    // What was kept is nobody's to be restored.
+    let w = World::with("one\n");
+    let made = entry_of(&w, &[("new", Some("x\n"))]);
+    w.memory.review(&w.stores().project(), &[made.to_string()], ReviewDecision::Keep, None).expect("kept");
+    let removed = entry_of(&w, &[("new", None)]);
+    assert_eq!(waiting(&w), [removed]);
+}
+
+#[test]
+fn a_file_that_was_moved_and_removed_comes_back_once_in_whichever_order() {
+    for moved_first in [true, false] {
+        let w = World::with("one\n");
+        let moved = entry_of(&w, &[("a", None), ("m", Some("one\n"))]);
+        let removed = entry_of(&w, &[("m", None)]);
+        assert_eq!(waiting(&w), [moved, removed]);
+        if !moved_first {
+            restore(&w, &[removed]);
+            assert_eq!((waiting(&w), text_at(&w, "m")), (vec![moved], Some("one\n".into())));
+        }
+        restore(&w, &[moved]);
+        assert_eq!((now(&w).as_str(), text_at(&w, "m"), waiting(&w)), ("one\n", None, vec![]), "{moved_first}");
+    }
+}
+
 #[test]
 fn what_someone_did_between_two_entries_is_none_of_their_work() {
     let w = world();

@@ -118,7 +118,11 @@ fn prepare(control: &UnixStream) -> Result<Start, Failure> {
         (None, Some(_)) => guard::Waiting::Connections,
         (None, None) => guard::Waiting::None,
     };
-    let listener = guard::install(waiting, grant)?;
+    let listener = guard::install(waiting, grant).map_err(|error| match &start.view {
+        // The sandbox is there; the view's connections are what nothing could answer.
+        Some(_) => Failure::View(io::Error::new(error.kind(), format!("no listener for its connections: {error}"))),
+        None => Failure::Guard(error),
+    })?;
     tell(control, HERE, &version.unwrap_or_default(), listener.as_ref())?;
     Ok(start)
 }

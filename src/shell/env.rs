@@ -7,6 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::output::mask;
 use super::sandbox::Grant;
+use crate::disk::is_program;
 
 /// Names whose values are secrets, whatever their case.
 const SECRETS: &[&str] =
@@ -171,18 +172,15 @@ pub fn find_shell(variables: &[(String, String)], configured: Option<&Path>) -> 
     }
     let bash = configured.map(Path::to_path_buf).or_else(|| find("bash"));
     let shell = bash.or_else(|| find("sh")).ok_or("no bash and no sh on the PATH")?;
-    // Other shells know no such options, and read no file for `-c` either.
-    let options: &[&str] = if is_bash(&shell) { &["--noprofile", "--norc", "-c"] } else { &["-c"] };
+    let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let options: &[&str] = match name {
+        name if name.starts_with("bash") => &["--noprofile", "--norc", "-c"],
+        // It reads the person's file for `-c`, too.
+        name if name.starts_with("zsh") => &["-f", "-c"],
+        // Other shells know no such options, and read no file for `-c` either.
+        _ => &["-c"],
+    };
     Ok((shell, options.iter().map(ToString::to_string).collect()))
-}
-
-fn is_bash(shell: &Path) -> bool {
-    shell.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("bash"))
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 fn matcher(glob: &str) -> Option<GlobMatcher> {
@@ -210,7 +208,7 @@ mod tests {
     #[test]
     fn a_shell_gets_the_options_that_it_knows() {
         let dir = tempfile::tempdir().expect("a folder");
-        for name in ["bash", "sh", "dash"] {
+        for name in ["bash", "sh", "dash", "zsh"] {
             let file = dir.path().join(name);
             std::fs::write(&file, "").expect("written");
             std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("set");
@@ -224,6 +222,7 @@ mod tests {
         assert_eq!(of(None), ("bash".into(), "--noprofile --norc -c".into()));
         assert_eq!(of(Some("dash")), ("dash".into(), "-c".into()));
         assert_eq!(of(Some("sh")), ("sh".into(), "-c".into()));
+        assert_eq!(of(Some("zsh")), ("zsh".into(), "-f -c".into()));
         std::fs::remove_file(dir.path().join("bash")).expect("removed");
         assert_eq!(of(None), ("sh".into(), "-c".into()));
     }

@@ -408,10 +408,10 @@ impl Helper {
     fn decide(&mut self, id: u64, answer: HoldAnswer) {
         let (serving, to) = (self.serving.clone(), self.to.clone());
         thread::spawn(move || {
-            if let Some(serving) = &serving {
-                guard::decide(serving, id, answer);
+            let others = serving.map(|serving| guard::decide(&serving, id, answer)).unwrap_or_default();
+            for over in [id].into_iter().chain(others) {
+                let _ = to.send(Event::HoldOver(over));
             }
-            let _ = to.send(Event::HoldOver(id));
         });
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::class::Assessment;
@@ -128,6 +129,8 @@ pub struct Shell {
     pub offered: Mutex<Option<Offered>>,
     /// Ports on this machine that the person let every command reach since the start.
     pub ports: Mutex<Vec<u16>>,
+    /// The last look at the tree found that it can be scanned.
+    pub can_scan: AtomicBool,
 }
 
 impl Shell {
@@ -142,6 +145,7 @@ impl Shell {
             program: PathBuf::new(),
             offered: Mutex::default(),
             ports: Mutex::default(),
+            can_scan: AtomicBool::default(),
         }
     }
 
@@ -180,9 +184,18 @@ impl Shell {
         Some(why)
     }
 
-    /// Tries what the machine offers now.
+    /// Tries what the machine offers now; views as this workspace has them.
     pub fn try_anew(&self) -> Offered {
-        probe::tried(&self.trial())
+        let tried = probe::tried(&self.trial());
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = Some(tried.clone());
+        let view = tried.view.and_then(|()| self.no_view().map_or(Ok(()), Err));
+        Offered { view, ..tried }
+    }
+
+    /// Deletes what is known of the machine, as starting a command showed that it is not so: the next question tries.
+    pub(super) fn forget_offered(&self) {
+        probe::forget(&self.trial());
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Reads a file of the workspace, and one of the home folder, as a command does. Returns why that fails.
@@ -225,6 +238,24 @@ impl Shell {
         }
     }
 
+    /// Returns what keeps the states of a command here; where nothing does, its assessment gets the reason. For blocking
+    /// code alone: it may look at the whole tree.
+    pub fn keeper_of(&self, found: &mut Assessment) -> Keeper {
+        let keeper = self.keeper();
+        found.unkept = if keeper == Keeper::Scan { self.cannot_scan() } else { None };
+        if found.unkept.is_some() { Keeper::None } else { keeper }
+    }
+
+    /// Returns why the tree is too large to be scanned; none: it is not, or was not when it was last looked at.
+    pub fn cannot_scan(&self) -> Option<String> {
+        if self.can_scan.load(Ordering::Relaxed) {
+            return None;
+        }
+        let why = Scan::refusal(&self.places(), &self.archive);
+        self.can_scan.store(why.is_none(), Ordering::Relaxed);
+        why.map(|why| why.to_string())
+    }
+
     /// Returns whether commands run in a sandbox here.
     pub fn has_sandbox(&self) -> bool {
         !self.settings.sandbox.off && self.offered().sandbox.is_ok()
@@ -254,16 +285,21 @@ impl Shell {
             Keeper::Guard => self.settings.strict,
             Keeper::None | Keeper::View => false,
         };
-        match (self.has_sandbox(), self.offered().view) {
+        match (self.has_sandbox(), self.offered().mount) {
             _ if !wanted => Ok(false),
-            (true, view) => view.map(|()| true),
+            (true, mount) => mount.map(|()| true),
             (false, _) => Err("commands run in no sandbox".into()),
         }
     }
 
+    /// Returns whether no command runs here as long as it cannot be tried whether there is a sandbox.
+    fn runs_nothing(&self) -> bool {
+        !self.settings.sandbox.off && self.offered().untried.is_some()
+    }
+
     /// Returns what a person is to know of nebula's own folders before a command runs, if anything.
     pub fn own_unprotected(&self, keeper: Keeper) -> Option<String> {
-        let why = self.mounts_own(keeper).err()?;
+        let why = self.mounts_own(keeper).err().filter(|_| !self.runs_nothing())?;
         Some(match keeper {
             Keeper::Guard => format!(
                 "shell.strict: .shaft and .nebula cannot be mounted to be only read ({why}); the guard alone refuses changes of them"
@@ -289,6 +325,7 @@ impl Shell {
     pub fn outside_unprotected(&self, keeper: Keeper) -> Option<String> {
         let why = match (self.settings.sandbox.off, self.offered().sandbox) {
             (true, _) => "shell.sandbox is off".into(),
+            (false, Err(_)) if self.runs_nothing() => return None,
             (false, Err(why)) => format!("there is no sandbox here: {why}"),
             (false, Ok(_)) => return None,
         };
@@ -321,10 +358,11 @@ impl Shell {
         own
     }
 
-    /// Remembers for this process that no view can be had of this workspace, as mounting one showed.
-    pub(super) fn set_no_view(&self, why: &str) {
+    /// Remembers for this process that no view can be had of this workspace, or where `mount` that nothing can be mounted
+    /// to be only read, as mounting it showed.
+    pub(super) fn set_no_view(&self, mount: bool, why: &str) {
         if let Some(offered) = &mut *self.offered.lock().unwrap_or_else(PoisonError::into_inner) {
-            offered.view = Err(why.into());
+            *(if mount { &mut offered.mount } else { &mut offered.view }) = Err(why.into());
         }
     }
 

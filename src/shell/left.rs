@@ -1,6 +1,7 @@
 //! The state that a shell leaves to the next one: its folder and the variables it exports, written at its end into a
 //! file that it inherits. A shell that was killed, or whose text took the EXIT trap for itself, leaves nothing.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -44,6 +45,18 @@ pub fn text_of(text: &str) -> &str {
     let descriptor = text.strip_prefix(TRAP).and_then(|rest| rest.split_once(';')).map(|(digits, _)| digits.parse());
     let Some(Ok(descriptor)) = descriptor else { return text };
     text.strip_prefix(&script("", descriptor)).unwrap_or(text)
+}
+
+/// Returns printed bytes without the trap: a shell that cannot read a text repeats the line that it is in.
+pub fn without_trap(printed: &[u8]) -> Cow<'_, [u8]> {
+    let Some(at) = memchr::memmem::find(printed, TRAP.as_bytes()) else { return printed.into() };
+    let (before, trap) = printed.split_at(at);
+    let descriptor = trap.get(TRAP.len()..).and_then(|rest| rest.split(|byte| *byte == b';').next());
+    let descriptor = descriptor.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok());
+    match descriptor.and_then(|descriptor| trap.strip_prefix(script("", descriptor).as_bytes())) {
+        Some(rest) => [before, &without_trap(rest)].concat().into(),
+        None => printed.into(),
+    }
 }
 
 /// Returns what the shell wrote; none where it wrote nothing whole.
@@ -124,6 +137,18 @@ mod tests {
         assert_eq!([text_of(&script(text, 6)), text_of(text)], [text, text]);
         let hides = script(text, 6).replace("export -p", "rm -rf .");
         assert_eq!(text_of(&hides), hides);
+    }
+
+    #[test]
+    fn what_a_shell_prints_of_its_text_is_the_command_alone() {
+        let of = |text: &str| String::from_utf8_lossy(&without_trap(text.as_bytes())).into_owned();
+        let line = |text: &str| format!("bash: -c: line 1: `{text}'\nand on");
+        assert_eq!(of(&line(&script("echo (", 6))), line("echo ("));
+        assert_eq!(of(&line(&script("a", 6)).repeat(2)), line("a").repeat(2));
+        let others = [line("trap 'x' EXIT; echo ("), script("", 6).replace("export -p", "x"), TRAP.to_string()];
+        for other in others {
+            assert_eq!(of(&other), other);
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;
 pub use report::{CommandReport, SCANNED, SealResult, files_of_view, with_moves};
 pub use request::{CommandRequest, LONGEST, StartError, check_text};
-pub use run::{CommandProgress, RunningCommand};
+pub use run::{CommandProgress, OutputReader, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings, private};
 pub use scan::ScanError;
 pub use terminal::{RawMode, Terminal, has_input, has_keys, person_size};

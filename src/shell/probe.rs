@@ -54,10 +54,12 @@ pub struct Offered {
     pub sandbox: Result<String, String>,
     /// Views.
     pub view: Result<(), String>,
+    /// Mounting folders so that a command can only read them.
+    pub mount: Result<(), String>,
     /// It could not be tried: why. Nothing is known then, and nothing of it is stored.
     #[serde(skip)]
     pub untried: Option<String>,
-    /// A view could not be tried: there is none until the next start, and nothing is stored.
+    /// A view or a mount could not be tried: there is none until the next start, and nothing is stored.
     #[serde(skip)]
     pub is_view_untried: bool,
 }
@@ -125,6 +127,12 @@ pub fn tried(trial: &Trial<'_>) -> Offered {
     offered
 }
 
+/// Deletes what was found: a command was started as it says, and that failed.
+pub fn forget(trial: &Trial<'_>) {
+    // What stays is found wrong again.
+    trial.own.into_iter().for_each(|own| drop(fs::remove_file(own.join(FILE))));
+}
+
 /// Stores what was found out; what could not be tried in passing is no finding.
 fn remember(trial: &Trial<'_>, offered: &Offered) {
     if offered.untried.is_some() || offered.is_view_untried {
@@ -163,13 +171,15 @@ fn attempt_all(trial: &Trial<'_>) -> Offered {
             // A view without a sandbox would leave all outside it open.
             let view = sandbox.is_ok().then(|| attempt_view(trial));
             let view = view.unwrap_or_else(|| Err(Missing::View("there is no sandbox".into())));
-            let is_view_untried = matches!(view, Err(Missing::Trial(_)));
-            Offered { guard, sandbox, view: view.map_err(Missing::words), untried: None, is_view_untried }
+            // Where a view works, so do its mounts.
+            let mount = if view.is_ok() || sandbox.is_err() { view.clone() } else { attempt_mount(trial) };
+            let is_view_untried = [&view, &mount].iter().any(|tried| matches!(tried, Err(Missing::Trial(_))));
+            let [view, mount] = [view, mount].map(|tried| tried.map_err(Missing::words));
+            Offered { guard, sandbox, view, mount, untried: None, is_view_untried }
         }
         Err(why) => {
-            let [guard, sandbox, view] = [(); 3].map(|()| why.clone());
-            let (guard, sandbox, view) = (Err(guard), Err(sandbox), Err(view));
-            Offered { guard, sandbox, view, untried: Some(why), is_view_untried: true }
+            let [guard, view, mount] = [(); 3].map(|()| Err(why.clone()));
+            Offered { guard, sandbox: Err(why.clone()), view, mount, untried: Some(why), is_view_untried: true }
         }
     }
 }
@@ -182,13 +192,7 @@ fn attempt_view(trial: &Trial<'_>) -> Result<(), Missing> {
     let mut start = start(trial, place.workspace.root(), place.bounds(trial), "echo new > c; echo x > a")?;
     start.bounds.iter_mut().for_each(Bounds::keep_to_view);
     start.view = Some(view.start());
-    let progress = run(trial, start)?;
-    if let Some(why) = progress.no_view {
-        return Err(Missing::View(why));
-    }
-    if let Some(why) = progress.failed {
-        return Err(Missing::Trial(why));
-    }
+    run_in_mounts(trial, start)?;
     let places = PathClasses::new(&place.workspace, &place.archive, &PlaceSettings::default());
     let changes = view.changes(&place.workspace, &places).map_err(|e| untried(&e))?;
     let is_old = fs::read_to_string(place.workspace.root().join("c")).is_ok_and(|text| text == "old");
@@ -199,7 +203,32 @@ fn attempt_view(trial: &Trial<'_>) -> Result<(), Missing> {
     }
 }
 
+/// Changes a file in a folder that is mounted to be only read.
+fn attempt_mount(trial: &Trial<'_>) -> Result<(), Missing> {
+    let place = Place::create()?;
+    let folder = place.workspace.root().join("a");
+    fs::create_dir(&folder).map_err(|e| untried(&e))?;
+    let mut start = start(trial, place.workspace.root(), place.bounds(trial), "echo x > a/b; exit 0")?;
+    start.only_read = vec![folder.clone()];
+    run_in_mounts(trial, start)?;
+    match folder.join("b").exists() {
+        true => Err(Missing::View("what is mounted to be only read can be changed".into())),
+        false => Ok(()),
+    }
+}
+
+/// Runs a command in mounts of its own to its end.
+fn run_in_mounts(trial: &Trial<'_>, start: Start) -> Result<(), Missing> {
+    let progress = run(trial, start)?;
+    match (progress.no_view, progress.failed) {
+        (Some(why), _) => Err(Missing::View(why)),
+        (None, Some(why)) => Err(Missing::Trial(why)),
+        (None, None) => Ok(()),
+    }
+}
+
 /// The reason why something does not work here.
+#[derive(Clone)]
 enum Missing {
     Guard(String),
     Sandbox(String),
@@ -236,9 +265,18 @@ fn untried(error: &dyn std::fmt::Display) -> Missing {
     Missing::Trial(error.to_string())
 }
 
+/// Returns the words for a folder for temporary files that cannot be made.
+pub fn no_temporary(error: &std::io::Error) -> String {
+    let folder = std::env::temp_dir();
+    let words = disk::words(error);
+    // It names a folder that is not there, too.
+    let cause = words.split(" at path ").next().unwrap_or_default();
+    format!("no folder for temporary files can be made in {} (TMPDIR): {cause}", folder.display())
+}
+
 impl Place {
     fn create() -> Result<Place, Missing> {
-        let folder = tempfile::tempdir().map_err(|e| untried(&e))?;
+        let folder = tempfile::tempdir().map_err(|e| Missing::Trial(no_temporary(&e)))?;
         let workspace = Workspace::open(folder.path()).map_err(|e| untried(&e))?;
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| untried(&e))?;
         Ok(Place { workspace, archive, _folder: folder })
@@ -360,20 +398,23 @@ mod tests {
         let stored = || fs::read_dir(own.path()).expect("a folder").count();
         assert_eq!(stored(), 0);
         // A view alone that could not be tried is not remembered either; what was found out is.
-        let [guard, view] = [Ok(()), Err("it did not end within 10 s".to_string())];
-        let mut found = Offered { guard, sandbox: Ok("7".into()), view, untried: None, is_view_untried: true };
+        let (guard, view, mount) = (Ok(()), Err("it did not end within 10 s".to_string()), Ok(()));
+        let mut found = Offered { guard, sandbox: Ok("7".into()), view, mount, untried: None, is_view_untried: true };
         remember(&trial, &found);
         assert_eq!(stored(), 0);
         found.is_view_untried = false;
         remember(&trial, &found);
         assert_eq!(offered(&trial), found);
+        forget(&trial);
+        assert!(stored() == 0 && offered(&trial) != found);
     }
 
     #[test]
     fn what_an_older_kernel_does_not_hold_back_is_said() {
         let words = |version: &str| {
             let view = Err("user namespaces are not permitted".into());
-            Offered { guard: Ok(()), sandbox: Ok(version.into()), view, untried: None, is_view_untried: false }.words()
+            let (guard, sandbox, mount) = (Ok(()), Ok(version.into()), Ok(()));
+            Offered { guard, sandbox, view, mount, untried: None, is_view_untried: false }.words()
         };
         let view = "view no (user namespaces are not permitted)";
         assert_eq!(words("7"), format!("guard works · sandbox Landlock ABI 7 · {view}"));

@@ -63,6 +63,19 @@ pub enum StartError {
     Helper(std::io::Error),
 }
 
+impl StartError {
+    /// Returns whether it shows that something does not work here which a command was judged by: judged anew, it is not.
+    pub fn shows_what_works(&self) -> bool {
+        matches!(
+            self,
+            StartError::NoGuard(_)
+                | StartError::NoSandbox(_)
+                | StartError::NoView(_)
+                | StartError::Unkept(ScanError::TooLarge(_))
+        )
+    }
+}
+
 /// Checks a command's text.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::env::SESSION;
+use super::left::without_trap;
 use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
 use super::terminal::Terminal;
@@ -23,6 +24,9 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// The size of one read of the output, in bytes.
 const PIECE: usize = 64 << 10;
 
+/// Takes what a command prints; returns whether anyone still reads it.
+pub type OutputReader = Box<dyn FnMut(&[u8]) -> bool + Send>;
+
 /// The parameters that start a command.
 pub struct Launch {
     /// The program that is the helper under its hidden name.
@@ -32,7 +36,7 @@ pub struct Launch {
     /// Takes what is printed.
     pub output: Output,
     /// Receives what is printed too, as it comes.
-    pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
+    pub passes: Option<OutputReader>,
     /// The terminal that it reads from and prints to; none: it prints into a pipe.
     pub terminal: Option<Arc<Terminal>>,
 }
@@ -281,7 +285,7 @@ impl Shared {
         }
     }
 
-    fn read_output(&self, reads: OwnedFd, passes: &mut Option<Box<dyn FnMut(&[u8]) + Send>>) {
+    fn read_output(&self, reads: OwnedFd, passes: &mut Option<OutputReader>) {
         let mut pipe = std::fs::File::from(reads);
         let mut piece = vec![0; PIECE];
         loop {
@@ -296,12 +300,15 @@ impl Shared {
                         // Another program's: it is not kept, but who writes it goes on.
                         continue;
                     }
-                    output.take(&piece[..read]);
+                    let printed = without_trap(&piece[..read]);
+                    output.take(&printed);
                     drop(output);
-                    if let Some(pass) = passes {
-                        pass(&piece[..read]);
-                    }
+                    let is_read = passes.as_mut().is_none_or(|pass| pass(&printed));
                     self.tell();
+                    if !is_read {
+                        // Who writes on gets SIGPIPE, as without nebula.
+                        break;
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => break,

@@ -146,49 +146,28 @@ impl Scan {
         Scan::of_at_most(MOST_FILES, places, archive, staging)
     }
 
+    /// Returns why a workspace is too large to be looked at; none: it is not, as far as it can be told.
+    pub fn refusal(places: &PathClasses, archive: &Archive) -> Option<ScanError> {
+        let shadow = archive.home().join(SHADOW);
+        let known = read(&shadow.join(INDEX)).unwrap_or_default();
+        looked(MOST_FILES, places, &shadow, &known).err().filter(|error| matches!(error, ScanError::TooLarge(_)))
+    }
+
     fn of_at_most(
         most: usize,
         places: &PathClasses,
         archive: &Archive,
         staging: &CommandStaging,
     ) -> Result<Scan, ScanError> {
-        let outside: Vec<&Path> = places.outside().collect();
-        match Scan::of_folders((most, &outside), places, archive, staging) {
-            // Without those outside the workspace it may not be too much.
-            Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
-                let mut scan = Scan::of_folders((most, &[]), places, archive, staging)?;
-                let why = format!("too large to archive without the guard: with the workspace {why}");
-                scan.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
-                Ok(scan)
-            }
-            looked => looked,
-        }
-    }
-
-    /// Looks at the workspace and at these folders outside.
-    fn of_folders(
-        (most, outside): (usize, &[&Path]),
-        places: &PathClasses,
-        archive: &Archive,
-        staging: &CommandStaging,
-    ) -> Result<Scan, ScanError> {
         let shadow = archive.make_own(SHADOW)?.path().to_path_buf();
         let index = shadow.join(INDEX);
-        let (known, is_unread) = read(&index).map_or_else(|_| Default::default(), |known| (known, false));
-        let ScannedTree { mut entries, mut left_out, derived } = look(places, outside, most)?;
-        let (mut copied, mut changed) = (0, is_unread || known.len() != entries.len());
+        let known = read(&index).unwrap_or_default();
+        let ScannedTree { mut entries, mut left_out, derived } = looked(most, places, &shadow, &known)?;
+        let mut changed = known.len() != entries.len();
         let mut unread = Vec::new();
-        for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
-            let old = known.get(&entry.path).filter(|old| old.is_same(entry));
-            if let Some(old) = old.filter(|old| old.kind == StagedKind::Link || shadow.join(&old.copy).exists()) {
-                entry.copy.clone_from(&old.copy);
-                continue;
-            }
+        let is_uncopied = |entry: &&mut Entry| entry.kind != StagedKind::Folder && entry.copy.is_empty();
+        for entry in entries.values_mut().filter(is_uncopied) {
             changed = true;
-            copied += entry.cost();
-            if copied > MOST_BYTES {
-                return Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES))));
-            }
             match copy(places, entry, &shadow) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(at(&shadow)(error)),
@@ -291,6 +270,42 @@ impl Scan {
         let below =
             |left_out: &str| path.strip_prefix(left_out).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.left_out.iter().any(|(left_out, _)| below(left_out.trim_end_matches('/')))
+    }
+}
+
+/// Looks at the workspace and at the folders outside that commands may write; where that is too much, at the workspace
+/// alone. What lies in the folder of copies already is named as a copy.
+fn looked(
+    most: usize,
+    places: &PathClasses,
+    shadow: &Path,
+    known: &BTreeMap<String, Entry>,
+) -> Result<ScannedTree, ScanError> {
+    let of = |outside: &[&Path]| {
+        let mut found = look(places, outside, most)?;
+        let mut bytes = 0;
+        for entry in found.entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
+            let old = known.get(&entry.path).filter(|old| old.is_same(entry));
+            match old.filter(|old| old.kind == StagedKind::Link || shadow.join(&old.copy).exists()) {
+                Some(old) => entry.copy.clone_from(&old.copy),
+                None => bytes += entry.cost(),
+            }
+        }
+        match bytes > MOST_BYTES {
+            true => Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES)))),
+            false => Ok(found),
+        }
+    };
+    let outside: Vec<&Path> = places.outside().collect();
+    match of(&outside) {
+        // Without those outside the workspace it may not be too much.
+        Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
+            let mut found = of(&[])?;
+            let why = format!("too large to archive without the guard: with the workspace {why}");
+            found.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
+            Ok(found)
+        }
+        looked => looked,
     }
 }
 

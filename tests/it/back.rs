@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::interaction::{chat_with, read_until};
 use crate::scenes::Stage;
-use crate::session::{check_protocol, replace, results};
+use crate::session::{calls_of, check_protocol, replace, results};
 use crate::support::world::{Live, World, call, calls, say};
 
 /// A world in which the model renames `a` to `b`, after it has read another file.
@@ -422,6 +422,21 @@ async fn the_preview_and_the_document_of_a_session_say_what_was_undone() {
             _ => assert_eq!(text.matches("restored a.rs (undo of ").count(), 1, "{text}"),
         }
     }
+    live.close().await;
+}
+
+/// A call whose change stood before it names no changeset, whatever is written beside it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_whose_change_stands_names_nothing_that_is_written_beside_it() {
+    let delete = || ("deleteFile", json!({"path": "a.txt"}));
+    let both = calls(&[delete(), ("writeFile", json!({"path": "b.txt", "content": "b\n"}))]);
+    let world = World::new().file("a.txt", "one\n").approve("all").model([calls(&[delete()]), both, say("Done.")]);
+    let mut live = world.start();
+    live.submit("Move it.");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let all = calls_of(&live.events);
+    let changed: Vec<_> = all.values().map(|call| (call.summary.as_str(), call.change.is_some())).collect();
+    assert!(matches!(changed.as_slice(), [(_, true), ("already done", false), (_, true)]), "{changed:?}");
     live.close().await;
 }
 

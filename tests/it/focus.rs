@@ -306,6 +306,16 @@ fn another_session_ends_no_turn_unnamed() {
     stage.keys("<esc>/new<enter>");
     assert!(stage.text().contains("a proposal waits; the same again drops it"), "{}", stage.text());
     assert_eq!(opens(&stage), before);
+    // Each turn is, also before it has begun.
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    for _ in 0..2 {
+        stage.keys("go on<enter>/new<enter>");
+        assert!(stage.text().contains("a turn is running; the same again ends it"), "{}", stage.text());
+        assert_eq!(opens(&stage), before);
+        stage.tell(EventBody::TurnStarted(TurnId(1)));
+        stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    }
     // Without a turn nothing is asked.
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));

@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nebula::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use nebula::protocol::*;
 use nebula::tui::action::{Action, Context};
-use nebula::tui::app::{Msg, Options, Start};
+use nebula::tui::app::{Effect, Msg, Options, Start};
 use nebula::tui::key_groups::GROUPS;
 use nebula::tui::keys::{Chord, KeyMatch, Keys};
 use nebula::tui::popup::help;
@@ -362,9 +362,8 @@ fn graph_of_definitions() -> Stage {
     )
 }
 
-/// The workspace before the newest of two turns.
-fn looking_back() -> Stage {
-    let mut stage = main_screen(said, "<f9>");
+/// The moments of two turns.
+fn two_turns() -> Listing {
     let row = |id: &str, at, kind, turn, title: &str| MomentRow {
         id: id.into(),
         at,
@@ -373,12 +372,17 @@ fn looking_back() -> Stage {
         title: title.into(),
         files: 1,
     };
-    let moments = vec![
+    Listing::Timeline(vec![
         row("01990000", NOW - 900_000, PastKind::Edit, 1, "round half to even"),
         row("01990001", NOW - 600_000, PastKind::Edit, 2, "load prices in one query"),
         row("01990002", NOW - 500_000, PastKind::Command, 2, "load prices in one query"),
-    ];
-    stage.answer(|query| *query == Query::Timeline, Listing::Timeline(moments));
+    ])
+}
+
+/// The workspace before the newest of two turns.
+fn looking_back() -> Stage {
+    let mut stage = main_screen(said, "<f9>");
+    stage.answer(|query| *query == Query::Timeline, two_turns());
     answer_past(&mut stage);
     stage
 }
@@ -522,7 +526,7 @@ fn context_window() -> Stage {
 
 #[test]
 fn what_is_done_with_a_session_is_hinted_at_every_usual_width() {
-    for width in [80, 100, 120, 140] {
+    for width in [60, 80, 100, 120, 140] {
         let mut stage = stage(Start::New, |s| {
             s.tell(opened(status()));
             choosing(s);
@@ -531,10 +535,37 @@ fn what_is_done_with_a_session_is_hinted_at_every_usual_width() {
         stage.resize(width, 36);
         let text = stage.text();
         let hints = text.lines().rfind(|line| line.contains("F1 keys")).unwrap_or_default();
-        let words = ["Enter resume", "rename", "fork", "delete", "export", "Esc back"];
+        // Where few have room, the ways in and out.
+        let mut words = vec!["Enter resume", "Esc back"];
+        words.extend(["rename", "fork", "delete", "export"].iter().filter(|_| width >= 80));
         assert!(words.iter().all(|word| hints.contains(word)), "{width}: {hints}");
-        assert!(width > 80 || hints.contains("Ctrl-T/F/X/S rename, fork, delete, export"), "{hints}");
+        assert!(width != 80 || hints.contains("Ctrl-T/F/X/S rename, fork, delete, export"), "{hints}");
     }
+}
+
+#[test]
+fn esc_leads_from_blame_back_to_the_timeline_which_follows_every_changeset() {
+    let mut stage = looking_back();
+    let asked = |stage: &Stage| {
+        let is_list = |effect: &&Effect| matches!(effect, Effect::Send(Command::Ask(_, Query::Timeline)));
+        stage.effects.iter().filter(is_list).count()
+    };
+    let is_open = |stage: &Stage| stage.text().contains("2 files differ");
+    stage.keys("<down>b");
+    assert!(!is_open(&stage), "{}", stage.text());
+    stage.keys("<esc>");
+    assert!(is_open(&stage), "{}", stage.text());
+    stage.answer(|query| *query == Query::Timeline, two_turns());
+    let before = asked(&stage);
+    // One question at a time, and one more for what came meanwhile.
+    for _ in 0..3 {
+        stage.tell(archived("a command of another terminal"));
+    }
+    assert_eq!(asked(&stage), before + 1);
+    stage.answer(|query| *query == Query::Timeline, two_turns());
+    assert_eq!(asked(&stage), before + 2);
+    stage.keys("<esc>");
+    assert!(!is_open(&stage), "{}", stage.text());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! themselves or change nothing.
 
 use nebula::protocol::{Command, EventBody, Item, SessionChoice, Setting, TurnEnd};
-use nebula::provider::{Request, ToolSpec};
+use nebula::provider::{Delta, Request, ToolSpec};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -569,6 +569,22 @@ async fn a_whole_file_in_an_object_or_a_tag_is_read() {
             .find_map(|(_, item)| if let Item::Call(call) = item { Some(call.main.clone()) } else { None });
         assert_eq!(call.as_deref(), Some("greet.py"), "{reply}");
     }
+}
+
+/// A call that the server withdraws is none: the answer behind it is read as one without any.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_in_no_format_behind_a_withdrawn_call_is_read() {
+    let new = "def greet(name):\n    print(\"hi \" + name)\n";
+    let begun =
+        Delta::Call { index: 0, id: Some("call-0".into()), name: Some("readFile".into()), arguments: "{\"pa".into() };
+    let mut step = vec![begun, Delta::Withdraw { text: 0, thinking: 0, calls: 1 }];
+    step.extend(say(&json!({"path": "greet.py", "content": new}).to_string()));
+    let world = World::new().file("greet.py", FILE).approve("edits").model([step]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("greet.py"), new);
+    live.close().await;
 }
 
 /// What changes nothing is told so once; the same once more stops the turn, and is not said to be done.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agent::services::Services;
 use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
-use crate::execute::command::seal;
+use crate::execute::command::{recorded, seal};
 use crate::messages::{agent as say, count};
 use crate::proposal::is_in_repository;
 use crate::protocol::Level;
@@ -39,7 +39,7 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
         staging.follows(&made);
         // Its helper had no one to tell.
         let unknown = [NotUndone::new("derived folders", "it was cut off: what it changed there is not known")];
-        let sealed = seal(&mut staging, &info, &unknown, stores);
+        let sealed = seal(&mut staging, &recorded(info, stores.memory), &unknown, stores);
         made = staging.made().to_vec();
         match sealed {
             Ok(sealed) => {
@@ -74,6 +74,7 @@ mod tests {
     use crate::archive::restore::state_sha;
     use crate::archive::staging::CommandInfo;
     use crate::execute::testing::World;
+    use crate::memory::{NewMessage, NewSession, StoredRole};
     use crate::proposal::State;
 
     #[test]
@@ -87,5 +88,28 @@ mod tests {
         let written = w.memory.written(&w.stores().project(), "a").expect("read").expect("known");
         assert!(written.is(state_sha(&State::file(&b"now"[..]))), "an undo finds what they left");
         drop(running);
+    }
+
+    #[test]
+    fn a_cut_off_command_belongs_to_the_turn_of_its_own_session_or_to_none() {
+        let missing = (1 << 52) + 1;
+        for n in 0..3 {
+            let w = World::with("now");
+            let project = w.stores().project();
+            let [own, other] = [(); 2].map(|()| {
+                let session = NewSession { project: project.clone(), model: "m".into(), ..NewSession::default() };
+                let session = w.memory.create(&session).expect("made");
+                let turn = w.memory.append(&session, &NewMessage::text(StoredRole::User, "prompt")).expect("stored");
+                (session, turn)
+            });
+            let (turn, expected) = [(own.1, Some(own.1)), (other.1, None), (missing, None)][n];
+            let (session, keeper) = (Some(own.0), "guard".into());
+            let info = CommandInfo { session: session.clone(), turn: Some(turn), keeper, ..CommandInfo::default() };
+            drop(w.stage(&info, &["first"]));
+            adopt(&Shell::for_archive(&w.workspace, &w.archive), w.stores(), Duration::ZERO).expect("looked");
+            let [id] = w.archive.list().expect("listed")[..] else { panic!("one changeset") };
+            let record = w.memory.changeset(&project, &id.to_string()).expect("read").expect("known");
+            assert_eq!((record.cause.session, record.cause.turn), (session, expected), "{n}");
+        }
     }
 }

@@ -9,7 +9,8 @@ use crate::agent::services::{ServiceReport, Services, lock};
 use crate::archive::{Id, NotUndone, Restoration};
 use crate::memory::ReviewDecision;
 use crate::proposal::{
-    Counts, FileChange, Proposal, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, is_in_repository, merge,
+    Counts, FileChange, Proposal, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, is_in_repository, lines_touch,
+    merge,
 };
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile, UNDO};
 use crate::restore_plan::marking_foreign;
@@ -190,7 +191,7 @@ fn restoring_file(services: &Services, undo: &Restoration, file: ReviewedFile) -
     change.restores = true;
     for hunk in &mut change.hunks {
         let of_whole = whole.filter(|whole| whole.before == change.before).map(|whole| whole.hunks.iter());
-        let same = of_whole.into_iter().flatten().find(|other| review::meet(&other.before, &hunk.before));
+        let same = of_whole.into_iter().flatten().find(|other| lines_touch(&other.before, &hunk.before));
         hunk.found = hunk.found.take().or_else(|| same.and_then(|same| same.found.clone()));
     }
     Ok(Some(marking_foreign(change, services.stores())))

@@ -18,8 +18,9 @@ use crate::workspace::watch::{Changes, FileWatch};
 
 /// The watch begins once the start is over; what changed until then is found by comparing.
 const AFTER_START: Duration = Duration::from_millis(150);
-/// The time that another nebula has, once it has archived a changeset, to write its files and then its cause to memory,
-/// of which nothing notifies this one; a changeset whose cause comes later, or never, is told without it.
+/// The time that another nebula has, once it has archived a changeset, to write its files and then its cause to memory: a
+/// changeset whose cause comes later, or never, is told without it. Changesets are not looked at again each time memory is
+/// written: this nebula writes there with every message.
 const RECORDED: Duration = Duration::from_millis(300);
 
 /// Begins to watch, on threads of its own. Changes are reported until the agent ends.

@@ -62,6 +62,9 @@ pub async fn begin(
     let begun = tokio::task::spawn_blocking(move || {
         // One that is not over yet is archived later: nothing is waited for here.
         adopt_and_say(&services, Duration::ZERO);
+        // Its staging folder outlives this process.
+        let turn = info.turn.map(|turn| services.stores().memory.id_of(turn));
+        let info = CommandInfo { turn, ..info };
         commands.begin(&request, keeper, info, None)
     });
     begun.await.unwrap_or_else(|_| Err(StartError::Refused(say::command_failed().into())))
@@ -71,7 +74,12 @@ pub async fn begin(
 pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, stopped: Option<Stopped>) -> Finished {
     let Sealing { sealed, failure, is_over } = seal_and_tell(&context.services, &context.events, &command).await;
     let exit = command.running.progress().exit.clone();
-    let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
+    // What was cut off leaves the next one no folder and no variables.
+    let left = match &exit {
+        Some((shell::Exit::Code(_), left)) if stopped.is_none() => left.as_ref(),
+        _ => None,
+    };
+    let note = context.commands.take_up(&command, left);
     let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
     // What a command changed is not someone else's change.
     lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));

@@ -44,13 +44,15 @@ pub struct ProposalResult {
     pub merged_before: Vec<MergedFile>,
 }
 
-/// The parts of a restore beside the files of its proposal.
+/// The parts of a restore, or of a command's preview, beside the files of its proposal.
 #[derive(Default)]
 pub struct RestoreParts {
     /// The previews of its files and definitions.
     pub previews: Vec<RestorePreview>,
     /// The ops that are taken back in a Strand store, which the person agreed to.
     pub revert: Option<StoreRevert>,
+    /// The effects that the proposal leaves out, a line each.
+    pub left_out: Vec<String>,
 }
 
 impl ProposalResult {
@@ -113,7 +115,7 @@ impl ProposalResult {
 pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
-    RestoreParts { previews, revert }: RestoreParts,
+    RestoreParts { previews, revert, left_out }: RestoreParts,
     asking: Approver,
     cause: ChangesetCause,
     stop: &CancellationToken,
@@ -126,7 +128,7 @@ pub async fn execute_proposal(
                 .await;
             (decision, None)
         }
-        None => match ask(context, &proposal, previews, asking, stop).await {
+        None => match ask(context, &proposal, (previews, left_out), asking, stop).await {
             (Some(decision), tested) => (decision, tested),
             (None, tested) => {
                 context.events.send(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Withdrawn))).await;
@@ -169,7 +171,7 @@ fn by_policy(settings: &Settings, archive: &Archive, proposal: &Proposal, asking
 async fn ask(
     context: &Arc<SessionContext>,
     proposal: &Arc<Proposal>,
-    previews: Vec<RestorePreview>,
+    (previews, left_out): (Vec<RestorePreview>, Vec<String>),
     asking: Approver,
     stop: &CancellationToken,
 ) -> (Option<Decision>, Option<String>) {
@@ -186,6 +188,9 @@ async fn ask(
         }
     }
     let waiting = context.approvals.await_decision(proposal.id);
+    if !left_out.is_empty() {
+        context.events.send(EventBody::Proposal(ProposalEvent::LeftOut(proposal.id, left_out))).await;
+    }
     context.events.send(EventBody::Proposal(ProposalEvent::Proposed(Arc::clone(proposal), previews))).await;
     let by_model = asking == Approver::Policy;
     let decided = stop.run_until_cancelled(proposal_check::until_decided(context, proposal, waiting, by_model)).await;

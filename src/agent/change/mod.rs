@@ -5,5 +5,5 @@ pub mod command;
 pub mod command_event;
 pub mod execute_proposal;
 pub mod holds;
-mod proposal_check;
+pub mod proposal_check;
 pub mod restore;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 
 use crate::agent::services::lock;
+use crate::agent::session::approval::ApprovalPolicy;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
@@ -110,6 +111,11 @@ pub async fn until_decided(
             due = Some(expected);
         }
     }
+}
+
+/// Has the next proposal wait for the person even where it fails its test.
+pub fn let_person_decide(policy: &ApprovalPolicy) {
+    policy.failed_tests.store(MOST_BACK, Ordering::Relaxed);
 }
 
 /// A test that is over, and the files as it ran on them.

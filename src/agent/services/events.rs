@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use crate::messages::records::show;
 use crate::proposal::ProposalId;
 use crate::protocol::{
-    Call, Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent,
-    QuestionId, SessionId, TurnEnd, TurnId,
+    Call, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent, QuestionId,
+    SessionId, TurnEnd, TurnId,
 };
 use crate::shell::output::mask::{Masker, masked};
 use crate::tools::RUN_COMMAND;
@@ -43,9 +43,19 @@ impl Events {
         }
     }
 
-    /// Returns a sender that masks these values (name, value), the longest first, in the calls of commands.
+    /// Returns a sender that masks these values (name, value) in the calls of commands, also as JSON writes them.
     pub fn with_secrets(self, secrets: &[(String, String)]) -> Self {
-        Events { secrets: secrets.into(), ..self }
+        let mut all = secrets.to_vec();
+        for (name, value) in secrets {
+            let json = serde_json::Value::from(value.as_str()).to_string();
+            let escaped = &json[1..json.len() - 1];
+            if escaped != value {
+                all.push((name.clone(), escaped.to_string()));
+            }
+        }
+        // One may be a part of another.
+        all.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        Events { secrets: all.into(), ..self }
     }
 
     /// Returns what masks the arguments of a call of this tool as they arrive.
@@ -138,12 +148,6 @@ impl Events {
         self.add(Item::Notice(notice)).await;
     }
 
-    /// Adds a notice of a request that failed.
-    pub async fn failed(&self, level: Level, (title, detail): (&str, &str), actions: Vec<NoticeAction>, cause: Cause) {
-        let notice = Notice { actions, cause, ..Notice::new(level, title, detail) };
-        self.add(Item::Notice(notice)).await;
-    }
-
     /// Says something in passing, not in the conversation.
     pub async fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
         self.send(EventBody::Notice(Notice::new(level, title, detail))).await;
@@ -211,6 +215,7 @@ fn localised(mut event: EventBody) -> EventBody {
         EventBody::Notice(notice_entry) => notice(notice_entry),
         EventBody::NotConnected(_, why) | EventBody::Returned(_, why) => show(why),
         EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Failed(why))) => show(why),
+        EventBody::Proposal(ProposalEvent::LeftOut(_, lines)) => lines.iter_mut().for_each(show),
         EventBody::TurnEnded(_, TurnEnd::Asking(why)) => show(why),
         EventBody::Retrying(Some(wait)) => show(&mut wait.why),
         EventBody::Status(status) => status.banner.iter_mut().for_each(show),

@@ -17,14 +17,11 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
     let named: Vec<String> =
         connection.key_variable.into_iter().chain(config.api_key_env.clone()).chain(providers).collect();
     Shell {
-        workspace: workspace.clone(),
-        archive: archive.clone(),
         settings: shell_settings(config, workspace.root()),
         environment: Environment::new(config.env().all(), &named, &config.shell.env_keep),
         own: config.paths.folder().map(Path::to_path_buf),
         program: config.program.clone(),
-        offered: std::sync::Mutex::default(),
-        ports: std::sync::Mutex::default(),
+        ..Shell::for_archive(workspace, archive)
     }
 }
 

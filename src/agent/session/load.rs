@@ -43,6 +43,14 @@ impl StoredConversation {
     pub fn notes(&self) -> Vec<String> {
         transcript::untold(&self.rows, &self.restores).map(|restored| restored.note()).collect()
     }
+
+    /// Returns a time before the calls of the last answer, and after those of the answers before it: when what it answers
+    /// was stored, in milliseconds since 1970. Ids of calls may repeat between answers.
+    pub fn asked_last(&self) -> i64 {
+        let last =
+            self.rows.iter().rposition(|row| row.message.role == memory::StoredRole::Assistant).unwrap_or_default();
+        self.rows[..last].last().map_or(0, |row| row.at)
+    }
 }
 
 impl Conversation {
@@ -219,8 +227,9 @@ mod tests {
         let record = CommandRecord { id: "c1".into(), call: Some("a".into()), ..CommandRecord::default() };
         record.write(&log).expect("written");
 
+        assert!(EarlierCommands::of_session(&logs, 1).result("a", "runCommand").is_none(), "of an answer before");
         let stored = StoredConversation::read(&memory, memory.get(&id).expect("read")).expect("read");
-        let commands = EarlierCommands::of_session(&logs);
+        let commands = EarlierCommands::of_session(&logs, 0);
         let (session, items) = Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere(), &commands);
         let texts: Vec<String> = session.messages[1..].iter().map(|message| message.text().into_owned()).collect();
         assert!(texts[0].starts_with("ended with nebula · c1: nebula stopped while it ran."), "{texts:?}");
@@ -234,6 +243,20 @@ mod tests {
             })
             .collect();
         assert_eq!(calls, [(&Some("nebula stopped while it ran".into()), true), (&None, false)]);
+    }
+
+    #[test]
+    fn the_commands_of_the_last_answer_began_after_what_it_answers() {
+        use memory::StoredRole::{Assistant, Tool, User};
+        let (_dir, memory, id) = stored();
+        let read = || StoredConversation::read(&memory, memory.get(&id).expect("read")).expect("read");
+        assert_eq!(read().asked_last(), 0);
+        for role in [User, Assistant, Tool, Assistant, Tool] {
+            memory.append(&id, &NewMessage::text(role, "text")).expect("kept");
+        }
+        let mut stored = read();
+        (1..).zip(&mut stored.rows).for_each(|(at, row)| row.at = at);
+        assert_eq!(stored.asked_last(), 3);
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub async fn say(
     let files: Vec<Attached> = records.iter().map(AttachedRecord::to_attached).collect();
     let row = session.append(record(&composed, &records));
     session.turn = Some(row);
+    session.undecided.take();
     let typed = composed.text[..composed.typed].to_string();
     session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
     if session.title.is_none() {

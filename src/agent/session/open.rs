@@ -63,7 +63,9 @@ pub fn open(
     });
     let record = stored.record.clone();
     let (id, notes, unsent) = (record.id.clone(), stored.notes(), read_unsent(stored.unsent.as_deref()));
-    let commands = services.shell.logs().map(|logs| EarlierCommands::of_session(&logs.join(&id))).unwrap_or_default();
+    let begun = stored.asked_last();
+    let logs = services.shell.logs();
+    let commands = logs.map(|logs| EarlierCommands::of_session(&logs.join(&id), begun)).unwrap_or_default();
     let (session, items) = Conversation::load(stored, &services.tools(), &services.memory, &commands);
     let mut settings = settings;
     settings.take_up(&record);

@@ -8,7 +8,7 @@ use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Cause, Level, NoticeAction, Setting};
+use crate::protocol::{Approval, Cause, Item, Level, Notice, NoticeAction, Setting};
 use crate::provider::models::Effort;
 
 /// Changes a setting and shows the status line as it is then.
@@ -54,7 +54,9 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         && let Err(e) = connect::switch(services, provider).await
     {
         let cause = Cause { kind: e.kind.word(), status: e.status, request_id: e.request_id };
-        return context.events.failed(Level::Error, (&e.message, &e.hint), Vec::new(), cause).await;
+        let notice = Notice { cause, ..Notice::new(Level::Error, &e.message, &e.hint) };
+        context.events.add(Item::Notice(notice)).await;
+        return;
     }
     if provider.is_some() {
         context.take_provider();

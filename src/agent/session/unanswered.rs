@@ -19,9 +19,9 @@ const BEFORE: &str = "nebula stopped before it had a result";
 pub struct EarlierCommands(HashMap<String, (CommandRecord, PathBuf)>);
 
 impl EarlierCommands {
-    /// Reads those of a session from the folder that holds its logs.
-    pub fn of_session(logs: &Path) -> Self {
-        let records = record::of_session(logs).into_iter();
+    /// Reads those that a session began since this time from the folder that holds its logs.
+    pub fn of_session(logs: &Path, since: i64) -> Self {
+        let records = record::of_session(logs).into_iter().filter(|(record, _)| record.started >= since);
         EarlierCommands(records.filter_map(|found| Some((found.0.call.clone()?, found))).collect())
     }
 

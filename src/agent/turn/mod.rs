@@ -90,7 +90,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         if step.unfinished().is_some_and(|why| follow_up.again(session, why)) {
             continue;
         }
-        if step.silent {
+        if step.silent && session.undecided.is_empty() {
             return said_nothing(&context.events, session, !worked).await;
         }
         if step.row.is_some() {
@@ -205,6 +205,7 @@ async fn act(
         work.act(act, halted).await;
     }
     work.flush().await;
+    work.propose_undecided(&step.ended).await;
     work.seal_jobs().await;
     if matches!(step.ended, Ended::TooManyCalls) {
         work.too_many().await;

@@ -86,7 +86,8 @@ impl Repeats {
         if notes.went_back {
             (self.last, self.times) = (None, 0);
         }
-        if notes.refusals.is_empty() {
+        // What went back to the model was not written, although nobody refused it.
+        if notes.refusals.is_empty() && !notes.went_back {
             self.note_written(edits, &unchanged, files);
         }
         let left_again = self.note_unchanged(unchanged, notes.changed).map(Repeated::Unchanged);
@@ -123,4 +124,24 @@ impl Repeats {
 /// Notes refusals among those that are known; returns the first that is one of them.
 fn first_repeated(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
     refusals.into_iter().filter(|refusal| !known.insert(refusal.text.clone())).reduce(|first, _| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_that_went_back_is_not_done() {
+        let mut files = SessionFiles::default();
+        files.know("a.txt", b"one\n");
+        let key = || ("replaceInFile".to_string(), "{}".to_string());
+        let edits = || vec![RepeatableEdit { key: key(), path: "./a.txt".into(), item: ItemId(1) }];
+        let mut repeats = Repeats::default();
+        let mut back = StepNotes::default();
+        back.went_back = true;
+        assert!(repeats.note(back, edits(), &files).is_none());
+        assert!(!repeats.is_done(&key(), &files));
+        assert!(repeats.note(StepNotes::default(), edits(), &files).is_none());
+        assert!(repeats.is_done(&key(), &files));
+    }
 }

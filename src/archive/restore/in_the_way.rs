@@ -1,5 +1,5 @@
-//! Files and folders of a restore in whose place something stands that does not go with it: a folder with what can be
-//! built again and is in no version, or a file where a folder comes back. That stays, and the rest is restored.
+//! Files and folders of a restore in whose place something stands that does not go with it: a folder with what stays,
+//! as what can be built again and is in no version, or a file where a folder comes back. That stays, and the rest is restored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -25,7 +25,7 @@ pub fn blocked<'p>(
         false if path.ends_with('/') => None,
         false => stays_folder(path, goes, workspace)
             .unwrap_or(false)
-            .then_some("a folder is in its place, with files that no version holds; it stays"),
+            .then_some("a folder is in its place, with what does not go; it stays"),
     };
     folders.iter().chain(&files).filter_map(|path| Some((*path, why(path)?.to_string()))).collect()
 }

@@ -37,7 +37,8 @@ impl CommandStaging {
         }
         let read = |staging: &Self| {
             let mut journal = staging.journal()?;
-            journal.seals.retain(|sealed| sealed.kind != SealKind::Earlier && !sealed.states.is_empty());
+            let is_known = |sealed: &SealedStates| sealed.kind != SealKind::Earlier && !sealed.states.is_empty();
+            journal.seals.retain(|sealed| is_known(sealed) && !staging.never_made.contains(&sealed.changeset));
             Ok::<Journal, io::Error>(journal)
         };
         let mut journal = read(self)?;
@@ -50,7 +51,9 @@ impl CommandStaging {
         {
             self.length = self.journal.metadata()?.len();
             journal = read(self)?;
-            journal.seals.retain(is_made);
+            let (made, never) = journal.seals.into_iter().partition(is_made);
+            journal.seals = made;
+            self.never_made.extend(never.into_iter().map(|sealed: SealedStates| sealed.changeset));
         }
         let Journal { states, seals } = journal;
         let sealed: HashSet<usize> = seals.into_iter().flat_map(|sealed| sealed.states).collect();

@@ -16,6 +16,7 @@ use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::agent::{AgentEnd, AgentHandle, ended as agent_ended};
+use crate::cli::unsaved::complain_of_unsaved;
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, ProposalId, RestorePreview, RestoreStatus};
 use crate::protocol::{
@@ -103,6 +104,8 @@ pub async fn run(
     chat.send(Command::Shutdown);
     chat.handle.events.close();
     let end = agent_ended(chat.handle.held_up, chat.handle.done, crate::cli::out::complain).await;
+    // Also where standard output takes no more.
+    complain_of_unsaved(&end);
     match ended {
         // Nobody reads on.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok((0, None, end)),
@@ -340,6 +343,9 @@ impl Chat {
             EventBody::Added(id, item) => self.added(id, &item),
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
+            EventBody::Proposal(ProposalEvent::LeftOut(_, lines)) => {
+                lines.iter().try_for_each(|line| self.printer.say(line))
+            }
             EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, &previews),
             EventBody::Proposal(ProposalEvent::Approved(proposal, _)) => {
                 self.accepted = proposal.counts();

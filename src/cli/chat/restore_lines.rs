@@ -6,7 +6,10 @@ use crate::text::clean::clean_line as show;
 
 /// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
 pub fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
-    let path = show(&preview.path);
+    let path = match preview.status {
+        RestoreStatus::NotUndone(_) => show(records::place(&preview.path)),
+        _ => show(&preview.path),
+    };
     let said = |words: &str, why: &str| Some(format!("  {path}: {words}: {}", show(&records::localized(why))));
     let whole = |words: &str, files| Some(format!("  {path}: {words}: {}", count::files(files)));
     match &preview.status {

@@ -312,7 +312,7 @@ impl ArchiveCommands<'_> {
         if is_changed {
             self.complain("the file was changed meanwhile: the commits of its lines are left out")?;
         } else if args.git && commits.is_empty() && last > 0 {
-            self.complain("the last commit does not have this file: git tells none of its lines")?;
+            self.complain("no last commit has this file: git tells none of its lines")?;
         } else if args.git && commits.len() < last {
             self.complain(
                 "git tells no commits of the last lines: its answer is too long, or the file was changed meanwhile",

@@ -61,8 +61,10 @@ fn tell(changes: &ViewChanges, as_json: bool) -> Result<()> {
     for file in &changes.files {
         out.styled(&diff::unified(file, out.is_terminal()))?;
     }
-    changes.notes().iter().for_each(out::complain);
+    let notes = changes.notes();
+    notes.iter().for_each(out::complain);
     out::aside(match changes.files.len() {
+        0 if !notes.is_empty() => "preview: nothing else would be changed".to_string(),
         0 => "preview: nothing would be changed".to_string(),
         count => format!("preview: nothing was changed; {} would be", plural(count, "file")),
     });

@@ -36,8 +36,8 @@ pub fn check(context: &Context, what: &RulesCmd) -> Result<i32> {
     let word = approve.as_deref().unwrap_or(&context.config.approval);
     let approval = Approval::parse(word).unwrap_or_default();
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &context.archive()?));
-    let (found, _) = Commands::new(Arc::clone(&shell), "check").assess(&text, context.folder.to_str(), *network);
-    let (guard, sandbox) = (shell.keeper() == Keeper::Guard, shell.has_sandbox());
+    let (mut found, _) = Commands::new(Arc::clone(&shell), "check").assess(&text, context.folder.to_str(), *network);
+    let (guard, sandbox) = (shell.keeper_of(&mut found) == Keeper::Guard, shell.has_sandbox());
     let enforced = Enforced { guard, sandbox, off: shell.settings.sandbox.off };
     let judged = judge(&found, &rules, shell_policy(approval), enforced);
     let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -21,10 +22,12 @@ use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::{Consent, counted};
 use crate::protocol::{CommandBegan, CommandEvent};
-use crate::shell::class::Class;
+use crate::shell::class::{Assessment, Class};
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
-use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
+use crate::shell::{
+    self, CommandRequest, Commands, Exit, Grant, Keeper, OutputReader, SealResult, Shell, ShellCommand,
+};
 use crate::text::clean::clean_line;
 
 /// The folder of logs of these commands, in place of a session's.
@@ -126,23 +129,20 @@ pub(super) fn run_through(
 ) -> Result<Option<(Arc<ShellCommand>, bool)>> {
     let (events, received) = mpsc::channel(WAITING);
     let printed = events.clone();
+    let unread = Arc::new(AtomicBool::new(false));
+    let is_unread = Arc::clone(&unread);
     // The command waits while nobody takes what it prints.
-    let passes: Box<dyn FnMut(&[u8]) + Send> =
-        Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
+    let passes: OutputReader = Box::new(move |bytes| {
+        !is_unread.load(Ordering::Relaxed) && printed.blocking_send(RunEvent::Printed(bytes.to_vec())).is_ok()
+    });
     // Once it runs, what it makes is there.
     let network = request.grant == Grant::Online;
     let (found, _) = commands.assess(&request.text, request.folder.as_deref(), network);
-    let class = found.class;
+    let (class, shell) = (found.class, commands.shell());
     let terminal = if as_json { None } else { terminal::open()? };
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
-    if class != Class::Read {
-        let shell = commands.shell();
-        let unprotected = [shell.own_unprotected(keeper), shell.outside_unprotected(keeper)];
-        unprotected.iter().flatten().for_each(out::complain);
-        if matches!(keeper, Keeper::Guard | Keeper::Scan) {
-            shell.excluded(&found).iter().for_each(out::complain);
-        }
-    }
+    say_unprotected(shell, &found, keeper);
+    let keeper = needed(shell, keeper, class == Class::Read || request.grant == Grant::Read && shell.has_sandbox());
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
@@ -157,13 +157,14 @@ pub(super) fn run_through(
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
     if as_json {
-        Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request))))?;
+        unless_unread(Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request)))))?;
     }
     let printer = OutputPrinter {
         id: &command.id,
+        unread,
         as_json,
         in_terminal: terminal.is_some(),
-        masker: Masker::new(commands.shell().environment.secrets().to_vec()),
+        masker: Masker::new(shell.environment.secrets().to_vec()),
         is_line_over: true,
         held: Vec::new(),
     };
@@ -173,6 +174,24 @@ pub(super) fn run_through(
     })?;
     commands.end_all();
     Ok(Some((command, stopped)))
+}
+
+/// Returns the keeper for a command: what only reads needs nothing kept, so it may run where `scan` cannot.
+fn needed(shell: &Shell, keeper: Keeper, only_reads: bool) -> Keeper {
+    let is_too_much = keeper == Keeper::Scan && only_reads && shell.cannot_scan().is_some();
+    if is_too_much { Keeper::None } else { keeper }
+}
+
+/// Says, before a command that writes starts, what nothing keeps it from.
+fn say_unprotected(shell: &Shell, found: &Assessment, keeper: Keeper) {
+    if found.class == Class::Read {
+        return;
+    }
+    let unprotected = [shell.own_unprotected(keeper), shell.outside_unprotected(keeper)];
+    unprotected.iter().flatten().for_each(out::complain);
+    if matches!(keeper, Keeper::Guard | Keeper::Scan) {
+        shell.excluded(found).iter().for_each(out::complain);
+    }
 }
 
 /// Returns what is told of a command of the person's that was started.
@@ -260,13 +279,20 @@ async fn follow(
             printer.print(&bytes)?;
         }
     }
-    printer.finish()?;
+    unless_unread(printer.finish())?;
     Ok(stopped)
+}
+
+/// Passes over the error that nobody reads on: what the command does counts all the same.
+fn unless_unread(printed: io::Result<()>) -> io::Result<()> {
+    printed.or_else(|why| if why.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(why) })
 }
 
 /// Prints on what a command prints.
 struct OutputPrinter<'a> {
     id: &'a str,
+    /// Nobody reads on.
+    unread: Arc<AtomicBool>,
     as_json: bool,
     /// It prints to a terminal of its own: byte for byte, since programs there draw.
     in_terminal: bool,
@@ -280,7 +306,15 @@ struct OutputPrinter<'a> {
 impl OutputPrinter<'_> {
     fn print(&mut self, bytes: &[u8]) -> io::Result<()> {
         let masked = self.masker.take(bytes);
-        self.pass(&masked)
+        let passed = self.pass(&masked);
+        self.unless_unread(passed)
+    }
+
+    /// Notes that nobody reads on, which is no error.
+    fn unless_unread(&self, printed: io::Result<()>) -> io::Result<()> {
+        let is_unread = printed.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::BrokenPipe);
+        self.unread.fetch_or(is_unread, Ordering::Relaxed);
+        unless_unread(printed)
     }
 
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -372,7 +406,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     if as_json {
         let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
         let end = command_end(command, stopped.then_some(shell::Stopped::Person), &result);
-        Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
+        unless_unread(Out::stdout().json(&event_line(&CommandEvent::Ended(end))))?;
     } else {
         if let Some(id) = changeset {
             let files = counted(changes.changes.iter().map(|change| change.entry.path.as_str()));

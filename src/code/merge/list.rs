@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::lang::SourceLanguage;
 use super::gaps::{self, UnitList};
 use super::imports;
-use super::units::{HEAD, TAIL, Unit, is_plain, loose_lines};
+use super::units::{HEAD, TAIL, Unit, is_plain, loose_lines, one_sided};
 
 /// Merges three texts line by line; `None`: both changed the same lines.
 pub type LineMerge<'a> = &'a dyn Fn(&str, &str, &str) -> Option<String>;
@@ -102,10 +102,9 @@ impl UnitMerge<'_> {
         let key = joined[at].key.as_str();
         let [base, ours, theirs] = lists.each_ref().map(|list| list.get(key).map(|unit| unit.gap));
         if [base, ours, theirs].into_iter().flatten().any(|gap| !is_plain(gap)) {
-            let gap = match () {
-                () if ours == theirs || theirs == base => ours?.to_owned(),
-                () if ours == base => theirs?.to_owned(),
-                () => self.loose([base?, ours?, theirs?])?,
+            let gap = match one_sided(&[base, ours, theirs]) {
+                Some(kept) => (*kept)?.to_owned(),
+                None => self.loose([base?, ours?, theirs?])?,
             };
             if !is_plain(&gap) && !is_there(lists, &joined[..at], (key, &gap)) {
                 return Some(gap);

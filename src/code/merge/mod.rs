@@ -22,7 +22,7 @@ use super::lang::SourceLanguage;
 use imports::is_import;
 pub use list::LineMerge;
 use list::{UnitMerge, are_found, text_of};
-use units::{Unit, blocks, loose_lines, units};
+use units::{Unit, blocks, loose_lines, one_sided, units};
 
 /// Merges the ways from `base` to `ours` and to `theirs`. `None` where both changed one definition in different ways, or
 /// its place, or a text is no source file without syntax errors, or the result would not hold just the definitions that
@@ -45,7 +45,7 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
     let found = blocks(&result);
     let found = units(&result, &found);
     let is_whole = are_found(&found, &joined) && keeps_what_is_between(language, &versions, &found);
-    (is_whole && keeps_definitions(&files, &result)).then(|| text_of(&joined))
+    (is_whole && keeps_definitions(&files, &result)).then_some(result.text)
 }
 
 /// Returns whether a text that another way of merging left is without syntax errors and has the definitions that both
@@ -153,14 +153,5 @@ fn gather_loose<'a>(unit: &Unit<'a>, with_heads: bool, lines: &mut Vec<&'a str>)
             lines.extend(loose_lines(inner.loose));
         }
         gather_loose(inner, with_heads, lines);
-    }
-}
-
-/// Returns the one of three versions that the other side left as it was.
-fn one_sided<T: PartialEq>([base, ours, theirs]: &[T; 3]) -> Option<&T> {
-    match () {
-        () if ours == theirs || theirs == base => Some(ours),
-        () if ours == base => Some(theirs),
-        () => None,
     }
 }

@@ -163,3 +163,12 @@ pub(super) fn loose_lines(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn is_plain(gap: &str) -> bool {
     loose_lines(gap).next().is_none()
 }
+
+/// Returns the one of three versions that the other side left as it was.
+pub(super) fn one_sided<T: PartialEq>([base, ours, theirs]: &[T; 3]) -> Option<&T> {
+    match () {
+        () if ours == theirs || theirs == base => Some(ours),
+        () if ours == base => Some(theirs),
+        () => None,
+    }
+}

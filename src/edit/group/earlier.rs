@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::edit::bytes::Encoding;
 use crate::edit::lines::number;
-use crate::edit::place::{self, Done, TargetText, spliced};
+use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Op};
 use crate::proposal::merge::has_change;
 use crate::proposal::{Rung, changes, lines};
@@ -55,16 +55,11 @@ pub(super) fn stands_since<'t>(
         let Some(done) = place::edit(&target, edit).ok().filter(|done| done.found.rung != Rung::Inexact) else {
             return false;
         };
-        let made = made(before, &done);
+        let made = done.made(before);
         made != before
             && found.is_none_or(|found| is_same_place((before, &done), (now, found)))
             && has_change(before, &made, now)
     })
-}
-
-/// Returns the text that an edit makes.
-pub(super) fn made(text: &str, done: &Done) -> String {
-    done.stages.iter().fold(text.to_string(), |text, splices| spliced(&text, splices))
 }
 
 /// Returns whether the first change of an edit only adds something that is in the text already.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::earlier::{PastChanges, made, stands_since};
+use super::earlier::{PastChanges, stands_since};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
@@ -113,22 +113,19 @@ fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
 
 /// Returns an edit that has its place in the text as it was `before`, joined with the edits before it, which changed lines
 /// of that place; `None` where it has none there either. The error says, for the model, that both do not go together.
-fn beside_steps(
-    (text, before, encoding): (&str, &str, Encoding),
-    edit: &Edit,
-) -> Result<Option<(Vec<Vec<place::Splice>>, PlaceMatch)>, String> {
+fn beside_steps((text, before, encoding): (&str, &str, Encoding), edit: &Edit) -> Result<Option<Done>, String> {
     let target = TargetText { text: before, encoding, base: before, steps: &[] };
     let Some(done) = place::edit(&target, edit).ok().filter(|done| done.found.rung != Rung::Inexact) else {
         return Ok(None);
     };
-    let theirs = done.stages.iter().fold(before.to_string(), |text, splices| place::spliced(&text, splices));
+    let theirs = done.made(before);
     let states = [theirs.as_str(), text].map(|text| State::file(text.as_bytes()));
     let merged = merge::side_by_side(before.as_bytes(), &states[0], &states[1]);
     let Some(new) = merged.as_ref().and_then(State::text) else {
         return Err(on_disk(before, encoding, edit).unwrap_or_else(|| TWICE.to_string()));
     };
     let found = PlaceMatch { rung: Rung::Inexact, detail: Some(JOINED.to_string()) };
-    Ok(Some((vec![vec![changed(text, new)]], found)))
+    Ok(Some(Done { stages: vec![vec![changed(text, new)]], found, stands: false }))
 }
 
 /// Returns the bytes in which two texts differ, as one change of the first.
@@ -320,7 +317,7 @@ impl File {
     }
 
     /// Leaves what is placed to a person: whether it is meant is not certain.
-    fn quote(&mut self) {
+    pub(super) fn quote(&mut self) {
         self.is_quoted = true;
         self.placed.iter_mut().for_each(|placed| placed.found = quoted());
     }
@@ -346,30 +343,27 @@ impl File {
         if self.is_made(edit, (text, &before, encoding), &done, rules) {
             return Ok(EditStatus::Made);
         }
-        let Done { mut stages, mut found, .. } = done.map_err(|why| match self.steps.is_empty() {
+        let mut done = done.map_err(|why| match self.steps.is_empty() {
             true => why,
             false => on_disk(&before, encoding, edit).unwrap_or(why),
         })?;
-        if found.rung == Rung::Inexact && !self.steps.is_empty() {
-            let joined = beside_steps((text, &before, encoding), edit)?;
-            (stages, found) = joined.unwrap_or((stages, found));
+        if done.found.rung == Rung::Inexact && !self.steps.is_empty() {
+            done = beside_steps((text, &before, encoding), edit)?.unwrap_or(done);
         }
         if !edit.whole {
-            found = place::sure(false);
+            done.found = place::sure(false);
             if edit.format == Format::WHOLE && matches!(edit.op, Op::Lines { .. }) {
-                found.detail = Some("by the line numbers that stand at its path".to_string());
+                done.found.detail = Some("by the line numbers that stand at its path".to_string());
             }
         }
-        if encoding == Encoding::Raw && stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {
-            found = PlaceMatch { rung: Rung::Inexact, detail: Some(AS_UTF8.to_string()) };
+        if encoding == Encoding::Raw && done.stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {
+            done.found = PlaceMatch { rung: Rung::Inexact, detail: Some(AS_UTF8.to_string()) };
         }
-        let mut new = text.to_string();
-        for splices in &stages {
-            new = place::spliced(&new, splices);
-        }
+        let new = done.made(text);
         if new == text {
             return Ok(EditStatus::Same);
         }
+        let Done { stages, found, .. } = done;
         stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = FileState::Text { encoding, text: new };
         Ok(EditStatus::Placed(found))
@@ -389,7 +383,7 @@ impl File {
         }
         let past = rules.past.get(&self.path).into_iter().flat_map(|past| past.texts.iter().rev());
         let earlier = Some(before).filter(|_| !self.steps.is_empty()).into_iter().chain(past.map(|text| &**text));
-        let sure = done.as_ref().ok().filter(|done| done.found.rung != Rung::Inexact && made(text, done) != text);
+        let sure = done.as_ref().ok().filter(|done| done.found.rung != Rung::Inexact && done.made(text) != text);
         stands_since(earlier, text, (edit, encoding), sure)
     }
 

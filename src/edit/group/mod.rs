@@ -223,6 +223,7 @@ impl Group<'_, '_> {
         self.files[target].now = std::mem::replace(&mut self.files[from].now, FileState::Gone);
         self.files[target].seen = self.files[from].seen;
         self.files[target].mode = self.files[from].mode;
+        self.files[target].is_quoted = self.files[from].is_quoted;
         self.files[target].placed = std::mem::take(&mut self.files[from].placed);
         self.files[target].by.push(edit.by.clone());
         self.files[from].by.push(edit.by.clone());
@@ -258,6 +259,8 @@ impl Group<'_, '_> {
         if all && any {
             self.files.iter_mut().for_each(|f| f.out = true);
         }
+        // What was placed behind the quote, too.
+        self.files.iter_mut().filter(|file| file.is_quoted).for_each(File::quote);
         for (result, home) in results.iter_mut().zip(homes) {
             if let EditStatus::Placed(found) = &mut result.status
                 && home.iter().any(|i| self.files[*i].is_quoted)

@@ -572,9 +572,35 @@ fn the_file_as_it_was_behind_its_change_leaves_that_to_a_person() {
     assert_eq!((outcome.results[0].rung(), &outcome.results[1].status), (Some(Rung::Inexact), &EditStatus::Same));
     let change = &outcome.changes[0];
     assert!(change.hunks.iter().all(|hunk| change.needs_person(hunk).is_some()), "{:?}", change.hunks);
+    // So does what comes behind it, here or where the file is moved.
+    let newer = || whole("a.py", &CALC.replace("return 2", "return 200"));
+    let to = || Edit::new("a.py", Op::Move { to: "b.py".into() }, Format::TOOLS, "moveFile");
+    let behind = |path: &str| block(path, "    return 1", "    return 10");
+    for last in [vec![newer()], vec![behind("a.py")], vec![newer(), behind("a.py")], vec![to(), behind("b.py")]] {
+        let edits = [vec![whole("a.py", &new), whole("a.py", CALC)], last].concat();
+        let outcome = run(&edits, &[("a.py", CALC)], false);
+        assert_eq!(outcome.results[edits.len() - 1].rung(), Some(Rung::Inexact), "{}", outcome.text());
+        for change in &outcome.changes {
+            assert!(change.hunks.iter().all(|hunk| change.needs_person(hunk).is_some()), "{:?}", change.hunks);
+        }
+    }
     // In front of it, it is only quoted.
     let outcome = run(&[whole("a.py", CALC), whole("a.py", &new)], &[("a.py", CALC)], false);
     assert_eq!(outcome.results[1].rung(), Some(Rung::Exact));
+}
+
+#[test]
+fn a_bracket_at_the_end_of_a_file_that_ends_in_one_is_added() {
+    let at_end = |line: &str| {
+        let hunk = PatchHunk { at_end: true, body: vec![format!("+{line}")], ..PatchHunk::default() };
+        Edit::new("a.rs", Op::Hunks(vec![hunk]), Format::PATCH, "patch")
+    };
+    let text = "fn f() {\n    if x() {\n        y();\n}\n";
+    let outcome = run(&[at_end("}")], &[("a.rs", text)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(format!("{text}}}\n").as_str()), "{}", outcome.text());
+    // A line with words that stands there is there already.
+    let outcome = run(&[at_end("mod a;")], &[("a.rs", "mod a;\n")], false);
+    assert!(made(&outcome) == [true] && outcome.changes.is_empty(), "{}", outcome.text());
 }
 
 mod properties {

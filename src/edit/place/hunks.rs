@@ -341,7 +341,8 @@ impl Placer<'_> {
         };
         let is_at = |from: usize| (0..new.len()).all(|i| from + i < hay.len() && hay.content(from + i) == new[i]);
         let stands = is_at(line) || line == hay.len() && line.checked_sub(new.len()).is_some_and(is_at);
-        if stands && new.iter().any(|line| !line.trim().is_empty()) {
+        // A bracket alone may be wanted once more.
+        if stands && new.iter().any(|line| line.contains(char::is_alphanumeric)) {
             return Ok((Vec::new(), found));
         }
         Ok((vec![self.run(&hay, line..line, &new, body.unended)], found))

@@ -19,7 +19,7 @@ mod whole;
 pub(super) use guard::elided_definitions;
 pub(super) use part::{definition_names, same_definition};
 pub(super) use passage::unfenced;
-pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
+pub(super) use splice::{Done, Splice, Step, TargetText, sure};
 pub(super) use whole::{NewText, made, whole};
 
 use super::bytes::{self, Encoding};

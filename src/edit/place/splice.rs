@@ -22,6 +22,13 @@ pub(in crate::edit) struct Done {
     pub stands: bool,
 }
 
+impl Done {
+    /// Returns what the edit makes of the text in which it has its place.
+    pub fn made(&self, text: &str) -> String {
+        self.stages.iter().fold(text.to_string(), |text, splices| spliced(&text, splices))
+    }
+}
+
 /// A change of bytes that has been applied: where, how many were removed, how many added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit) struct Step {
@@ -96,7 +103,7 @@ pub(super) fn with_ending(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// Returns the text with the splices in it.
-pub(in crate::edit) fn spliced(text: &str, splices: &[Splice]) -> String {
+pub(super) fn spliced(text: &str, splices: &[Splice]) -> String {
     let mut out = String::with_capacity(text.len() + splices.iter().map(|s| s.new.len()).sum::<usize>());
     let mut reached = 0;
     for splice in splices {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::splice::{Done, TargetText, spliced};
+use super::splice::{Done, TargetText};
 use super::{hunks, passage};
 use crate::edit::bytes::Encoding;
 use crate::edit::op::PatchHunk;
@@ -81,8 +81,8 @@ pub(super) fn conflict(old: &str, content: &str, path: &str) -> Option<Result<Ch
 
 fn placed(text: &str, place: impl FnOnce(&TargetText) -> Result<Done, String>) -> Result<Changed, String> {
     let target = TargetText { text, encoding: Encoding::Utf8 { bom: false }, base: text, steps: &[] };
-    let Done { stages, found, .. } = place(&target)?;
-    Ok((stages.iter().fold(text.to_string(), |text, splices| spliced(&text, splices)), found))
+    let done = place(&target)?;
+    Ok((done.made(text), done.found))
 }
 
 /// Returns whether a text shows what was typed into a shell, which the file does not.

@@ -224,12 +224,17 @@ impl ReaderContext {
         let mut blocks = self.unread.iter().filter(is_of_file).take(MOST_COMPARED).peekable();
         blocks.peek()?;
         let lacking = self.lacking(edit);
-        let mut names = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         for block in blocks {
             let held = definition_names(&block.content);
             let lost: Vec<&str> = held.iter().copied().filter(|name| lacking.contains(name)).collect();
-            if lost.len() * 2 > held.len() {
-                names.extend(lost.into_iter().map(str::to_string));
+            if lost.len() * 2 <= held.len() {
+                continue;
+            }
+            for name in lost {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
             }
         }
         (!names.is_empty()).then(|| names.join(", "))

@@ -164,6 +164,7 @@ fn a_block_that_holds_what_a_whole_file_lacks_is_named_with_it() {
     for (text, wanted) in [
         (format!("{whole}\nand the rest:\n{rest}"), h()),
         (format!("{rest}\n{whole}"), h()),
+        (format!("{rest}\n{whole}\nOnce more:\n{rest}"), h()),
         (whole.clone(), vec![None]),
         (format!("{whole}\nIt was:\n```python\n{file}```\n"), vec![None]),
         (format!("{whole}\nUse it:\n```python\nprint(g())\n```\n"), vec![None]),
@@ -177,12 +178,22 @@ fn a_block_that_holds_what_a_whole_file_lacks_is_named_with_it() {
 #[test]
 fn an_edit_that_waits_stays_before_a_call() {
     let known = [KnownFile { path: "a.py".into(), text: "def f():\n    pass\n\n\ndef g():\n    pass\n".into() }];
-    let text = "a.py\n```python\ndef f():\n    pass\n```\nThen:\n\nreadFile(path=\"a.py\")\n";
-    for size in [1, usize::MAX] {
-        let (pieces, _) = pieces(text, size, Some(Format::WHOLE), &known, End::Ordinary);
-        let at = |is: fn(&Piece) -> bool| pieces.iter().position(is).expect("a piece");
-        let call = at(|p| matches!(p, Piece::CallStarted { .. } | Piece::Call { .. }));
-        assert!(at(|p| matches!(p, Piece::EditDone { .. })) < call, "by {size}: {pieces:?}");
+    for (call, end) in [
+        ("readFile(path=\"a.py\")", End::Ordinary),
+        // Calls that are recognised at their end alone.
+        (r#"{"name": "readFile", "arguments": "{\"path\": \"a.py\"}"}"#, End::Ordinary),
+        (r#"{"name": "readFile", "arguments": "{\"path\": \"a"#, End::Cut),
+        (r#"{"arguments": {"path": "a.py"}, "name": "readFile"}"#, End::Ordinary),
+        (r#"[{"arguments": {"path": "a.py"}, "name": "readFile"}]"#, End::Ordinary),
+        (r#"{"readFile": {"path": "a.py"}}"#, End::Ordinary),
+    ] {
+        let text = format!("a.py\n```python\ndef f():\n    pass\n```\nThen:\n\n{call}\n");
+        for size in [1, usize::MAX] {
+            let (pieces, _) = pieces(&text, size, Some(Format::WHOLE), &known, end);
+            let at = |is: fn(&Piece) -> bool| pieces.iter().position(is).expect("a piece");
+            let called = at(|p| matches!(p, Piece::CallStarted { .. } | Piece::Call { .. } | Piece::BrokenCall { .. }));
+            assert!(at(|p| matches!(p, Piece::EditDone { .. })) < called, "{call} by {size}: {pieces:?}");
+        }
     }
 }
 

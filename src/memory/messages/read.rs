@@ -62,6 +62,19 @@ impl Memory {
         Ok(out)
     }
 
+    /// Returns the id by which other processes know a message, where it is stored in the file.
+    pub fn id_of(&self, message: i64) -> i64 {
+        self.store().id(message)
+    }
+
+    /// Returns whether a session holds a message of this id, as the database itself counts them.
+    pub fn has_message(&self, session: &str, id: i64) -> Result<bool, Error> {
+        let mut store = self.store();
+        store.fetch(session)?;
+        let sql = "SELECT EXISTS(SELECT 1 FROM messages WHERE id = ?1 AND session_id = ?2)";
+        Ok(store.conn.prepare_cached(sql)?.query_row(params![id, session], |row| row.get(0))?)
+    }
+
     /// Returns what the person typed in a message and when, in unix milliseconds, where that is known, by its number;
     /// none: there is no such message.
     pub fn typed(&self, message: i64) -> Result<Option<(String, Option<i64>)>, Error> {

@@ -73,6 +73,14 @@ pub fn cause(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns what an undo does not bring back, where it is no path but in words.
+pub fn place(what: &str) -> &str {
+    match language() {
+        Language::English => what,
+        Language::Japanese => reasons::PLACES.iter().find(|(own, _)| *own == what).map_or(what, |(_, words)| words),
+    }
+}
+
 /// Replaces a record by what the person reads.
 pub fn show(text: &mut String) {
     if let Cow::Owned(localized) = localized(text) {
@@ -194,6 +202,16 @@ mod tests {
             let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
             assert!(with(Language::Japanese, || line(&text).into_owned()) != text, "{english} does not find itself");
         }
+    }
+
+    #[test]
+    fn what_no_undo_brings_back_is_named_in_the_language_of_the_screen() {
+        assert_eq!([place("derived folders"), place("target/")], ["derived folders", "target/"]);
+        let japanese = |what| with(Language::Japanese, || place(what));
+        assert_eq!([japanese("derived folders"), japanese("target/")], ["再生成できるフォルダー", "target/"]);
+        let why = "it was cut off: what it changed there is not known";
+        let words = with(Language::Japanese, || localized(why).into_owned());
+        assert_eq!(words, "途中で打ち切られたため、そこで何が変更されたかは不明です");
     }
 
     #[test]

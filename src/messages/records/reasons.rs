@@ -268,8 +268,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "このコマンドを許可できる人がいません。承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
     ),
     (
-        "nobody is there to allow this command: without the guard the approval policy {policy} asks about class {class}: {why}",
-        "このコマンドを許可できる人がいません。ガードがないため、承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
+        "nobody is there to allow this command: unless both the guard and the sandbox hold it, the approval policy {policy} asks about class {class}: {why}",
+        "このコマンドを許可できる人がいません。ガードとサンドボックスの両方はそろっていないため、承認ポリシー{policy}では{class}のコマンドに確認が必要です: {why}",
     ),
     (
         "nobody is there to allow this command: no policy and no rule lets what acts later be changed unasked ({paths}); its class is {class}: {why}",
@@ -278,6 +278,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "nobody is there to allow this command: no policy and no rule lets what is not archived be changed unasked: {paths}; its class is {class}: {why}",
         "このコマンドを許可できる人がいません。アーカイブされないファイルの変更には、ポリシーやルールによらず確認が必要です: {paths}（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: this tree is too large to archive without the guard ({size}): what this command overwrites cannot be undone; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。このフォルダーは大きすぎて、guardなしではアーカイブできません（{size}）。このコマンドの上書きは元に戻せません（種別は{class}）: {why}",
     ),
     (
         "nobody is there to allow this command: no policy and no rule lets keys be printed unasked; its class is {class}: {why}",
@@ -381,8 +385,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("a folder of it is a link now, to {path}", "途中のフォルダーが現在は{path}へのリンクです"),
     ("the repository stays: {why}", "リポジトリーはそのままです: {why}"),
     (
-        "a folder is in its place, with files that no version holds; it stays",
-        "同じ場所に、保存していないファイルを含むフォルダーがあります。フォルダーは残します",
+        "a folder is in its place, with what does not go; it stays",
+        "同じ場所に、この操作では消えないフォルダーがあります。フォルダーは残します",
     ),
     (
         "a file or link is in the place of the folder, and stays",
@@ -408,6 +412,34 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("{kind!} in its place was removed", "同じ場所の{kind!}を削除しました"),
     ("{path} is deleted; an undo brings it back without {what}", "{path}を削除します。元に戻しても{what}は戻りません"),
     ("its group: an undo does not bring it back", "グループは、元に戻しても戻りません"),
+    ("changed again later", "あとで再び変更されました"),
+    ("changed outside nebula", "nebula外で変更されました"),
+    ("what it changed there is not known", "そこで何が変更されたかは不明です"),
+    ("it was cut off: what it changed there is not known", "途中で打ち切られたため、そこで何が変更されたかは不明です"),
+    (
+        "derived: {path} ({n} changed, {size}; left)",
+        "再生成できるフォルダー: {path}（{n}件の変更、{size}。反映しません）",
+    ),
+    ("derived: and {n} more folders", "再生成できるフォルダー: ほか{n}個"),
+    ("not in the preview: {path} ({why})", "プレビューに含まれません: {path}（{why}）"),
+    ("and {n} more are not in the preview", "ほか{n}件がプレビューに含まれません"),
+    ("the repository is removed by the command itself alone", "リポジトリーを削除するのはコマンド自体だけです"),
+    (
+        "the repository's own files: only the command itself changes them",
+        "リポジトリーのファイルを変更するのはコマンド自体だけです",
+    ),
+    ("it can be rebuilt: its removal is left", "再生成できるため、削除は反映しません"),
+    ("it changed on disk while the preview ran", "プレビュー中にディスク上で変更されました"),
+    ("removed; it can be rebuilt", "削除されました。再生成できます"),
+    ("changed; it can be rebuilt", "変更されました。再生成できます"),
+    ("what was added stays: no branch names it any more", "追加されたものは残ります。どのブランチからも参照されません"),
+    ("not archived", "アーカイブされていません"),
+    ("not archived: {why}", "アーカイブされていません: {why}"),
+    ("what was sent, and caches of package managers", "送信した内容と、パッケージマネージャーのキャッシュ"),
+    (
+        "it ran in no sandbox: nothing there is archived",
+        "サンドボックスなしで実行したため、そこは何もアーカイブされていません",
+    ),
     ("its owner and group: an undo brings it back as your own", "所有者とグループは、元に戻すと自分のものになります"),
     ("{path} belongs to another user", "{path}は別のユーザーのものです"),
     ("{path} is of a group other than the user's own", "{path}のグループはユーザー自身のものではありません"),
@@ -433,4 +465,12 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("there is none on the PATH", "PATHにありません"),
     ("{path} lies outside the repository", "{path}はリポジトリーの外にあります"),
+];
+
+/// The words that stand where a path is expected.
+pub(super) const PLACES: &[(&str, &str)] = &[
+    ("derived folders", "再生成できるフォルダー"),
+    ("further paths", "そのほかのパス"),
+    ("outside the workspace", "ワークスペースの外"),
+    ("network", "ネットワーク"),
 ];

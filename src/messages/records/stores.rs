@@ -76,8 +76,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path}は読み取り専用のため、何も書き込んでいません。書き込み可能にしてください（chmod u+w）",
     ),
     (
-        "{path}: a folder is in its place, with files that no version holds; it stays: nothing was written",
-        "{path}: 同じ場所に、保存していないファイルを含むフォルダーがあります。フォルダーは残します（何も書き込んでいません）",
+        "{path}: a folder is in its place, with what does not go; it stays: nothing was written",
+        "{path}: 同じ場所に、この操作では消えないフォルダーがあります。フォルダーは残します（何も書き込んでいません）",
     ),
     ("{why}: nothing was written", "{why}（何も書き込んでいません）"),
     ("cannot archive, so nothing was written: {why}", "アーカイブできないため、何も書き込んでいません: {why}"),
@@ -224,6 +224,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "the command was not run: its helper did not start: {why}",
         "コマンドを実行していません。補助プロセスを開始できませんでした: {why}",
+    ),
+    (
+        "the command was not run: it could not be tried whether there is a sandbox here: {why}",
+        "コマンドを実行していません。サンドボックスを使えるか試せませんでした: {why}",
+    ),
+    (
+        "no folder for temporary files can be made in {folder} (TMPDIR): {why}",
+        "{folder}（TMPDIR）に一時ファイル用のフォルダーを作れません: {why}",
     ),
     ("the command was not run: {why}", "コマンドを実行していません: {why}"),
     (

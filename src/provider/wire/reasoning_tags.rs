@@ -189,6 +189,8 @@ mod tests {
             ("\n</think>\nYes.", "Yes.", ""),
             ("a\n</think>\n<think>b</think>c", "c", "a\nb"),
             ("```md\n```\nhm\n</think>\nYes.", "Yes.", "```md\n```\nhm\n"),
+            ("*** Begin Patch\n*** End Patch\n</think>Yes.", "Yes.", "*** Begin Patch\n*** End Patch\n"),
+            ("<write_file path=\"a\">x</write_file>\n</think>Yes.", "Yes.", "<write_file path=\"a\">x</write_file>\n"),
         ] {
             check(whole, text, thinking);
         }
@@ -199,6 +201,14 @@ mod tests {
             "It is `</think>`\nor\n- </think>\n",
             "From <think> to\n</think>\n",
             "a < b </thin",
+            "```\nx\n```\n--- a\n+++ b\n@@ -1,2 +1,2 @@\n </think>\n-x\n+y\n",
+            "*** Begin Patch\n*** Add File: a\n+x\n</think>\n*** End Patch\n",
+            "<write_file path=\"a\">\nx\n</think>\n</write_file>\nDone.",
+            "<writeFile path=\"a\">\nx\n</think>\n</writeFile>\nDone.",
+            "<replace_file>\n<path>a</path>\n<search>\n</think>\n</search>\n</replace_file>\n",
+            "<function=writeFile>\n<parameter=content>\n</think>\n</parameter>\n</function>\n",
+            "<invoke name=\"writeFile\">\n<parameter name=\"content\">\n</think>\n</parameter>\n</invoke>\n",
+            "writeFile\n<arg_key>content</arg_key>\n<arg_value>\nx\n</think>\n</arg_value>\n",
         ] {
             check(text, text, "");
         }

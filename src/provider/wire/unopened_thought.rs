@@ -18,8 +18,17 @@ pub(super) struct UnopenedThought {
     seen: usize,
     /// The beginning of the line that is looked at.
     line: usize,
-    /// The character, and how many of it, that ends the code that the line stands in.
-    code: Option<(char, usize)>,
+    /// The end of the code that the line stands in.
+    code: Option<CodeEnd>,
+}
+
+/// The end of a part of an answer in which a tag is text.
+#[derive(Debug, Clone, Copy)]
+enum CodeEnd {
+    /// A line of this character, at least so many of it: a fence, or a block that replaces code.
+    Marks(char, usize),
+    /// A line that holds this: an edit or a call in no fence.
+    Text(&'static str),
 }
 
 /// The result of more text.
@@ -96,8 +105,12 @@ impl UnopenedThought {
             return Some(false);
         }
         let before = &self.text[self.line..at];
-        if before.trim().is_empty() {
+        if before.is_empty() {
             return Some(true);
+        }
+        // An unchanged line of a diff begins with a blank.
+        if before.trim().is_empty() {
+            return Some(false);
         }
         let behind = &self.text[at + length..];
         let rest = behind.split('\n').next().unwrap_or_default();
@@ -114,19 +127,43 @@ impl UnopenedThought {
         let run = |c: char| line.len() - line.trim_start_matches(c).len();
         let rest = |c: char| line.trim_start_matches(c);
         self.code = match self.code {
-            Some(('>', _)) if run('>') >= MARKS => None,
-            Some((fence, length)) if fence != '>' && run(fence) >= length && rest(fence).is_empty() => None,
+            Some(CodeEnd::Text(last)) if line.contains(last) => None,
+            Some(CodeEnd::Marks('>', _)) if run('>') >= MARKS => None,
+            Some(CodeEnd::Marks(fence, length)) if fence != '>' && run(fence) >= length && rest(fence).is_empty() => {
+                None
+            }
             Some(code) => Some(code),
-            None if run('<') >= MARKS => Some(('>', MARKS)),
+            None if run('<') >= MARKS => Some(CodeEnd::Marks('>', MARKS)),
             None => ['`', '~']
                 .into_iter()
                 .find(|fence| run(*fence) >= 3 && !(*fence == '`' && rest('`').contains('`')))
-                .map(|fence| (fence, run(fence))),
+                .map(|fence| CodeEnd::Marks(fence, run(fence)))
+                .or_else(|| unfenced(line)),
         };
         (self.line, self.seen) = (end + 1, end + 1);
     }
 }
 
+/// Returns the end of the edit or call that a line begins, where it does not end it too.
+fn unfenced(line: &str) -> Option<CodeEnd> {
+    let (_, last) = BLOCKS.iter().find(|(first, last)| line.starts_with(first) && !line.contains(last))?;
+    Some(CodeEnd::Text(last))
+}
+
+/// The beginnings and ends of edits and calls that stand in no fence.
+const BLOCKS: [(&str, &str); 11] = [
+    ("*** Begin Patch", "*** End Patch"),
+    ("<replace_file", "</replace_file>"),
+    ("<replace_in_file", "</replace_in_file>"),
+    ("<replace_lines", "</replace_lines>"),
+    ("<edit_file", "</edit_file>"),
+    ("<write_file", "</write_file>"),
+    ("<writeFile", "</writeFile>"),
+    ("<replaceInFile", "</replaceInFile>"),
+    ("<function=", "</function>"),
+    ("<invoke ", "</invoke>"),
+    ("<arg_value>", "</arg_value>"),
+];
 /// The marks at the ends of a block that replaces code.
 const MARKS: usize = 7;
 

@@ -1,7 +1,7 @@
 //! The files that a command would meet on disk: what it overwrites, how much it removes, and whether a program that
 //! only reads is really the one of that name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -55,29 +55,42 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
 }
 
 /// Finds the files that a text would change, as far as it shows them, and that the configuration leaves out of the archive.
-/// Folders are looked into for at most 50 ms.
+/// Patterns are expanded, and folders are looked into, for at most 50 ms each.
 pub fn find_excluded(found: &mut Assessment, around: &Around, places: &PathClasses) {
     if found.class == Class::Read {
         return;
     }
     let until = Instant::now() + PATIENCE;
     let named = found.acts_later.iter().chain(&found.changes).map(|path| (around.root.join(path), false));
-    let touched =
-        found.touched.iter().flat_map(|touched| expand(touched).map(move |path| (path, touched.with_content)));
-    let mut open: Vec<(PathBuf, bool)> =
-        named.chain(touched).filter_map(|(path, all)| Some((real(&path)?, all))).collect();
-    let mut excluded = BTreeMap::new();
-    while let Some((path, with_content)) = open.pop().filter(|_| Instant::now() < until) {
-        let Ok(about) = path.symlink_metadata() else { continue };
-        match places.of(&path, about.is_dir()) {
-            PathClass::Kept | PathClass::Excluded(_) if about.is_dir() && with_content => {
-                open.extend(entries(&path).map(|path| (path, true)));
+    let touched = found.touched.iter();
+    let touched = touched.flat_map(|touched| expand(touched, until).map(move |path| (path, touched.with_content)));
+    let met = named.chain(touched).take_while(|_| Instant::now() < until);
+    let open: Vec<(PathBuf, bool)> = met.filter_map(|(path, all)| Some((real(&path)?, all))).collect();
+    let until = Instant::now() + PATIENCE;
+    found.excluded = excluded_below(open, places, || Instant::now() < until).into_iter().collect();
+}
+
+/// Returns the files that the configuration leaves out among paths and, where they are marked so, what lies in them, with
+/// the globs that do; it ends once `goes_on` says no. All paths come before what lies in the first folder of them.
+fn excluded_below(
+    paths: Vec<(PathBuf, bool)>,
+    places: &PathClasses,
+    mut goes_on: impl FnMut() -> bool,
+) -> BTreeMap<String, String> {
+    let (mut excluded, mut folders) = (BTreeMap::new(), VecDeque::new());
+    let mut open: Box<dyn Iterator<Item = (PathBuf, bool)>> = Box::new(paths.into_iter());
+    loop {
+        for (path, with_content) in open.take_while(|_| goes_on()) {
+            let Ok(about) = path.symlink_metadata() else { continue };
+            match places.of(&path, about.is_dir()) {
+                PathClass::Kept | PathClass::Excluded(_) if about.is_dir() && with_content => folders.push_back(path),
+                PathClass::Excluded(glob) if !about.is_dir() => drop(excluded.insert(places.name(&path), glob)),
+                _ => {}
             }
-            PathClass::Excluded(glob) if !about.is_dir() => drop(excluded.insert(places.name(&path), glob)),
-            _ => {}
         }
+        let Some(folder) = folders.pop_front().filter(|_| goes_on()) else { return excluded };
+        open = Box::new(entries(&folder).map(|path| (path, true)));
     }
-    found.excluded = excluded.into_iter().collect();
 }
 
 /// Returns a path without links above its last part; none: nothing is there.
@@ -86,8 +99,9 @@ fn real(path: &Path) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Returns the paths that a word stands for among the files there, as the shell finds them.
-fn expand(touched: &TouchedPath) -> impl Iterator<Item = PathBuf> {
+/// Returns the paths that a word stands for among the files there, as the shell finds them; those of a pattern that is
+/// not expanded by then are left out.
+fn expand(touched: &TouchedPath, until: Instant) -> impl Iterator<Item = PathBuf> {
     let (base, pattern) = match touched.pattern.strip_prefix('/') {
         Some(pattern) => (PathBuf::from("/"), pattern),
         None => (touched.folder.clone(), touched.pattern.as_str()),
@@ -100,7 +114,9 @@ fn expand(touched: &TouchedPath) -> impl Iterator<Item = PathBuf> {
                 let name = path.file_name().unwrap_or_default();
                 glob.is_match(name) && !is_hidden(&name.to_string_lossy())
             };
-            found.iter().flat_map(|folder| entries(folder)).filter(fits).collect()
+            let listed = found.iter().flat_map(|folder| entries(folder));
+            let found = listed.take_while(|_| Instant::now() < until).filter(fits).collect();
+            if Instant::now() < until { found } else { Vec::new() }
         }
         _ => found.into_iter().map(|folder| folder.join(part)).collect(),
     });
@@ -223,6 +239,28 @@ mod tests {
         ] {
             assert_eq!(of(text), paths, "{text}");
         }
+        // What is named itself is looked at before what lies in a folder, however much that is.
+        let named = [root.join("sub"), root.join("x.big")].map(|path| (path, true));
+        let mut looks = 0;
+        let found = excluded_below(named.into(), &places, || {
+            looks += 1;
+            looks <= 2
+        });
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["x.big"]);
+    }
+
+    #[test]
+    fn no_pattern_is_expanded_once_its_time_is_over() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("sub")).expect("made");
+        std::fs::write(dir.path().join("sub/x"), "").expect("written");
+        let of = |pattern: &str, until| {
+            let (folder, pattern) = (dir.path().to_path_buf(), pattern.to_string());
+            expand(&TouchedPath { folder, pattern, with_content: true }, until).count()
+        };
+        let now = Instant::now();
+        assert_eq!(of("*/*", now + Duration::from_secs(60)), 1);
+        assert_eq!((of("*/*", now), of("*", now), of("sub/x", now)), (0, 0, 1));
     }
 
     #[test]

@@ -164,6 +164,8 @@ pub struct Assessment {
     /// The files that it would change, as its text and the disk show, and that `archiveExclude` leaves out: each path as it
     /// is listed, and the glob.
     pub excluded: Vec<(String, String)>,
+    /// The reason why nothing keeps what it overwrites, where that is so though something should.
+    pub unkept: Option<String>,
 }
 
 /// A word that stands for paths a program may change.

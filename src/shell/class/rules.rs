@@ -225,12 +225,14 @@ pub enum AskReason {
     Rule,
     /// The policy asks about its class.
     Policy,
-    /// The policy asks about its class where the guard does not keep what it overwrites.
+    /// The policy asks about its class where not both guard and sandbox hold it.
     Unguarded,
     /// It changes a file that acts later.
     ActsLater,
     /// It changes a file that `archiveExclude` leaves out.
     Excluded,
+    /// Nothing keeps what it overwrites.
+    Unkept,
     /// It may print keys.
     Secrets,
     /// No sandbox holds it to its class.
@@ -246,7 +248,7 @@ impl Judgement {
         Some(match self.asks? {
             AskReason::Rule => format!("a rule asks about it; {is}"),
             AskReason::Policy => about,
-            AskReason::Unguarded => format!("without the guard {about}"),
+            AskReason::Unguarded => format!("unless both the guard and the sandbox hold it, {about}"),
             AskReason::ActsLater => {
                 let paths = listed(found.acts_later.iter());
                 format!("no policy and no rule lets what acts later be changed unasked ({paths}); {is}")
@@ -255,6 +257,7 @@ impl Judgement {
                 let paths = found.excluded_words();
                 format!("no policy and no rule lets what is not archived be changed unasked: {paths}; {is}")
             }
+            AskReason::Unkept => format!("{}; {is}", found.unkept.as_deref().unwrap_or_default()),
             AskReason::Secrets => format!("no policy and no rule lets keys be printed unasked; {is}"),
             AskReason::Unenforced => format!("no policy and no rule lets it run unasked without a sandbox; {is}"),
         })
@@ -281,6 +284,10 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
         [(AskReason::ActsLater, found.acts_later.is_empty()), (AskReason::Excluded, found.excluded.is_empty())];
     if let Some((why, _)) = reasons.into_iter().find(|(_, is_empty)| runs(&judged) && !is_empty) {
         (judged.verdict, judged.asks) = (CommandVerdict::Ask, Some(why));
+    }
+    let is_unkept = found.unkept.is_some() && found.class != Class::Read;
+    if is_unkept && (runs(&judged) || judged.asks == Some(AskReason::Unguarded)) {
+        (judged.verdict, judged.asks) = (CommandVerdict::Ask, Some(AskReason::Unkept));
     }
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
     let runs_nothing = |part: &ClassifiedCommand| {
@@ -527,11 +534,20 @@ mod tests {
              (archiveExclude: *.big); its class is harm: removes files"
         );
         let unguarded = of(&found("rm a"), ShellPolicy::All, Enforced { guard: false, ..whole });
-        assert_eq!(unguarded, "without the guard the approval policy all asks about class harm: removes files");
+        let why = "unless both the guard and the sandbox hold it, the approval policy all asks about class harm: removes files";
+        assert_eq!(unguarded, why);
         let unenforced = of(&found("make"), ShellPolicy::All, Enforced { guard: true, sandbox: false, off: false });
         assert!(unenforced.starts_with("a rule asks"), "{unenforced}");
         let unenforced = of(&found("cargo test"), ShellPolicy::All, Enforced { sandbox: false, ..whole });
         assert!(unenforced.contains("lets it run unasked without a sandbox"), "{unenforced}");
+        let unkept = |text: &str| Assessment { unkept: Some("too large".into()), ..found(text) };
+        for (text, is) in [("touch a", "work: runs a program"), ("rm a", "harm: removes files")] {
+            let asks = of(&unkept(text), ShellPolicy::All, Enforced { guard: false, ..whole });
+            assert_eq!(asks, format!("too large; its class is {is}"));
+        }
+        let allows = [rule(&["touch"], RuleDecision::Allow, false)];
+        assert_eq!(judge(&unkept("touch a"), &allows, ShellPolicy::Ask, whole).verdict, CommandVerdict::Ask);
+        assert_eq!(judge(&unkept("ls"), &[], ShellPolicy::Ask, whole).asks, None);
         let judged = judge(&found("ls"), &[], ShellPolicy::Ask, whole);
         assert_eq!((judged.asks, judged.why_it_asks(&found("ls"), "ask")), (None, None));
     }

@@ -43,8 +43,11 @@ impl Word {
     }
 
     fn push(&mut self, piece: Word) {
-        let pattern = self.as_pattern().zip(piece.as_pattern()).map(|(own, more)| own + &more);
-        self.pattern = pattern.filter(|_| !self.is_static || !piece.is_static);
+        // A word that is known is a pattern whenever it is asked for: to make one of it with each piece would copy the whole.
+        if !self.is_static || !piece.is_static {
+            let own = if self.is_static { self.as_pattern() } else { self.pattern.take() };
+            self.pattern = own.zip(piece.as_pattern()).map(|(own, more)| own + &more);
+        }
         if self.is_static {
             self.text.push_str(&piece.text);
             self.is_static = piece.is_static;

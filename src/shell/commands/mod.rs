@@ -15,8 +15,9 @@ use super::host::{Keeper, Shell};
 use super::message::{ShellState, Start, Stopped};
 use super::output::Output;
 use super::output::record::{self, CommandRecord};
+use super::probe::no_temporary;
 use super::request::{CommandRequest, StartError, begun, check_text};
-use super::run::{CommandProgress, Launch, RunningCommand, launch};
+use super::run::{CommandProgress, Launch, OutputReader, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use crate::archive::staging::{CommandInfo, CommandStaging};
@@ -36,8 +37,8 @@ pub struct Commands {
     shell: Arc<Shell>,
     session: String,
     state: Mutex<CommandsState>,
-    /// The folder for temporary files of the session's commands; made for the first.
-    temporary: OnceLock<Option<tempfile::TempDir>>,
+    /// The folder for temporary files of the session's commands, made for the first, or why there is none.
+    temporary: OnceLock<Result<tempfile::TempDir, String>>,
     since: u64,
 }
 
@@ -106,13 +107,14 @@ impl Commands {
         request: &CommandRequest,
         keeper: Keeper,
         info: CommandInfo,
-        passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
+        passes: Option<OutputReader>,
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
         let (id, left) = self.reserve();
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
-        let given = self.shell.environment.of(&id, &left, request.grant, self.temporary(), request.terminal.is_some());
+        let given =
+            self.shell.environment.of(&id, &left, request.grant, self.temporary().ok(), request.terminal.is_some());
         let (shell, arguments) = self.find_shell()?;
         let info = self.info_of(request, &folder, keeper, info);
         let (staging, scan) = self.keep(keeper, &info)?;
@@ -138,7 +140,7 @@ impl Commands {
         let (program, terminal) = (self.shell.program.clone(), request.terminal.clone());
         let launched = launch(Launch { program, start, output, passes, terminal });
         let running = launched.map_err(StartError::Helper).and_then(begun);
-        let (running, staging) = self.kept_if_running(running, staging)?;
+        let (running, staging) = self.kept_if_running(running, staging, request.view.is_some())?;
         let command = Arc::new(ShellCommand {
             states: CommandStates::new(staging, scan),
             left_taken: AtomicBool::default(),
@@ -184,13 +186,16 @@ impl Commands {
         &self,
         running: Result<RunningCommand, StartError>,
         staging: Option<CommandStaging>,
+        in_view: bool,
     ) -> Result<(RunningCommand, Option<CommandStaging>), StartError> {
         match running {
             Ok(running) => Ok((running, staging)),
             Err(error) => {
                 staging.into_iter().for_each(discard);
-                if let StartError::NoView(why) = &error {
-                    self.shell.set_no_view(why);
+                match &error {
+                    StartError::NoView(why) => self.shell.set_no_view(!in_view, why),
+                    StartError::NoGuard(_) | StartError::NoSandbox(_) => self.shell.forget_offered(),
+                    _ => {}
                 }
                 Err(error)
             }
@@ -226,14 +231,18 @@ impl Commands {
             Ok(scan) => Ok((Some(staging), Some(scan))),
             Err(error) => {
                 discard(staging);
+                self.shell.can_scan.store(false, Ordering::Relaxed);
                 Err(error.into())
             }
         }
     }
 
-    /// Returns the folder for temporary files; none: it could not be made.
-    fn temporary(&self) -> Option<&Path> {
-        let make = || disk::private_folder("nebula-").ok();
+    /// Returns the folder for temporary files.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    fn temporary(&self) -> Result<&Path, &String> {
+        let make = || disk::private_folder("nebula-").map_err(|error| no_temporary(&error));
         self.temporary.get_or_init(make).as_ref().map(tempfile::TempDir::path)
     }
 
@@ -272,9 +281,8 @@ impl Commands {
         if !self.shell.has_sandbox() {
             return Ok(None);
         }
-        let Some(temporary) = self.temporary() else {
-            return Err(StartError::NoSandbox("no folder for temporary files can be made".into()));
-        };
+        let temporary =
+            self.temporary().map_err(|why| StartError::Refused(format!("the command was not run: {why}")))?;
         Ok(Some(self.bounds_around(grant, temporary)))
     }
 

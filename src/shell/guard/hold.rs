@@ -87,6 +87,12 @@ impl Consents {
         }
     }
 
+    /// Returns whether what the person said decides about a call, also the next time.
+    fn decides(&self, reason: HoldReason, path: &str) -> bool {
+        let said = self.said.get(&(reason, path.to_string()));
+        self.all.contains(&reason) || said.is_some_and(|answer| *answer != HoldAnswer::Nobody)
+    }
+
     /// Takes a decision.
     pub(super) fn take(&mut self, (reason, path): (HoldReason, String), answer: HoldAnswer) {
         if answer == HoldAnswer::AllowAll {
@@ -149,9 +155,9 @@ impl HeldCalls {
         (self.tell)(hold);
     }
 
-    /// Takes the decision about a call. Returns the call, which is to be looked at again, with where it waits; none: it
-    /// does not wait any more.
-    pub fn decide(&self, id: u64, answer: HoldAnswer) -> Option<(Notification, Arc<OwnedFd>)> {
+    /// Takes the decision about a call. Returns where calls wait, and those that are to be looked at again, with their
+    /// numbers: this one, where it still waits, and the others that the decision holds for.
+    pub fn decide(&self, id: u64, answer: HoldAnswer) -> Option<(Arc<OwnedFd>, Vec<(u64, Notification)>)> {
         let (hold, call) = {
             let mut calls = lock(&self.calls);
             let at = calls.waiting.iter().position(|(hold, _)| hold.id == id)?;
@@ -159,11 +165,16 @@ impl HeldCalls {
         };
         let listener = lock(&self.listener).clone()?;
         let waits = sys::still_waits(listener.as_fd(), call.id);
+        let mut decided: Vec<(u64, Notification)> = waits.then_some((hold.id, call)).into_iter().collect();
+        let mut consents = lock(&self.consents);
         // What nobody said of a call that is gone holds for no other.
         if waits || answer != HoldAnswer::Nobody {
-            lock(&self.consents).take((hold.reason, hold.path), answer);
+            consents.take((hold.reason, hold.path), answer);
         }
-        waits.then_some((call, listener))
+        let mut calls = lock(&self.calls);
+        let others = calls.waiting.extract_if(.., |(hold, _)| consents.decides(hold.reason, &hold.path));
+        decided.extend(others.map(|(hold, call)| (hold.id, call)));
+        Some((listener, decided))
     }
 
     /// Forgets the calls that do not wait any more, as their processes are gone. Returns their numbers.
@@ -289,11 +300,32 @@ mod tests {
         assert_eq!(consents.about(HoldReason::ActsLater, ".husky/b"), allowed);
         // What nobody answered is refused once, and asked about again.
         consents.take((HoldReason::Port, "5432".into()), HoldAnswer::Nobody);
+        let decided = [(HoldReason::ActsLater, ".husky/c"), (HoldReason::ActsLater, "x"), (HoldReason::Port, "5432")];
+        assert_eq!(decided.map(|(reason, path)| consents.decides(reason, path)), [true, true, false]);
         let mut next = || consents.about(HoldReason::Port, "5432");
         assert_eq!([next(), next()], [CallConsent::Said(HoldAnswer::Nobody), CallConsent::Ask]);
         // What was refused stays so, and what waits for another reason is asked about.
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));
         assert_eq!(consents.about(HoldReason::Port, "5432"), CallConsent::Ask);
+    }
+
+    #[test]
+    fn one_decision_answers_all_calls_that_wait_for_it() {
+        let consents = Arc::new(Mutex::new(Consents::new(Some(HoldSettings::default()))));
+        let held = HeldCalls::new(consents, |_| {});
+        // No filter: the call that is decided about does not wait any more.
+        held.listen(&Arc::new(fs::File::open("/dev/null").expect("opened").into()));
+        let call = Notification { id: 1, process: 0, number: libc::SYS_connect, arguments: [0; 6] };
+        let waits =
+            [(HoldReason::Port, "1"), (HoldReason::Port, "1"), (HoldReason::Port, "2"), (HoldReason::Socket, "s")];
+        waits.into_iter().for_each(|(reason, path)| held.hold(call, HoldQuestion::new(reason, path)));
+        let others =
+            |id, answer| held.decide(id, answer).map(|(_, calls)| calls.into_iter().map(|(id, _)| id).collect());
+        assert_eq!(others(1, HoldAnswer::Refuse), Some(vec![2]));
+        assert_eq!(others(3, HoldAnswer::Nobody), Some(Vec::new()));
+        assert_eq!((others(3, HoldAnswer::Allow), held.waiting()), (None, vec![4]));
+        held.hold(call, HoldQuestion::new(HoldReason::Socket, "t"));
+        assert_eq!((others(4, HoldAnswer::AllowAll), held.waiting()), (Some(vec![5]), Vec::new()));
     }
 
     #[test]

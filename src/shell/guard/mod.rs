@@ -104,11 +104,13 @@ pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
     }
 }
 
-/// Looks again at a call that waited, now that the person has decided about it.
-pub fn decide(answering: &Answering, id: u64, answer: HoldAnswer) {
-    if let Some((call, listener)) = answering.held.decide(id, answer) {
-        take(&listener, answering, call);
-    }
+/// Looks again at a call that waited, now that the person has decided about it, and at those that wait for the same.
+/// Returns the numbers of the others.
+pub fn decide(answering: &Answering, id: u64, answer: HoldAnswer) -> Vec<u64> {
+    let Some((listener, decided)) = answering.held.decide(id, answer) else { return Vec::new() };
+    let others = decided.iter().map(|(other, _)| *other).filter(|other| *other != id).collect();
+    decided.into_iter().for_each(|(_, call)| take(&listener, answering, call));
+    others
 }
 
 /// Answers a call, or leaves it waiting.

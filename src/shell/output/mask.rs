@@ -18,9 +18,25 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// Creates one for these secrets (name, value), the longest first.
-    pub fn new(secrets: Vec<(String, String)>) -> Self {
+    /// Creates one for these secrets (name, value), the longest first. The lines of a value may end with `\r\n` as well.
+    pub fn new(mut secrets: Vec<(String, String)>) -> Self {
+        for at in (0..secrets.len()).filter(|at| secrets[*at].1.contains('\n')).collect::<Vec<_>>() {
+            let (name, value) = (secrets[at].0.clone(), secrets[at].1.replace("\r\n", "\n"));
+            secrets.push((name.clone(), value.replace('\n', "\r\n")));
+            secrets.push((name, value));
+        }
+        secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
         Masker { secrets, held: Vec::new() }
+    }
+
+    /// Creates one for those of the secrets that have several lines: text that is masked line by line never holds one.
+    pub fn of_lines(secrets: &[(String, String)]) -> Self {
+        Self::new(secrets.iter().filter(|(_, value)| value.contains('\n')).cloned().collect())
+    }
+
+    /// Returns whether it masks nothing.
+    pub fn is_idle(&self) -> bool {
+        self.secrets.is_empty()
     }
 
     /// Takes bytes; returns those that are masked and can be shown.

@@ -12,6 +12,8 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use mask::Masker;
+
 use crate::disk;
 use crate::text::number::thousands;
 
@@ -158,6 +160,8 @@ struct Log {
 /// The output of one command.
 #[derive(Debug, Default)]
 pub struct Output {
+    /// Masks secrets of several lines.
+    masker: Masker,
     cleaner: Cleaner,
     secrets: Vec<(String, String)>,
     log: Option<Log>,
@@ -176,7 +180,7 @@ pub struct Output {
 impl Output {
     /// Creates the output with a log at `path`. A value of `secrets` (name, value) is replaced by its name.
     pub fn new(path: Option<&Path>, secrets: Vec<(String, String)>) -> Self {
-        let mut output = Output { secrets, ..Output::default() };
+        let mut output = Output { masker: Masker::of_lines(&secrets), secrets, ..Output::default() };
         match path.map(Log::open).transpose() {
             Ok(log) => output.log = log,
             Err(error) => output.log_error = Some(error.to_string()),
@@ -204,6 +208,14 @@ impl Output {
     pub fn take(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.binary |= bytes.contains(&0);
+        if self.masker.is_idle() {
+            return self.clean(bytes);
+        }
+        let masked = self.masker.take(bytes);
+        self.clean(&masked);
+    }
+
+    fn clean(&mut self, bytes: &[u8]) {
         let mut cleaner = std::mem::take(&mut self.cleaner);
         cleaner.take(bytes, &mut |line| self.add(line));
         self.cleaner = cleaner;
@@ -211,6 +223,8 @@ impl Output {
 
     /// Records that nothing more will come.
     pub fn finish(&mut self) {
+        let held = self.masker.finish();
+        self.clean(&held);
         if let Some(rest) = self.cleaner.finish() {
             self.add(rest);
         }
@@ -415,6 +429,25 @@ mod tests {
         let whole = b"a\x1b[31mb\x1b]0;t\x1b\\c\rX\xc3\xa9\n\x1b(Bd";
         for at in 0..whole.len() {
             assert_eq!(clean(&[&whole[..at], &whole[at..]]), clean(&[whole]), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_is_masked_however_its_lines_end_and_it_is_cut() {
+        let secrets = vec![("KEY".to_string(), "begin-0123\nend-4567".to_string()), ("WORD".into(), "12345678".into())];
+        for printed in ["a\nbegin-0123\nend-4567\n12345678\n", "a\r\nbegin-0123\r\nend-4567\r\n12345678\r\n"] {
+            for cut in 0..=printed.len() {
+                let mut output = Output::new(None, secrets.clone());
+                output.take(&printed.as_bytes()[..cut]);
+                assert!(!output.last(9).concat().contains("begin-0123"), "{cut}");
+                output.take(&printed.as_bytes()[cut..]);
+                output.finish();
+                assert_eq!(output.last(9), ["a", "[KEY]", "[WORD]"], "{printed:?} cut at {cut}");
+            }
+            let mut output = Output::new(None, secrets.clone());
+            output.take(b"begin-0123\n");
+            output.finish();
+            assert_eq!(output.last(9), ["begin-0123"], "a part is none");
         }
     }
 

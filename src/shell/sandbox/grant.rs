@@ -221,7 +221,8 @@ fn expand(folder: &Path, glob: &str) -> Vec<PathBuf> {
                 Ok(glob) => {
                     let (lists, others): (Vec<_>, Vec<_>) =
                         found.into_iter().map(|folder| entries(&folder).ok_or(folder)).partition(Result::is_ok);
-                    unlisted.extend(others.into_iter().filter_map(Result::err));
+                    // A file has no entries either, and is none of those that are meant.
+                    unlisted.extend(others.into_iter().filter_map(Result::err).filter(|path| path.is_dir()));
                     let all = lists.into_iter().flatten().flatten();
                     all.filter(|path| name_matches(path, &glob)).collect()
                 }
@@ -282,5 +283,7 @@ mod tests {
         assert_eq!(inside(&of(Grant::Workspace).write), ["tmp", "work"]);
         assert_eq!(inside(&of(Grant::Online).write), [".npm", "store/registry", "tmp", "work"]);
         assert!(of(Grant::Read).sockets.is_empty());
+        fs::write(home.join("notes"), "").expect("written");
+        assert_eq!(expand(&home, "*/*.pem"), [home.join("vault/a.pem")]);
     }
 }

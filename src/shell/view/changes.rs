@@ -85,7 +85,10 @@ pub fn read(
     reading.changed_root(mode)?;
     reading.folder(Path::new(""))?;
     if !reading.repository.is_empty() {
-        let why = "the repository's own files: only the command itself changes them";
+        let why = match reading.repository.contains(Path::new(REPOSITORY)) {
+            true => "the repository is removed by the command itself alone",
+            false => "the repository's own files: only the command itself changes them",
+        };
         reading.leave_out(&Path::new(REPOSITORY).join(""), why);
     }
     Ok(reading.found)
@@ -97,7 +100,7 @@ struct Reading<'a> {
     places: &'a PathClasses,
     begun: (i64, i64),
     bytes: u64,
-    /// Changed files of the repository that matter.
+    /// Changed files of the repository that matter; its folder, where that is gone or was made anew.
     repository: BTreeSet<PathBuf>,
     found: ViewChanges,
 }
@@ -151,6 +154,9 @@ impl Reading<'_> {
     /// Returns whether a path is in no proposal; then it is noted where that matters.
     fn passes(&mut self, inside: &Path, is_folder: bool, meta: &Metadata) -> bool {
         if inside == Path::new(REPOSITORY) && (is_folder || self.lower(inside).is_some_and(|meta| meta.is_dir())) {
+            if !is_folder || is_opaque(&self.upper.join(inside)) {
+                self.repository.insert(inside.to_path_buf());
+            }
             self.look_at_repository(inside);
             return true;
         }

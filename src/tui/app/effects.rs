@@ -93,7 +93,7 @@ impl App {
             self.leave_start();
             (self.session.starting, self.session.spoke) = (true, true);
             self.session.ended = None;
-            self.keyboard.quit_named = Work::default();
+            (self.keyboard.quit_named, self.keyboard.leave_named) = (Work::default(), None);
             self.panes.chat.release_standing();
         }
         vec![Effect::Send(command)]

@@ -3,6 +3,7 @@
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::{app as say, past};
 use crate::protocol::{Command, Listing, Query, QueryId};
+use crate::text::time::Clock;
 use crate::tui::action::Action;
 use crate::tui::graph::{GraphOutcome, GraphScreen};
 use crate::tui::input::question::QuestionOutcome;
@@ -182,13 +183,40 @@ impl App {
 
     /// Opens the timeline at a time, or at the newest changeset with these words.
     pub(super) fn open_timeline_at(&mut self, words: &str) -> Vec<Effect> {
-        let timeline = Timeline::opening_at(None).looking_for(words);
+        let clock = Clock { now: self.now, zone: self.zone };
+        let timeline = Timeline::opening_at(None).looking_for(words, clock);
         self.open_past(Past::Timeline(timeline), Query::Timeline)
     }
 
     /// Opens the authors of a file.
     pub(super) fn open_blame(&mut self, path: &str, line: usize) -> Vec<Effect> {
-        self.open_past(Past::Blame(Blame::at(path, line)), Query::Blame(path.into()))
+        let below = match &mut self.screen {
+            Screen::Past(past) => past.take_timeline(),
+            _ => None,
+        };
+        self.open_past(Past::Blame(Blame::at(path, line).over(below)), Query::Blame(path.into()))
+    }
+
+    /// Lists the moments again where the timeline is open; one question at a time, and once more after what came meanwhile.
+    pub(super) fn moments_changed(&mut self) -> Vec<Effect> {
+        let Screen::Past(past) = &mut self.screen else { return Vec::new() };
+        let Past::Timeline(timeline) = &mut **past else { return Vec::new() };
+        if self.queries.pending.values().any(|(_, query)| *query == Query::Timeline) {
+            timeline.list_again();
+            return Vec::new();
+        }
+        vec![self.ask(Owner::Past, Query::Timeline)]
+    }
+
+    /// Goes back from a view of the past to the timeline that it was opened from, else from the screen.
+    fn close_past(&mut self) -> Vec<Effect> {
+        match &mut self.screen {
+            Screen::Past(past) if matches!(**past, Past::Blame(_)) => match past.take_timeline() {
+                Some(timeline) => self.open_past(Past::Timeline(*timeline), Query::Timeline),
+                None => self.close_screen(),
+            },
+            _ => self.close_screen(),
+        }
     }
 
     fn open_past(&mut self, past: Past, query: Query) -> Vec<Effect> {
@@ -206,7 +234,7 @@ impl App {
         }
         let effects = match past.act(action) {
             PastOutcome::Stay(effects) => effects,
-            PastOutcome::Leave(effects) if effects.is_empty() => return self.close_screen(),
+            PastOutcome::Leave(effects) if effects.is_empty() => return self.close_past(),
             PastOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 effects

@@ -59,12 +59,12 @@ impl Composer {
     }
 
     /// Takes what was typed in the session before it was closed: the queue is held, and a text that is being written
-    /// stays: the one that was kept waits in the queue then.
+    /// stays: another one that was kept waits in the queue then.
     pub fn restore(&mut self, unsent: Unsent) {
         let mut queue = unsent.queue.clone();
         if self.input.is_empty() {
             self.input.set(&unsent.draft);
-        } else if !unsent.draft.trim().is_empty() {
+        } else if !unsent.draft.trim().is_empty() && unsent.draft != self.input.expanded() {
             queue.push(unsent.draft.clone());
         }
         self.queue.restore(queue);
@@ -100,6 +100,11 @@ mod tests {
         assert_eq!(later.to_keep(false).map(|unsent| unsent.draft).as_deref(), Some(""));
         later.leave_session();
         assert_eq!((later.queue.is_empty(), later.to_keep(true)), (true, None));
+
+        // What came into the input by another way does not wait a second time.
+        let mut same = Composer::with(Some("a draft"));
+        same.restore(unsent.clone());
+        assert_eq!((same.queue.entries(), same.input.text()), (&["queued".to_string()][..], "a draft"));
 
         // What is being written is not replaced.
         let mut writing = Composer::with(Some("new"));

@@ -8,7 +8,7 @@ use crate::tui::action::Action;
 use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{Heads, View, look_around};
-use crate::tui::past::PastOutcome;
+use crate::tui::past::{PastOutcome, Timeline};
 use crate::tui::text::highlight::Code;
 
 /// Rows that tell more about the line under the keys.
@@ -34,6 +34,8 @@ pub struct Blame {
     /// The diff of the changeset that wrote a line.
     pub(super) diff: Option<(String, Option<View>)>,
     pub(super) size: (u16, u16),
+    /// The timeline that it was opened from.
+    pub(super) below: Option<Box<Timeline>>,
 }
 
 /// The file and its colours.
@@ -48,7 +50,13 @@ impl Blame {
     pub fn at(path: &str, at: usize) -> Self {
         let (path, asked) = (path.to_string(), path.to_string());
         let top = at.saturating_sub(ABOVE);
-        Blame { path, asked, shown: None, failed: None, at, top, words: String::new(), diff: None, size: (0, 0) }
+        let (words, size) = (String::new(), (0, 0));
+        Blame { path, asked, shown: None, failed: None, at, top, words, diff: None, size, below: None }
+    }
+
+    /// Leads back to a timeline when it is closed.
+    pub fn over(self, below: Option<Box<Timeline>>) -> Self {
+        Blame { below, ..self }
     }
 
     /// Takes in what was asked for.

@@ -41,6 +41,14 @@ pub enum PastOutcome {
 }
 
 impl Past {
+    /// Takes the timeline that it is, or that it was opened from.
+    pub fn take_timeline(&mut self) -> Option<Box<Timeline>> {
+        match self {
+            Past::Timeline(timeline) => Some(Box::new(std::mem::take(timeline))),
+            Past::Blame(blame) => blame.below.take(),
+        }
+    }
+
     /// Returns where its keys are looked up.
     pub fn context(&self) -> Context {
         match self {

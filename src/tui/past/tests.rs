@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::proposal::{FileChange, Proposal, ProposalId, State};
 use crate::protocol::{BlameCause, BlamedFile, Command, MomentRow, PastChange, PastFile, RestoreRequest};
+use crate::text::time::Clock;
 
 fn moment(id: &str, at: i64, turn: i64, title: &str) -> MomentRow {
     let turn = Some(("s".to_string(), turn));
@@ -62,6 +63,61 @@ fn a_moment_is_gone_to_by_changeset_by_turn_by_time_and_by_word() {
     stay(timeline.act(Action::Pin));
     assert_eq!(stay(timeline.act(Action::PreviousItem)), [past(Some("b1"), Some("b2"))]);
     assert_eq!(stay(timeline.act(Action::Last)), [past(Some("b2"), None)]);
+}
+
+#[test]
+fn a_moment_is_named_as_on_the_command_line() {
+    let goes = |words: &str| {
+        let mut timeline = Timeline::opening_at(None).looking_for(words, Clock { now: 3_600_000, zone: 0 });
+        let moments = vec![
+            moment("a1", 1_000, 1, "round"),
+            moment("b1", 60_000, 4, "sell"),
+            moment("b2", 61_000, 4, "sell"),
+            moment("c1", 120_000, 9, "load"),
+        ];
+        timeline.answer(&Query::Timeline, &Listing::Timeline(moments))
+    };
+    for (words, then) in
+        [("now", None), ("00:01:00", Some("b2")), ("-59m", Some("b2")), ("s:2", Some("b1")), ("s:9", Some("c1"))]
+    {
+        assert_eq!(goes(words), [past(then, None)], "{words}");
+    }
+    for (words, why) in [("-2h", "nothing is archived before 00:00:01"), ("s:10", "no such moment")] {
+        let effects = goes(words);
+        let says = |effect: &PaneEffect| matches!(effect, PaneEffect::Say(said) if said.starts_with(why));
+        assert!(effects.iter().any(says), "{words}: {effects:?}");
+    }
+}
+
+#[test]
+fn changesets_of_others_come_into_an_open_timeline_and_what_is_looked_at_stays() {
+    let mut timeline = timeline();
+    let query = Query::Past { then: Some("c1".into()), until: None };
+    timeline.answer(&query, &differs(Some("v1")));
+    stay(timeline.act(Action::Down));
+    assert_eq!(timeline.path(), Some("b.rs"));
+    let listed =
+        |ids: &[(&str, i64)]| Listing::Timeline(ids.iter().map(|(id, at)| moment(id, *at, *at, "a turn")).collect());
+    // It is listed once more where changesets came meanwhile.
+    timeline.list_again();
+    let more = listed(&[("a1", 1_000), ("a2", 2_000), ("c1", 120_000), ("c2", 121_000), ("d1", 130_000)]);
+    let asked = timeline.answer(&Query::Timeline, &more);
+    assert_eq!(asked, [past(Some("c1"), None), PaneEffect::Ask(Query::Timeline)]);
+    assert_eq!((timeline.moments.len(), timeline.at, timeline.pinned), (5, 2, None));
+    timeline.answer(&query, &differs(Some("v1")));
+    assert_eq!(timeline.path(), Some("b.rs"), "nothing differs otherwise");
+    let Listing::Past(mut fewer) = differs(Some("v1")) else { panic!("no past") };
+    let last = fewer.change.files[1].clone();
+    fewer.change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![last] });
+    fewer.files.truncate(1);
+    timeline.answer(&query, &Listing::Past(fewer));
+    assert_eq!((timeline.path(), timeline.file), (Some("b.rs"), 0));
+    // Now stays now, and a pinned moment its changeset.
+    stay(timeline.act(Action::Pin));
+    stay(timeline.act(Action::Last));
+    let asked = timeline.answer(&Query::Timeline, &listed(&[("c1", 120_000), ("d1", 130_000), ("e1", 140_000)]));
+    assert_eq!(asked, [past(Some("c1"), None)]);
+    assert_eq!((timeline.at, timeline.pinned), (3, Some(0)));
 }
 
 #[test]

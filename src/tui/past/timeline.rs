@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::messages::past as say;
+use crate::messages::{past as say, times};
 use crate::protocol::{Command, Listing, MomentRow, PastChange, Query, RestoreRequest};
 use crate::text::id::short_changeset;
 use crate::text::time::{self, Clock};
@@ -27,6 +27,8 @@ pub struct Timeline {
     opens_at: Option<String>,
     /// The words that it opens at.
     words: String,
+    /// Changesets came after the moments were asked for.
+    lists_again: bool,
     requested: Option<(Option<String>, Option<String>)>,
     pub(super) displayed: Option<Displayed>,
     /// The file under the keys.
@@ -70,8 +72,13 @@ impl Timeline {
     }
 
     /// Opens at a time, or at the newest changeset with these words.
-    pub fn looking_for(self, words: &str) -> Self {
-        Timeline { words: words.trim().to_string(), ..self }
+    pub fn looking_for(self, words: &str, clock: Clock) -> Self {
+        Timeline { words: words.trim().to_string(), clock, ..self }
+    }
+
+    /// Notes that another list of the moments is needed once the one that was asked for is there.
+    pub fn list_again(&mut self) {
+        self.lists_again = true;
     }
 
     /// Takes in what was asked for.
@@ -79,29 +86,15 @@ impl Timeline {
         match (query, listing) {
             (Query::Timeline, Listing::Timeline(moments)) => {
                 (self.loaded, self.failed) = (true, None);
-                self.moments.clone_from(moments);
-                let newest = self.groups().last().map_or(0, |group| group.start);
-                let named = self.opens_at.take().and_then(|id| moments.iter().position(|moment| moment.id == id));
-                (self.at, self.pinned) = (named.unwrap_or(newest), None);
-                if !self.words.is_empty() {
-                    let words = std::mem::take(&mut self.words);
-                    self.at = self.moments.len();
-                    let Some(at) = self.find(&words) else {
-                        self.at = newest;
-                        return [self.want(), vec![PaneEffect::Say(say::no_such_moment().into())]].concat();
-                    };
-                    self.at = at;
-                }
-                self.want()
+                let again = std::mem::take(&mut self.lists_again).then_some(PaneEffect::Ask(Query::Timeline));
+                let effects = if self.moments.is_empty() { self.open(moments) } else { self.extend(moments) };
+                effects.into_iter().chain(again).collect()
             }
             (Query::Past { then, until }, Listing::Past(change))
                 if self.requested.as_ref() == Some(&(then.clone(), until.clone())) =>
             {
-                let view = View::new(&change.change, Heads::All).marking_focus();
-                let moments = (then.clone(), until.clone());
-                self.displayed = Some(Displayed { view, change: change.clone(), moments });
-                (self.file, self.top, self.failed) = (0, 0, None);
-                self.fit();
+                self.failed = None;
+                self.show(change, (then.clone(), until.clone()));
                 Vec::new()
             }
             // A failure of what is not wanted any more says nothing.
@@ -116,6 +109,54 @@ impl Timeline {
                 Vec::new()
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// Takes the first list of the moments, and goes to the one that it opens at.
+    fn open(&mut self, moments: &[MomentRow]) -> Vec<PaneEffect> {
+        self.moments = moments.to_vec();
+        let newest = self.groups().last().map_or(0, |group| group.start);
+        let named = self.opens_at.take().and_then(|id| moments.iter().position(|moment| moment.id == id));
+        (self.at, self.pinned) = (named.unwrap_or(newest), None);
+        let mut why = None;
+        if !self.words.is_empty() {
+            let words = std::mem::take(&mut self.words);
+            self.at = self.moments.len();
+            (self.at, why) = self.find(&words).map_or_else(|why| (newest, Some(why)), |at| (at, None));
+        }
+        self.want().into_iter().chain(why.map(PaneEffect::Say)).collect()
+    }
+
+    /// Takes a later list of the moments: it stays at its own ones, and asks again for what differs.
+    fn extend(&mut self, moments: &[MomentRow]) -> Vec<PaneEffect> {
+        let place = |at: usize| match self.id(at) {
+            Some(id) => moments.iter().position(|moment| moment.id == id).unwrap_or(at.min(moments.len())),
+            None => moments.len(),
+        };
+        (self.at, self.pinned) = (place(self.at), self.pinned.map(place));
+        (self.moments, self.requested) = (moments.to_vec(), None);
+        self.want()
+    }
+
+    /// Shows what differs between two moments. Between the same two as before, the file and the hunk under the keys stay.
+    fn show(&mut self, change: &PastChange, moments: (Option<String>, Option<String>)) {
+        let before = self.displayed.as_ref().filter(|displayed| displayed.moments == moments);
+        if before.is_some_and(|displayed| displayed.change == *change) {
+            return;
+        }
+        let path = before.and_then(|_| self.path()).map(str::to_string);
+        let kept = path.zip(before.and_then(|displayed| displayed.view.focus()));
+        let view = View::new(&change.change, Heads::All).marking_focus();
+        self.displayed = Some(Displayed { view, change: change.clone(), moments });
+        (self.file, self.top) = (0, 0);
+        self.fit();
+        let files = &change.change.files;
+        let kept = kept.and_then(|(path, focus)| Some((files.iter().position(|file| file.path == path)?, focus)));
+        if let (Some((file, (_, hunk))), Some(displayed)) = (kept, &mut self.displayed) {
+            self.file = file;
+            let same = displayed.view.hunks().filter(|(of, _)| *of == file).take(hunk + 1).last();
+            same.into_iter().for_each(|same| displayed.view.set_focus(same));
+            self.fit();
         }
     }
 
@@ -292,18 +333,36 @@ impl Timeline {
     pub fn line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> Vec<PaneEffect> {
         let (LineFor::Search, LineInput::Taken(words)) = (purpose, typed) else { return Vec::new() };
         match self.find(words.trim()) {
-            Some(at) => self.go(at),
-            None => vec![PaneEffect::Say(say::no_such_moment().into())],
+            Ok(at) => self.go(at),
+            Err(why) => vec![PaneEffect::Say(why)],
         }
     }
 
-    fn find(&self, words: &str) -> Option<usize> {
+    /// Returns the moment that words name, as `nebula at` takes them, or with words of what made a change.
+    ///
+    /// # Errors
+    /// When there is none, in words.
+    fn find(&self, words: &str) -> Result<usize, String> {
         if words.is_empty() {
-            return Some(self.at);
+            return Ok(self.at);
+        }
+        if words == "now" {
+            return Ok(self.moments.len());
         }
         if let Some(at) = time::parse(words, self.clock.now, self.clock.zone) {
-            let first = self.moments.first()?;
-            return (at >= first.at).then(|| self.moments.partition_point(|moment| moment.at <= at));
+            let first = self.moments.first().map_or(self.clock.now, |moment| moment.at);
+            return match at < first {
+                true => Err(say::nothing_before(&times::point(&self.clock, first))),
+                false => Ok(self.moments.partition_point(|moment| moment.at <= at)),
+            };
+        }
+        let of_message = words.rsplit_once(':').and_then(|(session, message)| {
+            let message: i64 = message.parse().ok()?;
+            let is_since = |(own, at): &(String, i64)| own.starts_with(session) && *at >= message;
+            self.moments.iter().position(|moment| moment.turn.as_ref().is_some_and(is_since))
+        });
+        if let Some(at) = of_message {
+            return Ok(at);
         }
         let wanted = words.to_lowercase();
         let has = |at: &usize| {
@@ -311,7 +370,8 @@ impl Timeline {
             moment.id.starts_with(&wanted) || moment.title.to_lowercase().contains(&wanted)
         };
         let here = self.at.min(self.moments.len());
-        (0..here).rev().find(has).or_else(|| (here..self.moments.len()).rev().find(has))
+        let found = (0..here).rev().find(has).or_else(|| (here..self.moments.len()).rev().find(has));
+        found.ok_or_else(|| say::no_such_moment().into())
     }
 
     /// Handles a click inside the body.

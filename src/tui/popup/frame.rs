@@ -54,7 +54,8 @@ pub(super) fn backdrop(buf: &mut Buffer, ctx: &Ctx<'_>) {
     }
 }
 
-/// Draws the border with a title, a note in the top edge and keys in the bottom edge; the inside is emptied.
+/// Draws the border with a title, a note in the top edge and keys in the bottom edge, the way out last; the inside is
+/// emptied.
 pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf: &mut Buffer, ctx: &Ctx<'_>) {
     let area = area.intersection(buf.area);
     if area.width < 4 || area.height < 2 {
@@ -94,13 +95,17 @@ pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf:
     }
 }
 
-/// Keys and what they do, as many as fit.
+/// Keys and what they do, as many as fit; the last one, the way out, before all others.
 fn key_spans(keys: &[(String, &str)], room: usize, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut used = 0;
-    for (key, word) in keys {
-        let need = cells(key) + 1 + cells(word) + if used > 0 { 3 } else { 0 };
-        if used + need > room {
+    let own = |(key, word): &(String, &str)| cells(key) + 1 + cells(word);
+    let way_out = keys.last().map(own).filter(|way_out| *way_out <= room).map_or(0, |way_out| way_out + 3);
+    for (i, hint) in keys.iter().enumerate() {
+        let (key, word) = hint;
+        let need = own(hint) + if used > 0 { 3 } else { 0 };
+        let kept = if i + 1 < keys.len() { way_out } else { 0 };
+        if used + need + kept > room {
             continue;
         }
         if used > 0 {

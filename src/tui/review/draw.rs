@@ -143,7 +143,8 @@ impl Review {
             n => say::later_conflicts(&show::plain(path), n),
         });
         let reason = |why: &str| show::plain(&records::localized(why)).into_owned();
-        let aside = opened.aside.iter().map(|(path, why)| say::aside(&show::plain(path), &reason(why)));
+        let place = |path| show::plain(records::place(path));
+        let aside = opened.aside.iter().map(|(path, why)| say::aside(&place(path), &reason(why)));
         let (all, notes) = (opened.later.len() + opened.aside.len(), usize::from(notes));
         let fit = if all > notes { notes.saturating_sub(1) } else { notes };
         let mut lines: Vec<String> = later.chain(aside).take(fit).collect();

@@ -306,6 +306,10 @@ impl Review {
             (Some(names), _) => Command::Restore(RestoreRequest::Review { names, reason }),
             // They became others while the reason was typed.
             (None, Some(opened)) if opened.page.choices.count().1 > 0 => return self.finish(),
+            // What was to be restored is gone since.
+            (None, Some(opened)) if opened.page.wanted().is_empty() => {
+                return ReviewOutcome::Stay(vec![PaneEffect::Say(say::waits_no_more().into())]);
+            }
             (None, Some(ReviewFiles { ids, scope, page, .. })) => {
                 Command::Review(ReviewVerdict { ids: ids.clone(), scope: *scope, restored: page.wanted(), reason })
             }

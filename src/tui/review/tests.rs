@@ -145,6 +145,20 @@ fn what_was_decided_about_the_same_hunks_stays_when_another_program_decides_abou
 }
 
 #[test]
+fn nothing_is_restored_once_what_was_rejected_is_gone() {
+    let mut review = review();
+    listed_again(&mut review, &["2", "3"], ["A", "M", "Z"]);
+    for action in [Action::Reject, Action::Accept, Action::Accept] {
+        review.act(action);
+    }
+    let ReviewOutcome::Stay(effects) = review.act(Action::Open) else { panic!("it stays") };
+    assert!(matches!(effects.as_slice(), [PaneEffect::Line { .. }]), "{effects:?}");
+    listed_again(&mut review, &["3"], ["a", "M", "Z"]);
+    let typed = review.line(&LineFor::Reason, LineInput::Taken("not so"));
+    assert!(matches!(&typed, ReviewOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)])), "{typed:?}");
+}
+
+#[test]
 fn the_entries_that_a_reason_is_typed_for_stay_the_same() {
     let mut review = review();
     review.act(Action::RejectAll);

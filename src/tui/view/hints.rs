@@ -85,7 +85,7 @@ fn joined(app: &App, hints: &[Hint]) -> Option<(Hint, Vec<Hint>)> {
     let ends = own.iter().map(|hint| hint.key.rsplit_once('-').filter(|(same, _)| *same == before).map(|(_, end)| end));
     let ends = ends.collect::<Option<Vec<_>>>()?.join("/");
     let words: Vec<&str> = own.iter().map(|hint| hint.word.as_str()).collect();
-    let hint = Hint { key: format!("{before}-{ends}"), word: words.join(", "), rank: 1 };
+    let hint = Hint { key: format!("{before}-{ends}"), word: words.join(", "), rank: 2 };
     rest.insert(at, hint.clone());
     Some((hint, rest))
 }
@@ -135,8 +135,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 // Without them not all is seen.
                 Action::Up if inner == Context::Card => 1,
                 Action::PageUp if inner == Context::Question => 1,
-                // The way out.
-                Action::Close if inner == Context::Sessions => 1,
+                // The ways in and out.
+                Action::Open | Action::Close if inner == Context::Sessions => 1,
                 Action::New if inner == Context::Sessions => 3,
                 _ if group.context == inner => 2 + minor,
                 _ => 4 + minor,

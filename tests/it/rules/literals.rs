@@ -28,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pane/diff/strip.rs", &["nebula"]),
     ("pane/diff/talk.rs", &["nebula"]),
     ("pane/tools/viewer.rs", &["read"]),
+    ("past/timeline.rs", &["now"]),
     ("popup/connect/mod.rs", &["anthropic", "embedded", "gemini", "http://", "https://", "openai"]),
     ("popup/no_model.rs", &["export OPENAI_BASE_URL=http://…", "export {variable}=…"]),
     ("popup/page.rs", &["\\u{0}marks"]),

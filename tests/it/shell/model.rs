@@ -78,6 +78,35 @@ async fn policy_none_refuses_and_policy_all_runs() {
 }
 
 #[tokio::test]
+async fn in_a_tree_too_large_for_scan_every_command_but_a_reading_one_asks_and_says_why() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    // It takes no room, and would be copied.
+    let large = std::fs::File::create(world.root().join("large.bin")).and_then(|file| file.set_len(2 << 30));
+    large.expect("made");
+    let texts = ["cat a.txt", "echo x > b.txt"];
+    let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    parts.config.shell.keeper = Some("scan".into());
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    let question = live.question().await;
+    let card = question.card.clone().expect("a card");
+    assert_eq!(card.text, "echo x > b.txt");
+    assert!(question.text.contains("this tree is too large to archive without the guard"), "{}", question.text);
+    assert!(!card.keeper.contains("scan"), "{}", card.keeper);
+    live.send(question.answer(nebula::protocol::Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.has("b.txt") && last_results(&live).contains("one"), "{}", last_results(&live));
+    live.close().await;
+}
+
+#[tokio::test]
 async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
     if !works() {
         return;
@@ -98,6 +127,25 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
         "{last_results}"
     );
     assert!(last_results.contains("it had left the workspace"), "{last_results}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn what_was_cut_off_leaves_no_folder_and_no_variable() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("sub/x", "");
+    let cut = json!({"command": "cd sub; export MARK=here; sleep 600", "timeoutSeconds": 1});
+    let killed = json!({"command": "cd sub; export MARK=here; kill -TERM $$; sleep 600"});
+    let looks = json!({"command": "test ! -e x && echo mark=$MARK"});
+    let steps = [cut, killed, looks].map(|arguments| call("runCommand", arguments));
+    let mut live = start(&world, steps.into_iter().chain([say("done")]).collect());
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = last_results(&live);
+    assert!(results.contains("mark=\\n") || results.contains("mark=\\\\n"), "{results}");
+    assert!(!results.contains("cwd is now"), "{results}");
     live.close().await;
 }
 
@@ -493,10 +541,11 @@ async fn no_event_of_a_command_shows_a_secret_of_its_text() {
     if !works() {
         return;
     }
-    let secret = "tok-ABCDEFGH12345";
+    // The arguments have it as JSON writes it.
+    let secret = "tok-\"ABCDEFGH12345";
     for approval in ["all", "none"] {
         let world = world().approve(approval).variable("MY_TOKEN", secret);
-        let command = json!({"command": format!("echo {secret} > a.txt; cat a.txt")});
+        let command = json!({"command": format!("echo '{secret}' > a.txt; cat a.txt")});
         let mut live = start(&world, vec![call("runCommand", command), say("done")]);
         live.submit("go");
         let mut seen = String::new();
@@ -505,7 +554,7 @@ async fn no_event_of_a_command_shows_a_secret_of_its_text() {
             matches!(event, EventBody::TurnEnded(..)).then_some(())
         });
         ended.await;
-        assert!(seen.contains("echo [MY_TOKEN] > a.txt") && !seen.contains(secret), "{seen}");
+        assert!(seen.contains("echo '[MY_TOKEN]' > a.txt") && !seen.contains("ABCDEFGH12345"), "{seen}");
         // It was run as it is.
         let expected = if approval == "all" { format!("{secret}\n") } else { "one\n".into() };
         assert_eq!(world.read("a.txt"), expected);
@@ -517,7 +566,7 @@ async fn no_event_of_a_command_shows_a_secret_of_its_text() {
             matches!(event, EventBody::Recalled(..)).then_some(())
         });
         recalled.await;
-        assert!(seen.contains("[MY_TOKEN]") && !seen.contains(secret), "{seen}");
+        assert!(seen.contains("[MY_TOKEN]") && !seen.contains("ABCDEFGH12345"), "{seen}");
         live.close().await;
     }
 }

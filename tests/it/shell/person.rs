@@ -1,11 +1,13 @@
 //! `nebula run`: exit codes, output, what is kept and what is not, and what happens to commands that are cut off.
 
 use std::fs;
-use std::io::{Read, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::tree::{Tree, difference, text};
+use serde_json::json;
+
+use super::tree::{Tree, difference, text, works};
 
 #[test]
 fn the_exit_code_and_the_output_are_the_commands_own() {
@@ -51,6 +53,25 @@ fn what_is_piped_in_reaches_the_command_under_each_keeper() {
     let both = fs::File::options().read(true).write(true).open(tree.root().join("README.md")).expect("opened");
     let ran = run(&["--", "cat"], both.into()).wait_with_output().expect("over");
     assert_eq!((ran.status.code(), text(&ran.stdout).as_str()), (Some(2), ""), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_what_prints_and_no_more() {
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    for arguments in [&["run", "--"][..], &["run", "--json", "--"]] {
+        let script = "echo one >> README.md; yes; echo late > made; exit 7";
+        let mut run = tree.command(&[arguments, &[script]].concat());
+        let mut run = run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+        let mut line = String::new();
+        BufReader::new(run.stdout.take().expect("piped")).read_line(&mut line).expect("read");
+        assert!(!line.is_empty());
+        let ran = run.wait_with_output().expect("over");
+        assert_eq!(ran.status.code(), Some(7), "{}", text(&ran.stderr));
+        assert_eq!(fs::read_to_string(tree.root().join("made")).expect("read"), "late\n");
+        tree.nebula(&["undo", "--yes"]);
+        assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -141,6 +162,47 @@ fn a_command_that_is_cut_off_is_undone_all_the_same() {
 }
 
 #[test]
+fn what_a_killed_task_left_running_belongs_to_its_turn() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let arguments = json!({"command": "rm README.md; echo ready; sleep 60"}).to_string();
+    let steps = [
+        json!({"recording": 1}),
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": arguments}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+    ];
+    let recording = tree.home().join("recording.jsonl");
+    fs::write(&recording, steps.map(|step| format!("{step}\n")).concat()).expect("written");
+    let replay = recording.to_string_lossy();
+    let mut task = tree
+        .command(&["task", "go", "--json", "--approve", "all", "--replay", &replay])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut lines = BufReader::new(task.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    let is_ready = |line: &String| line.contains("\"command_output\"") && line.contains("ready");
+    lines.find(is_ready).expect("the command runs");
+    task.kill().expect("killed");
+    task.wait().expect("over");
+    assert!(!difference(&before, &tree.snapshot()).is_empty());
+    let begun = Instant::now();
+    loop {
+        let undone = tree.nebula(&["undo", "--turn", "--yes"]);
+        let left = difference(&before, &tree.snapshot());
+        if left.is_empty() {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{left:?}\n{undone:?}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn what_someone_else_changed_since_is_not_undone_silently() {
     let tree = Tree::new();
     tree.nebula(&["run", "--", "echo one > README.md; echo two > src/lib.rs"]);
@@ -199,6 +261,46 @@ fn commands_are_listed_with_their_output() {
     assert!(printed.contains(r#""id":"c2""#) && !printed.contains(r#""id":"c1""#), "{printed}");
     assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
     assert_eq!(text(&tree.nebula(&["output", "c2"]).stdout), "second\n");
+}
+
+#[test]
+fn a_tree_too_large_for_scan_is_read_and_nothing_else_runs_in_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    assert!(tree.nebula(&["config", "set", "shell.keeper", "scan"]).status.success());
+    // It takes no room, and would be copied.
+    fs::File::create(tree.root().join("huge.bin")).and_then(|file| file.set_len(2 << 30)).expect("made");
+    let why = "this tree is too large to archive without the guard";
+    for (words, code, says) in [
+        (&["rules", "check", "--approve", "all", "touch new"][..], 3, true),
+        (&["rules", "check", "--approve", "all", "cat README.md"], 0, false),
+        (&["run", "--", "cat README.md"], 0, false),
+        (&["run", "--read", "--", "test -f README.md && wc -l README.md"], 0, false),
+        (&["run", "--", "touch new"], 126, true),
+        (&["run", "--unkept", "--", "touch new"], 0, false),
+    ] {
+        let ran = tree.nebula(words);
+        let printed = text(&ran.stdout) + &text(&ran.stderr);
+        assert_eq!((ran.status.code(), printed.contains(why)), (Some(code), says), "{words:?}: {printed}");
+    }
+    assert!(tree.root().join("new").exists());
+}
+
+#[test]
+fn a_folder_for_temporary_files_that_is_not_there_is_named_and_a_syntax_error_shows_the_text_alone() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let ran = tree.nebula_with(&["run", "--", "echo ran"], &[("TMPDIR", "/nowhere/at/all")]);
+    let err = text(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(126), "{err}");
+    assert!(err.contains("/nowhere/at/all (TMPDIR)") && err.lines().count() == 1, "{err}");
+    let ran = tree.nebula(&["run", "--", "echo ("]);
+    let printed = text(&ran.stdout) + &text(&ran.stderr);
+    assert!(printed.contains("echo (") && !printed.contains("trap"), "{printed}");
 }
 
 #[test]

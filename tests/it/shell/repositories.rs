@@ -151,7 +151,7 @@ fn lines_of_a_file_that_git_does_not_have_are_blamed_without_it() {
     run(&tree, &[], "echo mine > un");
     let blamed = tree.nebula(&["blame", "un", "--git"]);
     assert!(blamed.status.success() && text(&blamed.stdout).contains("mine"), "{}", both(&blamed));
-    assert!(text(&blamed.stderr).contains("the last commit does not have this file"), "{}", both(&blamed));
+    assert!(text(&blamed.stderr).contains("no last commit has this file"), "{}", both(&blamed));
 }
 
 #[test]

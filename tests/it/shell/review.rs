@@ -136,6 +136,22 @@ async fn an_entry_is_restored_without_what_a_later_one_did() {
 }
 
 #[tokio::test]
+async fn what_a_command_made_and_a_later_one_removed_is_not_made_anew() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+    ran(&world, &["echo x > new; mkdir d", "cat new > /dev/null", "rm new; rmdir d", "chmod 600 b.txt"]).await;
+    ran(&world, &["mv a.txt m", "rm m"]).await;
+    let (entries, _) = open(&world);
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.success());
+    assert_eq!((world.read("a.txt").as_str(), open(&world)), ("one\n", (Vec::new(), Some(0))));
+    assert!(["new", "d", "m"].iter().all(|path| !world.has(path)));
+}
+
+#[tokio::test]
 async fn a_change_of_which_nothing_was_restored_waits_on() {
     let path = std::env::var("PATH").expect("a PATH");
     for by_agent in [false, true] {
@@ -512,6 +528,29 @@ async fn blame_follows_a_file_that_was_moved() {
     assert_eq!(causes, ["before", "before", "before", "command"], "{lines:?}");
     let command = lines[3]["command"].as_str().unwrap_or_default();
     assert!(command.starts_with("printf"), "the move wrote no line: {lines:?}");
+}
+
+#[tokio::test]
+async fn lines_that_come_back_over_a_move_have_the_causes_that_they_had() {
+    let path = std::env::var("PATH").expect("a PATH");
+    for moves in [
+        &["mv a.txt b.txt"][..],
+        &["mv a.txt b.txt", "sed -i s/five/FIVE/ b.txt"],
+        &["mv a.txt b.txt", "mv b.txt a.txt"],
+    ] {
+        let world = World::new().variable("PATH", &path).approve("all");
+        let world = world.file("a.txt", "one\ntwo\nthree\nfour\nfive\n");
+        ran(&world, &[&["sed -i s/two/TWO/ a.txt"], moves].concat()).await;
+        let said = nebula(&world, &["timeline", "--json"]);
+        let moments: Vec<Value> = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+        let first = moments[0]["changeset"].as_str().expect("an id");
+        let back = nebula(&world, &["at", first, "--restore", "--yes"]);
+        assert!(back.status.success(), "{}", text(&back.stderr));
+        assert_eq!(world.read("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+        let said = nebula(&world, &["blame", "a.txt", "--json"]);
+        let lines: Vec<Value> = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+        assert!(lines.len() == 5 && lines.iter().all(|line| line["cause"] == "before"), "{moves:?}: {lines:?}");
+    }
 }
 
 #[tokio::test]

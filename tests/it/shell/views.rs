@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{
-    CallState, Command, CommandDecision, EventBody, Level, ProposalEvent, ProposalTest, TestState, TurnEnd,
+    CallState, Command, CommandDecision, EventBody, Item, Level, ProposalEvent, ProposalTest, SessionChoice, TestState,
+    TurnEnd,
 };
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
 use super::model::{ended, last_results, start, world};
 use super::tree::{Tree, difference, must_work, text};
-use crate::support::world::{Live, World, call, say};
+use crate::support::world::{Live, World, call, calls, say};
 
 /// Returns whether commands run in views here.
 fn views() -> bool {
@@ -139,6 +140,74 @@ async fn the_person_takes_a_preview_and_undoes_it() {
                 assert_eq!(root_mode(), found);
             }
         }
+        live.close().await;
+    }
+}
+
+#[test]
+fn doctor_says_why_a_workspace_has_no_view() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    // Whoever may not give a file to another group has none to look at.
+    if std::os::unix::fs::chown(tree.root().join("README.md"), None, Some(54_321)).is_err() {
+        return;
+    }
+    let doctor = text(&tree.nebula(&["doctor", "--json"]).stdout);
+    assert!(doctor.contains("view no (README.md is of a group other than the user's own)"), "{doctor}");
+}
+
+#[test]
+fn a_preview_says_that_it_leaves_the_repository_and_what_can_be_rebuilt() {
+    if !views() {
+        return;
+    }
+    for (script, left) in [
+        ("rm -rf .git", ".git/ (the repository is removed"),
+        ("rm -rf .git && git init -q", ".git/ (the repository is removed"),
+        ("git commit -qam second", ".git/ (the repository's own files"),
+        ("rm -rf target", "target/ (it can be rebuilt"),
+    ] {
+        let tree = Tree::new();
+        let before = tree.snapshot();
+        let err = text(&tree.nebula(&["run", "--preview", "--", script]).stderr);
+        assert!(err.contains(&format!("not in the preview: {left}")), "{script}: {err}");
+        assert!(!err.contains("preview: nothing would be changed"), "{script}: {err}");
+        assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn what_a_preview_leaves_out_comes_before_its_decision() {
+    if !views() {
+        return;
+    }
+    for (command, has_files) in [("rm -rf target; echo two >> a.txt", true), ("rm -rf target", false)] {
+        let world = world()
+            .file("Cargo.toml", "[package]\nname = \"a\"\n")
+            .file(".gitignore", "target\n")
+            .file("target/debug/x", "built\n");
+        let mut live = start(&world, vec![call("runCommand", json!({"command": command})), say("done")]);
+        live.submit("go");
+        let question = live.question().await;
+        live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+        let lines = live.until(|event| match event {
+            EventBody::Proposal(ProposalEvent::LeftOut(_, lines)) => Some(lines.join("\n")),
+            EventBody::Proposal(ProposalEvent::Proposed(..)) => Some("the proposal came first".into()),
+            EventBody::Notice(notice) | EventBody::Added(_, Item::Notice(notice)) => {
+                Some(notice.title.clone()).filter(|title| title.contains("preview"))
+            }
+            _ => None,
+        });
+        let lines = lines.await;
+        assert!(lines.contains("not in the preview: target"), "{command}: {lines}");
+        if has_files {
+            live.decide(Choice::Reject).await;
+        }
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert!(last_results(&live).contains("not in the preview: target"), "{}", last_results(&live));
+        assert!(world.has("target/debug/x"));
         live.close().await;
     }
 }
@@ -330,6 +399,74 @@ async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
     let printed = last_results(&live);
     assert!(printed.contains("its test failed") || printed.contains("Fix what fails"), "{printed}");
     live.close().await;
+}
+
+#[tokio::test]
+async fn what_went_back_may_be_a_part_of_what_is_proposed_then() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let check = "grep -q two a.txt && { test -f b.txt || { echo 'test b ... FAILED'; exit 1; }; }";
+    let renamed = ("replaceInFile", json!({"path": "a.txt", "search": "one", "replace": "two"}));
+    let whole = [renamed.clone(), ("writeFile", json!({"path": "b.txt", "content": "b\n"}))];
+    let read = call("readFile", json!({"path": "a.txt"}));
+    let mut live = start_with_check(&world, Some(check), vec![read, calls(&[renamed]), calls(&whole), say("done")]);
+    live.submit("go");
+    assert_eq!(tested(&mut live).await.failures, ["test b ... FAILED"]);
+    let proposal = live.proposal().await;
+    let paths: Vec<&str> = proposal.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["a.txt", "b.txt"]);
+    assert_eq!(tested(&mut live).await.state, TestState::Passed);
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!((world.read("a.txt"), world.read("b.txt")), ("two\n".to_string(), "b\n".to_string()));
+    assert!(!last_results(&live).contains("already done"), "{}", last_results(&live));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn what_went_back_and_is_not_proposed_again_is_decided_by_the_person() {
+    if !views() {
+        return;
+    }
+    for accepts in [true, false] {
+        let world = world();
+        let steps = vec![written("two\n"), say("It failed before, too."), say("done")];
+        let mut live = start_with_check(&world, Some("echo 'test a ... FAILED'; exit 1"), steps);
+        live.submit("go");
+        let first = live.proposal().await;
+        assert_eq!(tested(&mut live).await.state, TestState::Failed);
+        let again = live.proposal().await;
+        assert!(again.id != first.id && again.files == first.files, "{again:?}");
+        assert_eq!(tested(&mut live).await.failures, ["test a ... FAILED"], "above the diff");
+        let choice = if accepts { Choice::Accept } else { Choice::Reject };
+        live.send(Command::Decide(again.id, Decision::new(again.choices(choice), Consent::Person)));
+        let call = ended(&mut live).await;
+        let state = if accepts { CallState::Done } else { CallState::Refused };
+        assert!(call.state == state && call.main == "b.txt", "{call:?}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(world.has("b.txt"), accepts);
+        let told = last_results(&live);
+        assert!(told.contains("were put to the person") && told.contains("and it failed"), "{told}");
+        assert_eq!(live.requests().len(), 3, "{told}");
+        live.close().await;
+        // A session that is read again has the entry, too.
+        let mut live = start(&world, Vec::new());
+        live.open(SessionChoice::Continue);
+        let states = live.until(|event| match event {
+            EventBody::Recalled(items) => {
+                let calls = items.iter().filter_map(|(_, item)| match item {
+                    Item::Call(call) => Some(call.state),
+                    _ => None,
+                });
+                Some(calls.collect::<Vec<_>>())
+            }
+            _ => None,
+        });
+        assert_eq!(states.await, [CallState::Refused, state]);
+        live.close().await;
+    }
 }
 
 #[tokio::test]

@@ -337,7 +337,7 @@ pub async fn run(
         }
         let (kept, merged) = foreign_files(&restoration.previews);
         let mut chosen = context.approvals.choices(proposal.id);
-        let parts = RestoreParts { previews: restoration.previews, revert };
+        let parts = RestoreParts { previews: restoration.previews, revert, ..RestoreParts::default() };
         let executing = execute_proposal(context, proposal, parts, Approver::Person, cause, &again);
         let (result, rechosen) = unless_chosen(executing, (&mut chosen, &mut choices), &again).await;
         if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {

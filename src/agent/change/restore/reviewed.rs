@@ -109,7 +109,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     let proposal = Arc::new(Proposal { id, title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
     tell_own(context, &proposal).await;
-    let parts = RestoreParts { previews, revert: None };
+    let parts = RestoreParts { previews, ..RestoreParts::default() };
     let result = execute_proposal(context, Arc::clone(&proposal), parts, Approver::Person, cause, own.stop()).await;
     if let (Outcome::Applied { .. }, Some(decision)) = (&result.outcome, &result.decision) {
         note_restored(context, &proposal, decision, is_whole(&result));

@@ -4,11 +4,13 @@
 
 mod files;
 mod sent;
+mod undecided;
 
 use std::sync::Arc;
 
 pub use self::files::SessionFiles;
 pub use self::sent::SentRequests;
+pub use self::undecided::{UndecidedCall, UndecidedEdits};
 use crate::agent::services::events::Events;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, blob_record, results_json, write_notice};
@@ -30,6 +32,8 @@ pub struct Conversation {
     pub rows: Vec<i64>,
     /// The files it read, wrote or mentioned.
     pub files: SessionFiles,
+    /// The edits since the last prompt that went back to the model as their test failed.
+    pub undecided: UndecidedEdits,
     /// Tokens and dollars so far.
     pub totals: memory::Totals,
     /// The totals when the person last let the session go on beyond its budget.
@@ -64,6 +68,7 @@ impl Conversation {
             messages: Vec::new(),
             rows: Vec::new(),
             files: SessionFiles::default(),
+            undecided: UndecidedEdits::default(),
             totals: memory::Totals::default(),
             granted: memory::Totals::default(),
             turn: None,

@@ -51,6 +51,9 @@ pub struct ResultRecord {
     /// True if its edits went back to the model because their test failed: nobody refused them.
     #[serde(skip)]
     pub went_back: bool,
+    /// True if its edits are of an earlier answer whose proposal went back: the answer it is kept with does not hold them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub of_earlier_answer: bool,
     /// Edits it asked for, with how their places were found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditRecord>,

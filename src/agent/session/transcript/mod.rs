@@ -208,6 +208,7 @@ fn assistant(
         items.push(Item::Call(call_item));
     }
     items.extend(behind.iter().filter_map(Said::item));
+    items.extend(of_earlier_answers(m, tools));
     let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
     let thoughts = items[first..].iter_mut().filter_map(|item| match item {
         Item::Thinking { took, .. } => Some(took),
@@ -216,6 +217,20 @@ fn assistant(
     for (took, ms) in thoughts.zip(answer.thought_ms) {
         *took = ms.map(Duration::from_millis);
     }
+}
+
+/// Returns the entries of edits of earlier answers that the person decided once this one was there.
+fn of_earlier_answers(m: &NewMessage, tools: &ToolSet) -> impl Iterator<Item = Item> {
+    let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
+    results.into_iter().filter(|result| result.of_earlier_answer).map(|result| {
+        let format = result.edits.first().and_then(|edit| Format::parse(&edit.format));
+        let mut call = match format.filter(|format| *format != Format::TOOLS) {
+            Some(format) => call_preview::of_format(format, CallState::Interrupted),
+            None => call_preview::of_tool(tools, &result.name, CallState::Interrupted),
+        };
+        ended(&mut call, &result, result.for_model.as_deref().unwrap_or_default());
+        Item::Call(call)
+    })
 }
 
 /// Returns the notice of an answer that did not arrive whole; none of one that did.
@@ -317,7 +332,8 @@ impl<'a> Rest<'a> {
 /// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
 /// was kept of their results does not fit what the text is read as.
 fn written(said: &[Said], m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
-    let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
+    let mut results = read_results(m.tool_results.as_deref()).unwrap_or_default();
+    results.retain(|result| !result.of_earlier_answer);
     if results.is_empty() {
         return None;
     }
@@ -496,6 +512,20 @@ mod tests {
         assert!(said(&[result(false)]).is_empty(), "it goes on");
         assert!(said(&[result(false), result(true), answer.clone()]).is_empty(), "something was written");
         assert!(said(&[answer]).is_empty());
+    }
+
+    #[test]
+    fn an_edit_that_was_decided_behind_a_later_answer_is_read_again() {
+        let edit = EditRecord { path: "a.txt".into(), format: Format::TOOLS.name().into(), ..EditRecord::default() };
+        let failed = ResultRecord::failed("", "replaceInFile");
+        let record = ResultRecord { edits: vec![edit], ok: true, of_earlier_answer: true, ..failed };
+        let mut message = NewMessage::text(StoredRole::Assistant, "It is right as it is.");
+        message.tool_results = Some(results_json(&[record]));
+        let row = memory::StoredMessage { id: 1, at: 1, message, damage: memory::MessageDamage::default() };
+        let items = items(&[row], (&[], &EarlierCommands::default()), &ToolSet::builtin(), None);
+        let [Item::Answer { text }, Item::Call(call)] = items.as_slice() else { panic!("{items:?}") };
+        assert_eq!(text, "It is right as it is.");
+        assert_eq!((call.name.as_str(), call.main.as_str(), call.state), ("replaceInFile", "a.txt", CallState::Done));
     }
 
     #[test]

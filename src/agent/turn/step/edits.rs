@@ -10,12 +10,12 @@ use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestorePa
 use crate::agent::services::events::Events;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Conversation, SessionFiles};
+use crate::agent::session::conversation::{Conversation, SessionFiles, UndecidedCall, UndecidedEdits};
 use crate::agent::session::records::{ResultRecord, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
-use crate::agent::turn::step::results::{own_hunks, verdict};
+use crate::agent::turn::step::results::{is_open, own_hunks, verdict};
 use crate::agent::turn::step::syntax::{self, BrokenFiles};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
@@ -142,6 +142,7 @@ pub async fn edits(
         let outcome_of_proposal = ProposalResult { merged_before: merged, ..outcome_of_proposal };
         context.approvals.withdraw(id);
         note_decided(&mut pending, exchanges, &outcome_of_proposal, asks);
+        note_undecided(&mut session.undecided, (&pending, &results), (&proposal, &outcome_of_proposal));
         after(context, session, &proposal, &outcome_of_proposal).await;
         Some((proposal, outcome_of_proposal))
     };
@@ -182,6 +183,21 @@ fn note_decided(pending: &mut [PendingEdits], exchanges: Vec<(String, String)>, 
     first.exchanges = exchanges;
     first.item.call.decided = result.decided_hunks().filter(|_| asked);
     first.item.call.answered = first.item.call.decided.map(|_| time::now());
+}
+
+/// Notes the edits that went back to the model, undecided, and that those of the same files before them are replaced.
+fn note_undecided(
+    undecided: &mut UndecidedEdits,
+    (pending, results): (&[PendingEdits], &[EditResult]),
+    (proposal, outcome_of_proposal): (&Proposal, &ProposalResult),
+) {
+    undecided.replace_by(proposal);
+    let mut results = results.iter();
+    for p in pending.iter().filter(|_| outcome_of_proposal.went_back()) {
+        let placed = p.edits.iter().zip(results.by_ref()).filter(|(_, result)| is_open(result, proposal));
+        let placed = placed.map(|(edit, result)| (edit.clone(), result.path.clone())).collect();
+        undecided.push(UndecidedCall::new(&p.item.call, placed));
+    }
 }
 
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
@@ -412,7 +428,9 @@ async fn tell(
         let verdict = verdict(results, outcome_of_proposal, &mut reported.said);
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
-            record.changeset = outcome_of_proposal.changeset.clone().filter(|_| !verdict.is_there);
+            // Without an edit of its own it would stand for all of the changeset.
+            let stands = results.iter().all(|r| reported.stands(r));
+            record.changeset = outcome_of_proposal.changeset.clone().filter(|_| !verdict.is_there && !stands);
             record.went_back = outcome_of_proposal.went_back();
             record.known_files = known_files(results, outcome_of_proposal);
         }

@@ -66,7 +66,7 @@ pub fn verdict(
     match &result_of_proposal.outcome {
         Outcome::Withdrawn if result_of_proposal.went_back() => refused(
             "its test failed",
-            "Not written, and not decided: the proposal was tested first. Fix what fails and propose the whole change again.",
+            "Not written, and not decided: the proposal was tested first. Fix what fails and propose the whole change again; where it is right as it is, say so, and the person decides.",
         ),
         // Its state says already that it was interrupted.
         Outcome::Withdrawn => {
@@ -99,7 +99,7 @@ pub fn verdict(
 }
 
 /// Returns whether a proposal decides of an edit: of one that another edit in it makes, too.
-fn is_open(result: &EditResult, proposal: &Proposal) -> bool {
+pub fn is_open(result: &EditResult, proposal: &Proposal) -> bool {
     match result.status {
         edit::EditStatus::Placed(_) => true,
         edit::EditStatus::Made => proposal.files.iter().any(|file| file.path == result.path),

@@ -146,6 +146,7 @@ impl Call {
 
     /// Reports what was meant as calls and cannot be read. Those of a list that are whole stand.
     fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
+        ctx.end_waiting();
         let mut from = 0;
         for (range, id) in std::mem::take(&mut self.whole) {
             let call = json::repair(&self.text[range.clone()]).ok().as_ref().and_then(|value| ctx.calls.read(value));
@@ -210,6 +211,7 @@ impl Call {
         }
         let open = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
         let mut ids = self.whole.drain(..).map(|(_, id)| id).chain([open]);
+        ctx.end_waiting();
         ctx.out.extend(calls.into_iter().map(|(name, arguments)| {
             let id = ids.next().flatten();
             Piece::Call { id, name, arguments }

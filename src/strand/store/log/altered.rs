@@ -11,6 +11,7 @@ use crate::strand::store::position::{Chain, fold_chain};
 use crate::strand::store::{Error, disk};
 
 /// The bytes of log that are looked through at each call once another process appended to it, which looked at it itself.
+/// A log whose lines a union merge mixed is read whole by the call that comes to them.
 const AT_ONCE: u64 = 1 << 20;
 
 /// The state of the file of a log at one moment; whoever writes to it makes it another.
@@ -63,7 +64,8 @@ impl LogWatch {
             return Ok(true);
         };
         let (end, wanted) = (check.end, check.wanted);
-        // Lines of two logs may stand between each other: only all of them together tell then.
+        // A union merge may have put lines of two logs between each other: these sums are found in the whole log alone,
+        // which is read here.
         let holds = holds || log.chain_to(end)? == Some(wanted);
         self.check = if holds && std::mem::take(&mut self.again) { begun() } else { None };
         Ok(holds)

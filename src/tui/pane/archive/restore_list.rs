@@ -311,7 +311,11 @@ impl RestoreList {
         pen.put(1, y, glyph, 1, bold(theme, mark));
         let room = path_room - 4;
         let name = if current { bold(theme, Role::Path) } else { theme.style(Role::Path) };
-        pen.spans(3, y, &paint::path(&show::plain(&preview.path), room, name, look), room);
+        let path = match preview.status {
+            RestoreStatus::NotUndone(_) => records::place(&preview.path),
+            _ => &preview.path,
+        };
+        pen.spans(3, y, &paint::path(&show::plain(path), room, name, look), room);
         let x = path_room as u16 + 3;
         let room = usize::from(pen.width().saturating_sub(x + 1));
         pen.put(x, y, &cut::words(&words, room, look.glyphs.cut), room, theme.style(role));

@@ -81,8 +81,9 @@ type HunkPlace = (usize, usize);
 /// in one file each is itself only where none of them came or went.
 fn same_hunks(from: &Proposal, to: &Proposal) -> HashMap<HunkPlace, HunkPlace> {
     let mut same = HashMap::new();
+    let places = places(from);
     for (f, file) in to.files.iter().enumerate() {
-        let Some(of) = from.files.iter().position(|other| other.path == file.path) else { continue };
+        let Some(&of) = places.get(file.path.as_str()) else { continue };
         let other = &from.files[of];
         let states = |file: &FileChange| (file.before.clone(), file.after.clone(), file.unit.clone());
         if states(file) == states(other) {
@@ -96,6 +97,11 @@ fn same_hunks(from: &Proposal, to: &Proposal) -> HashMap<HunkPlace, HunkPlace> {
         }
     }
     same
+}
+
+/// Returns the places of the files of a proposal by their paths.
+fn places(proposal: &Proposal) -> HashMap<&str, usize> {
+    proposal.files.iter().enumerate().rev().map(|(f, file)| (file.path.as_str(), f)).collect()
 }
 
 /// Returns the hunks of a text by the lines that they take away and those that they bring.
@@ -117,7 +123,8 @@ fn lines(state: &State) -> Vec<&[u8]> {
 impl Choices {
     /// Creates choices with nothing said yet.
     pub fn of(proposal: &Proposal) -> Self {
-        let place = |path: &String| proposal.files.iter().position(|f| &f.path == path);
+        let places = places(proposal);
+        let place = |path: &String| places.get(path.as_str()).copied();
         let files = proposal.files.iter();
         let repository: Arc<[usize]> =
             files.clone().enumerate().filter(|(_, file)| file.restores_repository()).map(|(at, _)| at).collect();

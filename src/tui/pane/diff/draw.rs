@@ -71,11 +71,11 @@ impl View {
         let line = u16::try_from(y);
         match (row, line) {
             (Row::Head, Ok(y)) => self.head(pen, y, f, columns, look),
-            (Row::Fold { slot, from, len }, Ok(y)) => {
+            (Row::Fold { from, len }, Ok(y)) => {
                 let x = self.indent(columns);
                 let mut text = format!("{} {}", look.glyphs.more, count::unchanged_lines(len));
-                let inside =
-                    if slot < file.hunks.len() { definition::around(&file.before, from + len) } else { String::new() };
+                // Beyond the last line nothing is found.
+                let inside = definition::around(&file.before, from + len);
                 if !inside.is_empty() {
                     text.push_str(&say::inside(&inside));
                 }
@@ -238,18 +238,24 @@ impl View {
             let named = (hunk.kind == HunkKind::Lines).then(of_lines).flatten();
             return named.map(|(name, change)| words(&name, change) + "   ").unwrap_or_default();
         }
-        let all = hunk.definitions.iter().map(|one| words(&one.name, one.change)).collect::<Vec<_>>().join(", ");
-        if wrap::cells(&all) + 3 <= room {
-            return all + "   ";
+        let count = hunk.definitions.len();
+        // Each takes a cell at least.
+        if count <= room {
+            let all = hunk.definitions.iter().map(|one| words(&one.name, one.change)).collect::<Vec<_>>().join(", ");
+            if wrap::cells(&all) + 3 <= room {
+                return all + "   ";
+            }
         }
-        let mut sorted: Vec<_> = hunk.definitions.iter().collect();
-        sorted.sort_by_key(|one| one.change != DefinitionChange::Removed);
-        let all: Vec<String> = sorted.iter().map(|one| words(&one.name, one.change)).collect();
-        let cut = |named: usize| match all.len() - named {
-            0 => all[0].clone(),
-            more => say::more_definitions(more, &all[..named].join(", ")),
+        let part = |is_removed: bool| {
+            hunk.definitions.iter().filter(move |one| (one.change == DefinitionChange::Removed) == is_removed)
         };
-        let fitting = (1..all.len()).rev().map(cut).find(|text| wrap::cells(text) + 3 <= room);
+        let sorted = part(true).chain(part(false)).take(room.max(1));
+        let first: Vec<String> = sorted.map(|one| words(&one.name, one.change)).collect();
+        let cut = |named: usize| match count - named {
+            0 => first[0].clone(),
+            more => say::more_definitions(more, &first[..named].join(", ")),
+        };
+        let fitting = (1..=first.len().min(count - 1)).map(cut).take_while(|text| wrap::cells(text) + 3 <= room).last();
         fitting.unwrap_or_else(|| cut(1)) + "   "
     }
 

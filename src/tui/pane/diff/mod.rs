@@ -47,12 +47,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{Settled, decide};
-use strip::{above, body, draw_above, turn_why};
-
-/// Returns whether a page stays when the session's diff is asked for and there is none.
-fn stays_without_session(page: &DiffPage) -> bool {
-    !matches!(page.stage, Stage::Session | Stage::Settled(_))
-}
+use strip::{above, body, draw_above, take_test, turn_why};
 
 /// Cells of a pane below which nothing is said in passing.
 const NARROW: u16 = 60;
@@ -69,6 +64,7 @@ pub struct Diff {
     later: VecDeque<DiffPage>,
     /// Shows the files of this restore first: see [`Diff::release`].
     held: Option<ProposalId>,
+    left_out: Option<(ProposalId, Vec<String>)>,
     /// The expected and the present states of files that someone else changed before a proposal was written.
     changed: HashMap<String, (State, State)>,
     size: (u16, u16),
@@ -92,9 +88,9 @@ impl Diff {
                 return told.filter(|_| self.size.0 >= NARROW).into_iter().collect();
             }
             EventBody::Proposal(ProposalEvent::Tested(id, test)) => {
-                let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
-                pages.for_each(|page| page.test = Some(test.clone()));
+                take_test(self.page.iter_mut().chain(&mut self.later), *id, test);
             }
+            EventBody::Proposal(ProposalEvent::LeftOut(id, lines)) => self.left_out = Some((*id, lines.clone())),
             EventBody::Opened(info) => {
                 // A new session has changed nothing; of another it is asked.
                 let session = (info.resumed == 0).then_some(None);
@@ -108,6 +104,7 @@ impl Diff {
     fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[RestorePreview]) {
         let mut page = DiffPage::new(proposal.clone(), Stage::Open);
         page.choices.accept_restored(proposal);
+        page.left_out = self.left_out.take_if(|(id, _)| *id == proposal.id).map_or_else(Vec::new, |(_, lines)| lines);
         // What a restore does to each file is shown first, by the archive.
         if !previews.is_empty() {
             self.held = Some(proposal.id);
@@ -187,14 +184,15 @@ impl Diff {
         let any = changed.is_some();
         match changed {
             Some(changed) => self.show(DiffPage::new(changed, Stage::Session)),
-            None => self.page = self.page.take().filter(stays_without_session),
+            None => self.page = self.page.take().filter(DiffPage::stays_without_session),
         }
         any
     }
 
     /// Returns whether [`Diff::show_session`] leaves anything to show.
     pub fn has_diff(&self) -> bool {
-        self.session.as_ref().is_some_and(Option::is_some) || self.page.as_ref().is_some_and(stays_without_session)
+        self.session.as_ref().is_some_and(Option::is_some)
+            || self.page.as_ref().is_some_and(DiffPage::stays_without_session)
     }
 
     /// Files and lines that the session changed; none: nothing. `None`: it is not known.

@@ -46,6 +46,8 @@ pub(in crate::tui) struct DiffPage {
     pub why: String,
     /// The first line of it that shows, where it is unfolded.
     pub why_from: Option<usize>,
+    /// The effects of its command that it leaves out.
+    pub left_out: Vec<String>,
     /// Its last test.
     pub test: Option<ProposalTest>,
     /// The choices that it ran with: at first none, which is everything as proposed.
@@ -122,6 +124,7 @@ impl DiffPage {
             asks: false,
             why: String::new(),
             why_from: None,
+            left_out: Vec::new(),
             test: None,
             tested,
         }

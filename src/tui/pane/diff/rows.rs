@@ -35,8 +35,6 @@ pub enum Row {
     },
     /// Lines left out.
     Fold {
-        /// The fold before hunk `slot`; one more than there are hunks: the last.
-        slot: usize,
         /// First line before that is left out.
         from: usize,
         /// The number of lines.
@@ -316,16 +314,18 @@ impl FileView {
         self.hunks.get(hunk)?.note.as_deref()
     }
 
-    /// Returns lines that stay before hunk `slot` (after the last one for one more than there are hunks).
+    /// Returns lines that stay before hunk `slot` (one more than there are hunks: at the end).
     fn gap(&self, slot: usize) -> Gap {
         // Whole-file hunks and changes of mode have no place among the lines.
         let lines = |i: &usize| self.hunks[*i].kind == HunkKind::Lines;
         let prev = (0..slot.min(self.hunks.len())).rev().find(lines);
         let (from, after) = prev.map_or((0, 0), |i| (self.hunks[i].before.end, self.hunks[i].after.end));
         let next = slot < self.hunks.len() && lines(&slot);
+        // The lines after the last hunk of lines follow it, whatever comes then.
+        let ends = || prev.is_some_and(|i| i + 1 == slot) && !(slot..self.hunks.len()).any(|i| lines(&i));
         let end = match next {
             true => self.hunks[slot].before.start,
-            false if slot == self.hunks.len() && prev.is_some() => self.before.len(),
+            false if ends() => self.before.len(),
             false => from,
         };
         Gap { lines: from..end.max(from), after, prev, next }
@@ -356,7 +356,7 @@ impl FileView {
             if folds.is_open(slot) || hidden == 1 && !is_aside {
                 same(None, inner, out);
             } else if hidden > 1 && !is_aside {
-                out.push(Row::Fold { slot, from: inner.start, len: hidden });
+                out.push(Row::Fold { from: inner.start, len: hidden });
             }
             if slot == self.hunks.len() {
                 break;

@@ -1,4 +1,4 @@
-//! The top of a proposal: what the model said of it, how its test went, and the strip, a row a file with a mark for each hunk.
+//! The top of a proposal: what the model said of it, what it leaves out, how its test went, and the strip, a row a file with a mark for each hunk.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
 use crate::messages::{archive, count, diff as say, records};
-use crate::proposal::Rung;
-use crate::protocol::{Command, TestState};
+use crate::proposal::{ProposalId, Rung};
+use crate::protocol::{Command, ProposalTest, TestState};
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::PaneEffect;
@@ -242,13 +242,23 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     }
 }
 
-/// Rows of failures in a low pane, and in any other.
+/// Rows of failures, and of what is left out, in a low pane, and in any other.
 const FEW: usize = 2;
 const MOST: usize = 8;
 /// Panes of fewer rows are low.
 const LOW: u16 = 24;
 
+/// Takes in how the test of a proposal goes.
+pub(super) fn take_test<'p>(pages: impl Iterator<Item = &'p mut DiffPage>, id: ProposalId, test: &ProposalTest) {
+    pages.filter(|page| page.proposal.id == id).for_each(|page| page.test = Some(test.clone()));
+}
+
 impl DiffPage {
+    /// Returns whether it stays when the session's diff is asked for and there is none.
+    pub(super) fn stays_without_session(&self) -> bool {
+        !matches!(self.stage, Stage::Session | Stage::Settled(_))
+    }
+
     /// Returns whether it is being tested.
     pub fn is_testing(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.state == TestState::Running)
@@ -268,7 +278,27 @@ impl DiffPage {
 
 /// Returns the number of rows above the files.
 pub(super) fn above(page: &DiffPage, (width, height): (u16, u16)) -> u16 {
-    why_rows(page, width, height) + test_rows(page, height)
+    why_rows(page, width, height) + left_out_rows(page, height) + test_rows(page, height)
+}
+
+/// Returns the number of rows of what the proposal leaves out.
+fn left_out_rows(page: &DiffPage, height: u16) -> u16 {
+    let most = if height < LOW { FEW } else { MOST };
+    page.left_out.len().min(most) as u16
+}
+
+fn draw_left_out(pen: &mut Pen<'_>, page: &DiffPage, look: &Look<'_>) {
+    let rows = usize::from(pen.height());
+    let room = usize::from(pen.width().saturating_sub(2));
+    let left = page.left_out.len().saturating_sub(rows);
+    for (y, line) in page.left_out.iter().take(rows).enumerate() {
+        // The last row stands for all that have none.
+        let line = match left > 0 && y + 1 == rows {
+            true => format!("{} {}", look.glyphs.more, count::more_lines(left + 1)),
+            false => crate::text::clean::clean_line(line).into_owned(),
+        };
+        pen.put(1, y as u16, &cut::end(&line, room, look.glyphs.cut), room, look.theme.style(Role::Attention));
+    }
 }
 
 fn test_rows(page: &DiffPage, height: u16) -> u16 {
@@ -281,8 +311,11 @@ pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let (width, height) = (pen.width(), pen.height());
     let why = why_rows(page, width, height);
     draw_why(&mut pen.part(0, 0, width, why), page, ctx);
-    let Some(test) = &page.test else { return };
     let look = paint::look(ctx);
+    let left_out = left_out_rows(page, height);
+    draw_left_out(&mut pen.part(0, why, width, left_out), page, &look);
+    let why = why + left_out;
+    let Some(test) = &page.test else { return };
     let theme = look.theme;
     let dim = theme.style(Role::Dim);
     let ended = match test.state {

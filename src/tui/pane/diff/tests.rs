@@ -397,7 +397,7 @@ fn changed_rows(file: &FileView, layout: Layout, context: usize, open: bool) -> 
                 assert_eq!(file.before.whole(before), file.after.whole(after));
                 same.push(before);
             }
-            Row::Fold { from, len, .. } => same.extend(from..from + len),
+            Row::Fold { from, len } => same.extend(from..from + len),
             _ => {}
         }
     }
@@ -760,6 +760,23 @@ fn permissions_are_undone_without_the_lines() {
 }
 
 #[test]
+fn permissions_stand_below_all_lines_of_the_text() {
+    for changed in [58, 20] {
+        let text = |word: &str| -> String {
+            (1..=60).map(|n| if n == changed { format!("{word}\n") } else { format!("{n}\n") }).collect()
+        };
+        let state = |word: &str, mode| State::File { bytes: Arc::from(text(word).as_bytes()), mode: Some(mode) };
+        let change = FileChange::new("run.sh", state("old", 0o644), state("new", 0o755), "write", &[]);
+        let file = FileView::new(&change, &proposal(vec![change.clone()]), &mut 1_000_000);
+        let mut rows = Vec::new();
+        file.rows(Layout::Side, 3, &folds::Folds::default().of(0), true, &mut rows);
+        let at = rows.iter().position(|row| *row == Row::Hunk { hunk: 1 }).expect("its head");
+        assert_eq!(rows[at + 1..], [Row::Note { hunk: 1 }], "{changed}");
+        assert_eq!(file.visible_lines(0, 3), changed - 4..(changed + 3).min(60));
+    }
+}
+
+#[test]
 fn every_origin_of_a_change_is_named_by_its_verb() {
     let by = "edit (2), write, move";
     let named = || pane(140, 35, proposal(vec![change("a.rs", "one\n", "two\n", by, Rung::Exact, None)]));
@@ -808,6 +825,24 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     // What was there is only further down.
     let first = before.lines().next().expect("a row").trim_end();
     assert_eq!(text.lines().nth(9).map(str::trim_end), Some(first));
+}
+
+#[test]
+fn what_a_preview_leaves_out_stands_above_the_files_of_its_own_proposal() {
+    let mut diff = Diff::default();
+    let lines: Vec<String> = (0..12).map(|n| format!("not in the preview: path{n}")).collect();
+    diff.apply(&EventBody::Proposal(ProposalEvent::LeftOut(ProposalId(7), lines)), 0);
+    let other = Proposal { id: ProposalId(8), ..shop() };
+    for proposal in [shop(), other] {
+        diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())), 0);
+    }
+    measure(&mut diff, 100, 30);
+    let text = drawn(&diff, "dark").text();
+    assert_eq!(text.lines().filter(|row| row.contains("not in the preview: path")).count(), 7, "{text}");
+    assert!(text.lines().nth(7).is_some_and(|row| row.contains("5 more lines")), "{text}");
+    diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(7), Outcome::Refused)), 0);
+    measure(&mut diff, 100, 30);
+    assert!(!drawn(&diff, "dark").text().contains("not in the preview"));
 }
 
 #[test]
@@ -863,6 +898,23 @@ fn labelled() -> Proposal {
     }
     file.hunks[2].definitions.push(HunkDefinition { name: "fn new".into(), change: DefinitionChange::New });
     proposal(vec![file])
+}
+
+#[test]
+fn of_many_definitions_those_that_have_room_are_named_and_what_goes_comes_first() {
+    use crate::proposal::HunkDefinition;
+    use crate::text::definition::DefinitionChange;
+    let mut many = labelled();
+    let named = |n: usize| HunkDefinition { name: format!("fn f{n}"), change: DefinitionChange::Changed };
+    let gone = HunkDefinition { name: "fn gone".into(), change: DefinitionChange::Removed };
+    many.files[0].hunks[0].definitions = (1..20_000).map(named).chain([gone]).collect();
+    let text = drawn(&pane(140, 35, many), "dark").text();
+    let row = text.lines().find(|row| row.contains("fn gone")).expect("its head");
+    let place = |words: &str| row.find(words).unwrap_or(usize::MAX);
+    assert!(place("fn gone") < place("fn f1 ") && place("fn f1 ") < usize::MAX, "{row}");
+    let named = 1 + row.matches("fn f").count();
+    let more = crate::text::number::thousands(20_000 - named);
+    assert!(row.contains(&format!("and {more} more")), "{row}");
 }
 
 #[test]

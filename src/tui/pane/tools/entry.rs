@@ -115,10 +115,11 @@ impl CallEntry {
     pub(super) fn lay_path(&mut self, width: usize, verbs: usize) {
         let path = self.path_of_main().map(|path| show::plain(path).into_owned()).unwrap_or_default();
         let name = wrap::cells(&path[cut::name_start(&path)..]) + if path.contains('/') { 2 } else { 0 };
-        let has_room = match self.number_cells() {
-            0 => name + verbs + 6 <= width,
-            numbers => name + verbs + numbers + 7 <= width,
-        };
+        let has_room = path.is_empty()
+            || match self.number_cells() {
+                0 => name + verbs + 6 <= width,
+                numbers => name + verbs + numbers + 7 <= width,
+            };
         if has_room {
             return self.path_rows.clear();
         }

@@ -424,3 +424,17 @@ fn a_long_name_leaves_the_numbers_of_its_row() {
         }
     }
 }
+
+#[test]
+fn a_call_without_a_path_takes_one_row() {
+    let mut tools = Tools::default();
+    let summary = "12 of 1,204 answers, a text of 38 lines";
+    let calls = vec![
+        call("askUser", "which currency", CallState::Done, summary, 2),
+        call("readFile", "src/cart.rs", CallState::Done, "38 lines", 2),
+    ];
+    add(&mut tools, calls, NOW);
+    let text = drawn(&mut tools, 44, 12).text();
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows[0].contains("ask") && rows[1].contains("cart.rs"), "{text}");
+}

@@ -38,7 +38,9 @@ impl Connect {
                 Rect { x: area.x + 3, y: area.y + 2, width: area.width.saturating_sub(4), height: area.height - 2 };
             return self.draw_rows(rows, buf, ctx);
         }
-        border(area, say::connect(), &note, &self.hints(ctx), buf, ctx);
+        let mut keys = self.hints(ctx);
+        keys.sort_by_key(|(_, does)| *does == say::back());
+        border(area, say::connect(), &note, &keys, buf, ctx);
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         self.draw_rows(Rect { x: area.x + 2, y: area.y + 1, width, height }, buf, ctx)
     }

@@ -11,6 +11,7 @@ use crate::agent::session::approval::run_or_not;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::git::{self, Repository};
+use crate::messages::records::localized;
 use crate::messages::{agent as say, card as words, verbs};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
@@ -216,8 +217,9 @@ fn asks(judged: &JudgedCommand) -> Vec<String> {
     };
     let later = (!found.acts_later.is_empty()).then(|| words::asks_acts_later(&named(&found.acts_later)));
     let paths: Vec<String> = found.excluded.iter().map(|(path, _)| path.clone()).collect();
-    let excluded = (!paths.is_empty()).then(|| words::asks_excluded(&named(&paths)));
-    later.into_iter().chain(excluded).collect()
+    let excluded = (!paths.is_empty()).then(|| words::excluded_own(&named(&paths)));
+    let unkept = found.unkept.as_ref().map(|why| localized(why).into_owned());
+    later.into_iter().chain(excluded).chain(unkept).collect()
 }
 
 /// Returns in one line the effects that could not be undone.

@@ -129,8 +129,8 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
             judging.policy.configure_rules(rules);
         }
         let rules = judging.policy.command_rules();
-        let (keeper, has_sandbox) = (shell.keeper(), shell.has_sandbox());
-        let (found, around) = commands.assess(&text, folder.as_deref(), network);
+        let (mut found, around) = commands.assess(&text, folder.as_deref(), network);
+        let (keeper, has_sandbox) = (shell.keeper_of(&mut found), shell.has_sandbox());
         let met = disk::count(&found, &around);
         let off = shell.settings.sandbox.off;
         let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };

@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::change::command::{self, Finished};
 use crate::agent::change::holds;
 use crate::agent::services::lock;
-use crate::agent::session::approval::run_or_not;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
@@ -24,12 +23,11 @@ use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
 use crate::protocol::{
-    Approval, Call, CallState, CommandBegan, CommandDecision, CommandEvent, EventBody, Level, Mode, PreviewLine, Reply,
+    Approval, Call, CallState, CommandBegan, CommandDecision, CommandEvent, EventBody, Level, Mode, PreviewLine,
 };
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper, ShellCommand};
-use crate::text::time;
+use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper};
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::{JudgedCommand, judge_command};
@@ -62,34 +60,32 @@ pub async fn run(
 ) -> CommandResult {
     let mut call = call.clone();
     let (mut is_second, mut edited) = (false, false);
-    let allowed = loop {
+    let (allowed, command) = loop {
         let allowed = match allow(context, item, &mut call, stop).await {
             Ok(allowed) => allowed,
             Err(result) => return result,
         };
         edited |= allowed.edited;
-        let Some(purpose) = allowed.preview else { break allowed };
         let request = request(&call, &allowed);
         let began = began(context, &call, &allowed);
-        match preview::run(context, item, request, (call.limit, began), info.clone(), purpose, stop).await {
-            Ok(mut finished) => {
-                note_edit(&mut finished, edited);
-                return CommandResult::Done(Box::new(finished));
+        let started = match allowed.preview {
+            None => command::begin(context, request, allowed.keeper, info.clone()).await,
+            Some(purpose) => {
+                let times = (call.limit, began);
+                match preview::run(context, item, request, times, info.clone(), purpose, stop).await {
+                    Ok(mut finished) => {
+                        note_edit(&mut finished, edited);
+                        return CommandResult::Done(Box::new(finished));
+                    }
+                    Err(why) => Err(why),
+                }
             }
-            // Mounting it showed that there is none: it is decided anew, knowing that.
-            Err(shell::StartError::NoView(_)) if !std::mem::replace(&mut is_second, true) => {}
+        };
+        match started {
+            Ok(command) => break (allowed, command),
+            // Starting it showed that something is not there which it was judged by: it is decided anew, knowing that.
+            Err(why) if why.shows_what_works() && !std::mem::replace(&mut is_second, true) => {}
             Err(why) => return CommandResult::Failed(why.to_string()),
-        }
-    };
-    let request = request(&call, &allowed);
-    let command = match begin(context, item, request, allowed.keeper, info, stop).await {
-        Ok(command) => command,
-        Err(result) => {
-            if matches!(result, CommandResult::Refused(_)) {
-                let began = CommandBegan { decision: "refused", ..began(context, &call, &allowed) };
-                context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
-            }
-            return result;
         }
     };
     let (id, entry) = (Some(command.id.clone()), Some(item.id));
@@ -106,35 +102,6 @@ pub async fn run(
     let mut finished = command::finish(context, command, stopped).await;
     note_edit(&mut finished, edited);
     CommandResult::Done(Box::new(finished))
-}
-
-/// Starts a command; where its states before cannot be kept, the person is asked whether it runs all the same. The error
-/// is its result.
-async fn begin(
-    context: &SessionContext,
-    item: &mut CallItem,
-    request: CommandRequest,
-    keeper: Keeper,
-    info: CommandInfo,
-    stop: &CancellationToken,
-) -> Result<Arc<ShellCommand>, CommandResult> {
-    let failed = |why: shell::StartError| CommandResult::Failed(why.to_string());
-    let why = match command::begin(context, request.clone(), keeper, info.clone()).await {
-        Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => why,
-        begun => return begun.map_err(failed),
-    };
-    let text = say::run_all_the_same(&why, &card::shortened(&masked(context, &request.text)));
-    item.set(&context.events, CallState::Asking).await;
-    let reply = context.approvals.permission(text.clone(), run_or_not(), stop).await;
-    let reply = reply.ok_or(CommandResult::Interrupted)?;
-    item.call.exchange = Some((text, reply.words(&run_or_not())));
-    item.call.answered = Some(time::now());
-    match reply {
-        Reply::Choice(0) => command::begin(context, request, Keeper::None, info).await.map_err(failed),
-        Reply::Text(reason) => Err(CommandResult::Refused(not_allowed(&reason))),
-        Reply::Nobody => Err(CommandResult::Refused("nobody is there to allow this command".into())),
-        Reply::Choice(_) => Err(CommandResult::Refused(not_allowed(""))),
-    }
 }
 
 /// Returns what is told of a command that is about to start.
@@ -357,6 +324,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             warn_once(&context, judged).await;
             warn_of_excluded(&context, judged, &mut request).await;
         }
+        // What only reads needs nothing kept.
+        let reads = judged.as_ref().filter(|judged| judged.found.class == Class::Read);
+        let keeper = reads.map_or(keeper, |judged| judged.keeper);
         let class = judged.map_or("unknown", |judged| judged.found.class.word());
         let command = match command::begin(&context, request, keeper, info).await {
             Ok(command) => command,

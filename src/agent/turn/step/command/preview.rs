@@ -19,7 +19,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
 use crate::proposal::{FileChange, HunkKind, Proposal};
-use crate::protocol::{CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Outcome};
+use crate::protocol::{CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Level, Outcome};
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
@@ -66,7 +66,7 @@ pub async fn run(
             report.files = files_of_view(&changes.files);
             report.notes.extend(changes.notes());
             let (line, taken) = match (changes.files.len(), purpose) {
-                (0, _) => ("preview: nothing was changed, and nothing would have been".to_string(), None),
+                (0, _) => (nothing_proposed(context, &changes.notes(), purpose).await, None),
                 (count, Purpose::ThrowAway) => {
                     (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
                 }
@@ -84,16 +84,33 @@ pub async fn run(
     let end = CommandEnd { changeset: changeset.clone(), changed, ..ended(&command, stopped, &SealResult::default()) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     command.mark_reported();
-    let (ended, stored) = (Arc::clone(&command), changeset.clone());
-    let work = move || {
-        // What fails in it fails the listing of this command alone.
-        ended.keep_record(stored);
-        drop(view);
-    };
-    let _ = tokio::task::spawn_blocking(work).await;
+    keep_record(&command, changeset.clone(), view).await;
     context.events.refresh_status();
     let took = command.running.progress().took;
     Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped })
+}
+
+/// Writes down how a command ended, and takes its view away.
+async fn keep_record(command: &Arc<ShellCommand>, changeset: Option<String>, view: Option<Arc<View>>) {
+    let command = Arc::clone(command);
+    let work = move || {
+        // What fails in it fails the listing of this command alone.
+        command.keep_record(changeset);
+        drop(view);
+    };
+    let _ = tokio::task::spawn_blocking(work).await;
+}
+
+/// Returns the line for the model where there is nothing to propose. Where there is something that is left out, the person
+/// reads it now.
+async fn nothing_proposed(context: &SessionContext, left_out: &[String], purpose: Purpose) -> String {
+    let Some((first, more)) = left_out.split_first() else {
+        return "preview: nothing was changed, and nothing would have been".into();
+    };
+    if purpose == Purpose::Propose {
+        context.say(Level::Warning, first.clone(), more.join("\n")).await;
+    }
+    "preview: nothing was changed; what would have been is left out of it, as said above".into()
 }
 
 async fn create(services: &Arc<Services>) -> Result<View, StartError> {
@@ -132,12 +149,12 @@ async fn propose(
 ) -> (String, (Option<String>, Vec<ChangedPath>)) {
     seal_jobs(&context.services, &context.commands, &context.events).await;
     item.set(&context.events, CallState::Asking).await;
+    let left_out = changes.notes();
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
-    let decided =
-        execute_proposal(context, Arc::clone(&proposal), RestoreParts::default(), Approver::Person, cause(info), stop)
-            .await;
+    let parts = RestoreParts { left_out, ..RestoreParts::default() };
+    let decided = execute_proposal(context, Arc::clone(&proposal), parts, Approver::Person, cause(info), stop).await;
     tell_unwritten(context, &decided).await;
     let is_taken = |file: &&FileChange| decided.written.iter().any(|(path, _)| *path == file.path);
     let changed = proposal.files.iter().filter(is_taken).map(changed_path).collect();

@@ -102,6 +102,7 @@ impl StepReader<'_> {
     pub(super) async fn withdraw(&mut self, text: bool, calls: usize) {
         let remaining = self.calls.len().saturating_sub(calls);
         let mut items: Vec<CallItem> = self.calls.split_off(remaining).into_iter().flatten().collect();
+        self.calls_made = self.calls_made.saturating_sub(items.len());
         if self.oldest_open.0 >= remaining {
             self.oldest_open = (remaining, usize::MAX);
         }

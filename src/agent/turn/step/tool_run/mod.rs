@@ -3,6 +3,7 @@
 mod questions;
 #[cfg(feature = "strand")]
 mod store_change;
+mod undecided;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
