@@ -417,8 +417,19 @@ async fn arguments_and_thoughts_that_repeat_themselves_are_cut() {
     };
     let call = (0..400).map(|at| piece(at, if at == 0 { head } else { line })).collect();
     let thoughts = (0..400).map(|_| Delta::Thinking(line.into())).collect();
-    for deltas in [call, thoughts] {
-        let world = World::new().approve("edits").model([deltas]);
+    // Servers that send a call or a text in one piece end it there, too.
+    let whole_call = vec![piece(0, &format!("{head}{}\"}}", line.repeat(400)))];
+    let whole_file = vec![Delta::Text(format!("a.py\n```python\n{}```\n", line.replace("\\n", "\n").repeat(400)))];
+    let arguments = format!("{head}{}\"}}", line.repeat(400));
+    let written = format!("```json\n{{\"name\": \"writeFile\", \"arguments\": {arguments}}}\n```\n");
+    for (deltas, format) in [
+        (call, "tools"),
+        (thoughts, "tools"),
+        (whole_call, "tools"),
+        (whole_file, "whole"),
+        (vec![Delta::Text(written)], "tools"),
+    ] {
+        let world = World::new().approve("edits").format(format).model([deltas]);
         let mut live = world.start();
         live.submit("Go");
         assert!(matches!(live.end().await, TurnEnd::Failed { message, .. } if message.contains("repeated itself")));

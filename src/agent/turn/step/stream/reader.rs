@@ -392,7 +392,10 @@ impl<'a> StepReader<'a> {
             edit.end(None).end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
-        if !matches!(ended, Ended::Interrupted) {
+        // Nor is the call that an answer repeats itself in, though its arguments may be whole; those before it have begun.
+        let repeats_in_call = matches!(ended, Ended::Repeating(_))
+            && self.answer.spans.last().is_some_and(|span| span.kind == PartKind::Call);
+        if !matches!(ended, Ended::Interrupted) && !repeats_in_call {
             self.begin_reads(whole).await;
         }
         self.drop_unfinished_calls().await;
