@@ -41,8 +41,8 @@ messages! {
     always: "always", "常に許可";
     always_does: "a rule by its first words", "先頭の語による規則";
     review: "review", "レビュー";
-    review_does: "runs what can be undone; key twice", "元に戻せるものは確認なし（2回押す）";
-    review_again: "the same again runs what can be undone unasked in this session", "もう一度同じ操作を行うと、元に戻せるコマンドを今後確認なしで実行します";
+    review_does: "run what can be undone; press twice", "元に戻せるものは確認なし（2回押す）";
+    review_again: "once more: in this session what can be undone runs unasked", "もう一度同じ操作を行うと、元に戻せるコマンドを今後確認なしで実行します";
     later: "later", "あとで";
     later_does: "the command waits", "コマンドは待機します";
     later_comes_back(key): "the command waits; {key} comes back here", "コマンドは待機します。{key}で戻ります";

@@ -358,11 +358,17 @@ impl Shell {
         own
     }
 
-    /// Remembers for this process that no view can be had of this workspace, or where `mount` that nothing can be mounted
-    /// to be only read, as mounting it showed.
-    pub(super) fn set_no_view(&self, mount: bool, why: &str) {
+    /// Remembers for this process that no view can be had of this workspace, as mounting one showed.
+    pub(super) fn set_no_view(&self, why: &str) {
         if let Some(offered) = &mut *self.offered.lock().unwrap_or_else(PoisonError::into_inner) {
-            *(if mount { &mut offered.mount } else { &mut offered.view }) = Err(why.into());
+            offered.view = Err(why.into());
+        }
+    }
+
+    /// Remembers for this process that nothing can be mounted to be only read, as mounting it showed.
+    pub(super) fn set_no_mount(&self, why: &str) {
+        if let Some(offered) = &mut *self.offered.lock().unwrap_or_else(PoisonError::into_inner) {
+            offered.mount = Err(why.into());
         }
     }
 

@@ -51,7 +51,7 @@ fn the_key_for_all_commands_of_the_session_is_asked_twice() {
     let mut stage = with_card(CommandCard { text: "ls".into(), may_review: true, ..CommandCard::default() });
     stage.keys("A");
     assert!(
-        decided(&stage).is_empty() && stage.text().contains("the same again runs what can be undone"),
+        decided(&stage).is_empty() && stage.text().contains("once more: in this session what can be undone"),
         "{}",
         stage.text()
     );

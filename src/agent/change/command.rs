@@ -73,10 +73,13 @@ pub async fn begin(
 /// Seals what a command changed so far, and reports the result.
 pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, stopped: Option<Stopped>) -> Finished {
     let Sealing { sealed, failure, is_over } = seal_and_tell(&context.services, &context.events, &command).await;
-    let exit = command.running.progress().exit.clone();
+    let (exit, is_stopped) = {
+        let progress = command.running.progress();
+        (progress.exit.clone(), progress.stopped)
+    };
     // What was cut off leaves the next one no folder and no variables.
     let left = match &exit {
-        Some((shell::Exit::Code(_), left)) if stopped.is_none() => left.as_ref(),
+        Some((shell::Exit::Code(_), left)) if stopped.is_none() && !is_stopped => left.as_ref(),
         _ => None,
     };
     let note = context.commands.take_up(&command, left);

@@ -2,6 +2,7 @@
 
 mod events;
 mod preview;
+mod printer;
 mod rules;
 mod run;
 mod terminal;

@@ -9,7 +9,8 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, diff};
 use super::events::line as event_line;
-use super::run::{NOT_STARTED, SESSION, exit_code, request, run_through};
+use super::printer::unless_unread;
+use super::run::{NOT_STARTED, RanCommand, SESSION, exit_code, request, run_through};
 use crate::agent::command_end;
 use crate::protocol::CommandEvent;
 use crate::shell::{Commands, Keeper, SealResult, Stopped, View, ViewChanges};
@@ -30,10 +31,13 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let view = Arc::new(View::create(&context.workspace, &archive)?);
     request.view = Some(Arc::clone(&view));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
-    let Some((command, stopped)) = run_through(context, &commands, &request, Keeper::View, args.json)? else {
+    let Some(RanCommand { command, stopped, printed }) =
+        run_through(context, &commands, &request, Keeper::View, args.json)?
+    else {
         return Ok(NOT_STARTED);
     };
     command.keep_record(None);
+    unless_unread(printed)?;
     let code = exit_code(&command);
     if let Some(line) = command.running.progress().summary.connection_words() {
         out::complain(line);

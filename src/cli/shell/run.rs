@@ -14,6 +14,7 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, UsageError};
 use super::events::line as event_line;
+use super::printer::{OutputPrinter, unless_unread};
 use super::terminal;
 use crate::agent::{adopt, command_end};
 use crate::archive::Archive;
@@ -23,12 +24,10 @@ use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::{Consent, counted};
 use crate::protocol::{CommandBegan, CommandEvent};
 use crate::shell::class::{Assessment, Class};
-use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{
     self, CommandRequest, Commands, Exit, Grant, Keeper, OutputReader, SealResult, Shell, ShellCommand,
 };
-use crate::text::clean::clean_line;
 
 /// The folder of logs of these commands, in place of a session's.
 pub(super) const SESSION: &str = "run";
@@ -68,7 +67,8 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         _ => shell.keeper(),
     };
     let commands = Commands::new(Arc::clone(&shell), SESSION);
-    let Some((command, stopped)) = run_through(context, &commands, &request, keeper, args.json)? else {
+    let Some(RanCommand { command, stopped, printed }) = run_through(context, &commands, &request, keeper, args.json)?
+    else {
         return Ok(NOT_STARTED);
     };
     let sealed = seal_changes(&shell, &command, stores);
@@ -78,7 +78,9 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         let _ = record::prune(&logs.join(SESSION), LOGS);
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
-    tell(&command, sealed, memory.banner().is_none(), args.json, stopped)
+    let code = tell(&command, sealed, memory.banner().is_none(), args.json, stopped)?;
+    unless_unread(printed)?;
+    Ok(code)
 }
 
 /// Removes what no command needs any more. A signal does not wait for it: what stays is removed the next time.
@@ -118,15 +120,24 @@ pub(super) fn request(context: &Context, args: &RunArgs) -> Result<CommandReques
     Ok(CommandRequest { text, folder, grant, consent, view: None, holds: None, terminal: None, input })
 }
 
-/// Runs a command to its end and prints what it prints. Returns it, and whether it was interrupted; none: it was not
-/// started, which was said.
+/// A command that has ended.
+pub(super) struct RanCommand {
+    pub command: Arc<ShellCommand>,
+    /// It was interrupted.
+    pub stopped: bool,
+    /// The first error in printing what it printed.
+    pub printed: io::Result<()>,
+}
+
+/// Runs a command to its end and prints what it prints; none: it was not started, which was said. One whose output takes
+/// no more is no error yet: what it does until its end counts.
 pub(super) fn run_through(
     context: &Context,
     commands: &Commands,
     request: &CommandRequest,
     keeper: Keeper,
     as_json: bool,
-) -> Result<Option<(Arc<ShellCommand>, bool)>> {
+) -> Result<Option<RanCommand>> {
     let (events, received) = mpsc::channel(WAITING);
     let printed = events.clone();
     let unread = Arc::new(AtomicBool::new(false));
@@ -156,24 +167,17 @@ pub(super) fn run_through(
     };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
+    let secrets = shell.environment.secrets().to_vec();
+    let mut printer = OutputPrinter::new(&command.id, unread, (as_json, terminal.is_some()), secrets);
     if as_json {
-        unless_unread(Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request)))))?;
+        printer.note(Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request)))));
     }
-    let printer = OutputPrinter {
-        id: &command.id,
-        unread,
-        as_json,
-        in_terminal: terminal.is_some(),
-        masker: Masker::new(shell.environment.secrets().to_vec()),
-        is_line_over: true,
-        held: Vec::new(),
-    };
-    let stopped = context.block_on(async {
+    let (stopped, printed) = context.block_on(async {
         let _mode = terminal.as_ref().map(terminal::follow).transpose()?;
-        follow(&command, received, printer).await
+        anyhow::Ok(follow(&command, received, printer).await)
     })?;
     commands.end_all();
-    Ok(Some((command, stopped)))
+    Ok(Some(RanCommand { command, stopped, printed }))
 }
 
 /// Returns the keeper for a command: what only reads needs nothing kept, so it may run where `scan` cannot.
@@ -249,25 +253,25 @@ async fn follow(
     command: &ShellCommand,
     mut received: mpsc::Receiver<RunEvent>,
     mut printer: OutputPrinter<'_>,
-) -> Result<bool> {
+) -> (bool, io::Result<()>) {
     let mut stopped = false;
     let mut told = 0;
     // One listener for all rounds: a signal that comes between them counts too.
     let mut interrupted = std::pin::pin!(terminal::told_to_end());
     loop {
         let progress = command.running.progress().clone();
-        progress.notices.iter().skip(told).try_for_each(|notice| printer.notice(notice))?;
+        progress.notices.iter().skip(told).for_each(|notice| printer.notice(notice));
         told = progress.notices.len();
         if progress.failed.is_some() || progress.is_answerable() {
             break;
         }
         tokio::select! {
             event = received.recv() => match event {
-                Some(RunEvent::Printed(bytes)) => printer.print(&bytes)?,
+                Some(RunEvent::Printed(bytes)) => printer.print(&bytes),
                 Some(RunEvent::Changed) => {}
                 None => break,
             },
-            () = tokio::time::sleep(QUIET), if printer.waits_for_more() => printer.show_all()?,
+            () = tokio::time::sleep(QUIET), if printer.waits_for_more() => printer.show_all(),
             () = &mut interrupted, if !stopped => {
                 stopped = true;
                 command.running.stop();
@@ -276,112 +280,12 @@ async fn follow(
     }
     while let Ok(event) = received.try_recv() {
         if let RunEvent::Printed(bytes) = event {
-            printer.print(&bytes)?;
+            printer.print(&bytes);
         }
     }
-    unless_unread(printer.finish())?;
-    Ok(stopped)
-}
-
-/// Passes over the error that nobody reads on: what the command does counts all the same.
-fn unless_unread(printed: io::Result<()>) -> io::Result<()> {
-    printed.or_else(|why| if why.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(why) })
-}
-
-/// Prints on what a command prints.
-struct OutputPrinter<'a> {
-    id: &'a str,
-    /// Nobody reads on.
-    unread: Arc<AtomicBool>,
-    as_json: bool,
-    /// It prints to a terminal of its own: byte for byte, since programs there draw.
-    in_terminal: bool,
-    masker: Masker,
-    /// The line that was printed last has ended.
-    is_line_over: bool,
-    /// The beginning of a character whose end has not come yet.
-    held: Vec<u8>,
-}
-
-impl OutputPrinter<'_> {
-    fn print(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let masked = self.masker.take(bytes);
-        let passed = self.pass(&masked);
-        self.unless_unread(passed)
-    }
-
-    /// Notes that nobody reads on, which is no error.
-    fn unless_unread(&self, printed: io::Result<()>) -> io::Result<()> {
-        let is_unread = printed.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::BrokenPipe);
-        self.unread.fetch_or(is_unread, Ordering::Relaxed);
-        unless_unread(printed)
-    }
-
-    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = Out::stdout();
-        self.is_line_over = bytes.last().map_or(self.is_line_over, |last| *last == b'\n');
-        if !self.as_json {
-            if self.in_terminal {
-                out.styled(bytes)?
-            } else {
-                out.document(bytes)?
-            }
-            return io::Write::flush(&mut out);
-        }
-        self.held.extend_from_slice(bytes);
-        let rest = self.held.split_off(self.held.len() - unfinished(&self.held));
-        let whole = std::mem::replace(&mut self.held, rest);
-        self.event(&whole)
-    }
-
-    /// Tells of something beside the output. A terminal without line editing begins no line by itself.
-    fn notice(&mut self, text: &str) -> io::Result<()> {
-        if !self.in_terminal {
-            out::complain(text);
-            return Ok(());
-        }
-        let begin = if self.is_line_over { "" } else { "\r\n" };
-        self.is_line_over = true;
-        Out::stderr().styled(format!("{begin}nebula: {}\r\n", clean_line(text)).as_bytes())
-    }
-
-    /// Returns whether the beginning of a secret is held back from a person who may have typed it.
-    fn waits_for_more(&self) -> bool {
-        self.in_terminal && self.masker.is_holding()
-    }
-
-    /// Prints what is held back: nothing came that made it a secret.
-    fn show_all(&mut self) -> io::Result<()> {
-        let rest = self.masker.finish();
-        self.pass(&rest)
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        let rest = self.masker.finish();
-        self.pass(&rest)?;
-        if self.in_terminal && !self.is_line_over {
-            Out::stdout().styled(b"\r\n")?;
-        }
-        let held = std::mem::take(&mut self.held);
-        if self.as_json { self.event(&held) } else { Ok(()) }
-    }
-
-    fn event(&self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(bytes);
-        Out::stdout().json(&json!({"type": "command_output", "id": self.id, "text": text}))
-    }
-}
-
-/// Returns how many bytes at the end begin a character that more may complete.
-fn unfinished(bytes: &[u8]) -> usize {
-    let begun = |length: &usize| match std::str::from_utf8(&bytes[bytes.len() - length..]) {
-        Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
-        Ok(_) => false,
-    };
-    (1..=bytes.len().min(3)).rev().find(begun).unwrap_or(0)
+    let finished = printer.finish();
+    printer.note(finished);
+    (stopped, printer.printed)
 }
 
 fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: bool, stopped: bool) -> Result<i32> {
@@ -475,19 +379,4 @@ pub fn output(context: &Context, id: &str) -> Result<i32> {
 fn records(context: &Context) -> Vec<(CommandRecord, std::path::PathBuf)> {
     let logs = context.config.paths.own("commands");
     logs.map(|logs| record::list(&logs, context.workspace.root())).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_character_that_is_cut_waits_for_its_end() {
-        for (bytes, held) in [(&b"ab"[..], 0), ("aé".as_bytes(), 0), (&"aé".as_bytes()[..2], 1), (b"", 0), (b"\xff", 0)]
-        {
-            assert_eq!(unfinished(bytes), held, "{bytes:?}");
-        }
-        let wide = "x😀".as_bytes();
-        assert_eq!([2, 3, 4, 5].map(|end| unfinished(&wide[..end])), [1, 2, 3, 0]);
-    }
 }

@@ -193,7 +193,8 @@ impl Commands {
             Err(error) => {
                 staging.into_iter().for_each(discard);
                 match &error {
-                    StartError::NoView(why) => self.shell.set_no_view(!in_view, why),
+                    StartError::NoView(why) if in_view => self.shell.set_no_view(why),
+                    StartError::NoView(why) => self.shell.set_no_mount(why),
                     StartError::NoGuard(_) | StartError::NoSandbox(_) => self.shell.forget_offered(),
                     _ => {}
                 }

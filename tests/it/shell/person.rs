@@ -75,6 +75,25 @@ fn a_reader_that_goes_away_ends_what_prints_and_no_more() {
 }
 
 #[test]
+fn output_that_takes_no_more_keeps_no_change_from_the_archive() {
+    let full = || fs::File::options().write(true).open("/dev/full");
+    if full().is_err() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    for arguments in [&["run", "--"][..], &["run", "--json", "--"]] {
+        let mut run = tree.command(&[arguments, &["echo one >> README.md; yes; echo late > made"]].concat());
+        run.stdin(Stdio::null()).stdout(full().expect("opened")).stderr(Stdio::piped());
+        let ran = run.output().expect("over");
+        assert!(!ran.status.success() && text(&ran.stderr).contains("No space left"), "{}", text(&ran.stderr));
+        assert_eq!(fs::read_to_string(tree.root().join("made")).expect("read"), "late\n");
+        tree.nebula(&["undo", "--yes"]);
+        assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn json_tells_what_became_of_each_file() {
     let tree = Tree::new();
     let ran = tree.nebula(&["run", "--json", "--", "echo one >> README.md; rm empty.txt; echo new > made"]);
