@@ -78,7 +78,9 @@ impl<'a> EntryChains<'a> {
             chain.last = None;
             return Ok(false);
         }
-        Ok(waits || is_after_one_that_waits || !self.is_back(path, chain)?)
+        // The first of a path has none before it that it could bring back.
+        let is_first = chain.entries.len() == 1;
+        Ok(waits || is_after_one_that_waits || is_first || !self.is_back(path, chain)?)
     }
 
     /// Returns whether a path is as before an entry of its chain after which these alone changed it.
