@@ -119,6 +119,11 @@ impl Edit {
         }
     }
 
+    /// Returns whether it changes text at a place in a file.
+    pub fn is_of_text(&self) -> bool {
+        matches!(self.op, Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_) | Op::Definition { .. })
+    }
+
     /// Returns whether it means a link itself, not the file that the link leads to.
     pub fn is_of_entry(&self) -> bool {
         matches!(self.op, Op::Delete | Op::DeleteText(_) | Op::Move { .. })

@@ -6,7 +6,7 @@ use super::block::{InnerFile, inner_file};
 use super::whole::{BlockPath, closed_at_end, emit};
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
-use crate::edit::place::{elided_definitions, is_diff_of};
+use crate::edit::place::{elided_definitions, is_diff_of, passages};
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::ReaderContext;
 use crate::edit::stream::paths;
@@ -71,8 +71,11 @@ pub(in crate::edit) fn from_code(
         && let Some(file) = ctx.known.iter().enumerate().find(|(at, file)| named(file) && changes(*at, content, ctx))
     {
         // Where a part goes, a person decides; the lines of a diff say it themselves.
-        let path = file.1.path.clone();
-        let complete = is_expected || is_diff_of(&file.1.text, content);
+        let (path, text) = (file.1.path.clone(), &*file.1.text);
+        let is_other = |new: &str| !new.lines().eq(content.trim_end().lines());
+        let is_several = || passages(text, content, &path).is_some_and(|(new, _)| is_other(&new));
+        let is_part = || !changes_definition(text, content) && is_several();
+        let complete = is_diff_of(text, content) || is_expected && !is_part();
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else {
         let (path, said) = (path.map(str::to_string), near.said.clone());
@@ -95,13 +98,14 @@ fn from_inner(inner: &InnerFile, near: &Surroundings, closed: bool, may_quote: b
     ctx.unread.push(UnreadBlock { path, titled: false, said, info: inner.fence.info.clone(), content });
 }
 
-/// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several between
-/// lines that leave something out, by the lines of a diff, or where the file is so short that none of its lines need stay.
+/// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several passages,
+/// with lines that leave something out between them or without, by the lines of a diff, or where the file is so short that none of its lines need stay.
 fn changes(at: usize, content: &str, ctx: &ReaderContext) -> bool {
-    let text = &*ctx.known[at].text;
+    let (text, path) = (&*ctx.known[at].text, &ctx.known[at].path);
     if changes_definition(text, content)
         || is_diff_of(text, content)
-        || elided_definitions(text, content).is_some_and(|(new, _)| new != text)
+        || elided_definitions(text, content, path).is_some_and(|(new, _)| new != text)
+        || passages(text, content, path).is_some()
     {
         return true;
     }

@@ -16,6 +16,16 @@ use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State, merge};
 /// be used.
 pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
 
+/// The text that the model read of a file which is another one now; `None`: only that it is another one is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextRead(pub Option<Arc<str>>);
+
+impl From<&str> for TextRead {
+    fn from(text: &str) -> Self {
+        TextRead(Some(text.into()))
+    }
+}
+
 /// A file as it is before a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Current {
@@ -25,8 +35,9 @@ pub struct Current {
     pub state: State,
     /// True if the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
-    /// The text that the model read, where the file is another one now: edits that fit it alone are merged.
-    pub read: Option<Arc<str>>,
+    /// The text that the model read, where the file is another one now: edits that fit it alone are merged, and it is
+    /// neither deleted nor moved. None: it is the same, or was not read.
+    pub read: Option<TextRead>,
     /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one, and so does
     /// a block with most of its lines.
     pub instead: Vec<String>,
@@ -68,6 +79,8 @@ pub(super) struct File {
     pub path: String,
     pub before: State,
     pub seen: bool,
+    /// True if it is another one than the model read.
+    pub is_changed: bool,
     /// Existing paths that may be meant, where the path does not exist.
     pub instead: Vec<String>,
     /// The reason why no edit but a deletion may touch it.
@@ -160,6 +173,7 @@ impl File {
                 State::File { mode, .. } => *mode,
                 _ => None,
             },
+            is_changed: current.read.is_some() && current.state.bytes().is_some(),
             before: current.state,
             seen: current.seen,
             instead: current.instead,
@@ -193,6 +207,7 @@ impl File {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
         let status = match &edit.op {
+            Op::Delete if self.is_changed && !self.is_gone() => return Err(CHANGED.to_string()),
             Op::Delete => self.delete(rules)?,
             Op::DeleteText(hunks) => self.delete_text(hunks, rules)?,
             Op::Mode { mode } => self.set_mode(*mode)?,
@@ -447,6 +462,9 @@ const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that pa
 const NEW_FILE: &str = "Nothing was written yet. To change that file, send the block again under its whole path. To make a \
                         new file of this name, send the same text again.";
 
+/// The advice to the model on deleting or moving a file that holds what it did not read.
+pub(super) const CHANGED: &str =
+    "it changed since it was read. Read it again, then send this again if it is still meant.";
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
                        again, then delete it as it is.";
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";

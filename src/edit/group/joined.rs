@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::file::{Current, GroupRules, Lookup};
+use super::file::{Current, GroupRules, Lookup, TextRead};
 use crate::edit::{Edit, EditOutcome, EditResult, EditStatus, Op, PatchHunk};
-use crate::proposal::{FileChange, Merger, PlaceMatch, Placed, Rung, State, merge};
+use crate::proposal::{FileChange, MergeRung, Merger, PlaceMatch, Placed, Rung, State, merge};
 
 /// Places edits.
 type Place = fn(&[Edit], &mut Lookup<'_>, &GroupRules) -> EditOutcome;
@@ -42,6 +42,9 @@ pub(super) fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules,
         for (path, file) in &mut stale {
             let next = next(path, file, edits, &mut outcome, (rules, place));
             is_settled &= next == file.base || next == EditBase::Certain;
+            if next == EditBase::Certain {
+                note_met(path, file, edits, &mut outcome, (rules, place));
+            }
             file.base = next;
         }
         if is_settled {
@@ -51,8 +54,8 @@ pub(super) fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules,
 }
 
 /// Returns a file as its edits are placed in it.
-fn on_base(mut current: Current, stale: &mut BTreeMap<String, Stale>) -> Current {
-    let Some(read) = current.read.take() else { return current };
+fn on_base(current: Current, stale: &mut BTreeMap<String, Stale>) -> Current {
+    let Some(TextRead(Some(read))) = current.read.clone() else { return current };
     let file = stale.entry(current.path.clone()).or_insert_with(|| Stale {
         read: State::File { bytes: read.as_bytes().into(), mode: current.state.mode() },
         now: current.state.clone(),
@@ -91,51 +94,51 @@ fn next(path: &str, file: &Stale, edits: &[Edit], outcome: &mut EditOutcome, wit
     }
 }
 
+/// Notes with a change that was placed in the file as it is how it goes together with what others changed: as it would be
+/// merged, had it been made in the text that was read.
+fn note_met(path: &str, file: &Stale, edits: &[Edit], outcome: &mut EditOutcome, (rules, place): (&GroupRules, Place)) {
+    let EditOutcome { changes, results } = outcome;
+    let own = edits.iter().zip(results.iter()).filter(|(_, result)| result.path == path).map(|(edit, _)| edit);
+    let own: Vec<Edit> = own.filter(|edit| edit.is_of_text()).map(|edit| edit.clone().of(path)).collect();
+    let change = changes.iter_mut().find(|change| change.path == path && change.moved.is_none());
+    let (Some(change), false) = (change, own.is_empty()) else { return };
+    let Some(read) = file.read.bytes().filter(|_| change.before == file.now) else { return };
+    let merged = after_all(path, &file.read, &own, (rules, place))
+        .and_then(|ours| merge::three_way(path, read, &ours, &file.now, &Merger::default()))
+        .filter(|merged| merged.conflicts.is_empty() && merged.after.bytes() == change.after.bytes());
+    let by_definition = own.iter().any(|edit| matches!(edit.op, Op::Definition { .. }));
+    let alone = if by_definition { MergeRung::Definitions } else { MergeRung::Lines };
+    change.merged = Some(merged.map_or(alone, |merged| merged.rung));
+}
+
+/// Returns a state of a file with all of these edits made in it; `None`: one of them has no place there.
+fn after_all(path: &str, state: &State, edits: &[Edit], (rules, place): (&GroupRules, Place)) -> Option<State> {
+    let outcome = place(edits, &mut |_: &str| Ok(known(path, state)), rules);
+    let after = outcome.changes.first().map_or_else(|| state.clone(), |change| change.after.clone());
+    outcome.results.iter().all(EditResult::ok).then_some(after)
+}
+
+/// Returns a state of a file as one that the model knows.
+fn known(path: &str, state: &State) -> Current {
+    let (path, state) = (path.to_string(), state.clone());
+    Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None }
+}
+
 /// Returns the edits of the text of a file whose places are not certain: a definition is named, and its text guarded.
-/// Those made of it after it was moved are named by its first path.
 fn text_edits(path: &str, edits: &[Edit], outcome: &EditOutcome) -> Vec<Edit> {
-    let mut path_now = path;
-    let mut own = Vec::new();
-    for (edit, result) in edits.iter().zip(&outcome.results) {
-        if result.path != path_now {
-            continue;
-        }
-        match &edit.op {
-            Op::Move { .. } => {
-                let change = outcome.changes.iter().find(|change| change.path == path_now);
-                path_now = change.and_then(|change| change.moved.as_deref()).unwrap_or(path_now);
-            }
-            Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_) => own.push(edit.clone().of(path)),
-            Op::Definition { .. }
-            | Op::Write { .. }
-            | Op::Overwrite { .. }
-            | Op::Mode { .. }
-            | Op::Delete
-            | Op::DeleteText(_) => {}
-        }
-    }
-    own
+    let own = edits.iter().zip(&outcome.results).filter(|(_, result)| result.path == path).map(|(edit, _)| edit);
+    let of_lines = own.filter(|edit| edit.is_of_text() && !matches!(edit.op, Op::Definition { .. }));
+    of_lines.map(|edit| edit.clone().of(path)).collect()
 }
 
 /// Returns whether edits that fit a file as it is are made where the model means them: at the place which they have in
 /// the text that was read, or, where they have none there, in lines that only the present text has.
 fn is_same_place(path: &str, file: &Stale, edits: &[Edit], (rules, place): (&GroupRules, Place)) -> bool {
-    let placed = |edits: &[Edit], state: &State| {
-        let mut lookup = |_: &str| {
-            let (path, state) = (path.to_string(), state.clone());
-            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
-        };
-        place(edits, &mut lookup, rules)
-    };
-    let after = |outcome: EditOutcome, state: &State| {
-        let after = outcome.changes.first().map_or_else(|| state.clone(), |change| change.after.clone());
-        outcome.results.iter().all(EditResult::ok).then_some(after)
-    };
     let (Some(read), Some(now)) = (file.read.text(), file.now.text()) else {
         // A file that is gone is made anew, whole.
         return edits.is_empty() || file.now.is_absent();
     };
-    let of_read = placed(edits, &file.read);
+    let of_read = place(edits, &mut |_: &str| Ok(known(path, &file.read)), rules);
     let fits = |result: &EditResult| !matches!(result.status, EditStatus::Failed(_));
     let (both, present): (Vec<_>, Vec<_>) =
         edits.iter().cloned().zip(&of_read.results).partition(|(_, result)| fits(result));
@@ -143,9 +146,9 @@ fn is_same_place(path: &str, file: &Stale, edits: &[Edit], (rules, place): (&Gro
         return false;
     }
     let both: Vec<Edit> = both.into_iter().map(|(edit, _)| edit).collect();
-    let Some(ours) = after(placed(&both, &file.read), &file.read) else { return false };
+    let Some(ours) = after_all(path, &file.read, &both, (rules, place)) else { return false };
     let merged = merge::side_by_side(read.as_bytes(), &ours, &file.now);
-    let there = after(placed(&both, &file.now), &file.now);
+    let there = after_all(path, &file.now, &both, (rules, place));
     merged.is_some_and(|merged| there.is_some_and(|there| there.bytes() == merged.bytes()))
 }
 

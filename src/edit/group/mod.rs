@@ -7,10 +7,10 @@ mod joined;
 use std::collections::{BTreeMap, HashSet};
 
 pub use earlier::PastChanges;
-pub use file::{Current, GroupRules, Lookup};
+pub use file::{Current, GroupRules, Lookup, TextRead};
 
 use self::earlier::is_same;
-use self::file::{File, FileState, MoveEnd, quoted};
+use self::file::{CHANGED, File, FileState, MoveEnd, quoted};
 use super::bytes::decode;
 use super::format::Format;
 use super::op::{Edit, Op};
@@ -216,6 +216,9 @@ impl Group<'_, '_> {
         }
         if matches!(self.files[from].now, FileState::Gone) {
             return Err(self.files[from].absent());
+        }
+        if self.files[from].is_changed {
+            return Err(CHANGED.to_string());
         }
         if self.files[from].moved.is_some() || self.files[target].moved.is_some() {
             return Err("it is moved twice in one go. Move it once, to its last place.".to_string());

@@ -342,6 +342,35 @@ fn an_edit_of_a_file_that_changed_goes_to_the_place_that_was_read() {
     assert_eq!(placed_since(&both, read, &present), Ok(after));
 }
 
+#[test]
+fn a_part_that_is_placed_in_the_file_as_it_is_counts_as_merged() {
+    let lines = |text: &str| Some((text.to_string(), MergeRung::Lines));
+    let one = [replace("f", "a", "A")];
+    assert_eq!(merged(&one, "a\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n"), lines("A\nb\nc\nd\nE\n"));
+    // It names what only the present file has.
+    let (read, now) = ("def a():\n    return 1\n", "def a():\n    return compute(1)\n");
+    let present = [replace("f", "return compute(1)", "return compute(2)")];
+    assert_eq!(merged(&present, read, now), lines(&now.replace("(1)", "(2)")));
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_neither_deleted_nor_moved() {
+    let to = Op::Move { to: "g".into() };
+    for op in [Op::Delete, to] {
+        let edits = [Edit::new("f", op, Format::TOOLS, "deleteFile")];
+        for (read, is_changed) in [(Some("old\n".into()), true), (Some(TextRead(None)), true), (None, false)] {
+            let mut lookup = |path: &str| {
+                let state = if path == "f" { State::file(*b"new\n") } else { State::Absent };
+                let (path, read) = (path.to_string(), read.clone().filter(|_| path == "f"));
+                Ok(Current { path, state, seen: false, read, instead: Vec::new(), withheld: None })
+            };
+            let outcome = apply(&edits, &mut lookup, &GroupRules::default());
+            assert_eq!(outcome.text().contains("changed since it was read"), is_changed, "{}", outcome.text());
+            assert_eq!(outcome.changes.is_empty(), is_changed);
+        }
+    }
+}
+
 const SHOP: &str = "pub fn total(prices: &[i64]) -> i64 {\n    let mut sum = 0;\n    for price in prices {\n        sum += price;\n    }\n    sum\n}\n\npub fn refunds(prices: &[i64]) -> i64 {\n    let mut sum = 0;\n    for price in prices {\n        sum -= price;\n    }\n    sum\n}\n";
 
 /// Two definitions that are alike are told apart by their names, and a line that the model remembers wrongly but does not

@@ -7,6 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::left_out::is_mark;
 use super::part::{METHOD, definitions, lone, only, outside, same_definition};
+use super::snippet::passages;
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Pattern, indent};
 
@@ -202,10 +203,10 @@ pub(in crate::edit) const PIECE: &str = "Nothing was written yet. It is a piece 
     belongs: send it as a search and replace, with the lines that it takes the place of, or send the whole file with \
     everything that stays.";
 
-/// Returns a file with those of its definitions replaced that a text writes out between lines such as
+/// Returns a file with those of its definitions and other passages replaced that a text writes out between lines such as
 /// `# ... rest unchanged ...`, and their names; `None` where the text leaves nothing out so, or holds anything else that
 /// the file does not.
-pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(String, String)> {
+pub(in crate::edit) fn elided_definitions(file: &str, new: &str, path: &str) -> Option<(String, String)> {
     let is_left_out = |line: &str| is_mark(line) && !file.lines().any(|own| own.trim() == line.trim());
     let lines: Vec<&str> = new.lines().collect();
     let (mut text, mut names) = (file.to_string(), Vec::new());
@@ -221,7 +222,7 @@ pub(in crate::edit) fn elided_definitions(file: &str, new: &str) -> Option<(Stri
         }
         let part = part.join("\n");
         let part = part.trim_matches(['\r', '\n']);
-        let (changed, name) = same_definition(&text, part)?;
+        let (changed, name) = same_definition(&text, part).or_else(|| passages(&text, part, path))?;
         names.push(name);
         text = changed;
     }
@@ -251,6 +252,12 @@ fn has_lines(file: &str, part: &[&str]) -> bool {
     own.windows(to - from).any(|lines| lines == &trimmed[from..to])
 }
 
+/// Returns whether two texts begin with the same line.
+pub(in crate::edit) fn begin_alike(old: &str, new: &str) -> bool {
+    let first = |text| str::lines(text).map(str::trim_end).find(|line| !line.trim().is_empty());
+    first(old) == first(new)
+}
+
 /// Returns whether two texts end in the same two lines of code: one that ended by itself was written to its end.
 pub(in crate::edit) fn end_alike(old: &str, new: &str) -> bool {
     fn last(text: &str) -> Vec<&str> {
@@ -269,24 +276,24 @@ mod tests {
     #[test]
     fn definitions_between_lines_that_leave_something_out_are_replaced_alone() {
         let new = "import os\n\n# ... existing code ...\n\ndef one():\n    return 11\n\n# ... rest unchanged ...\n\nclass A:\n    def three(self):\n        return 33\n";
-        let (text, names) = elided_definitions(FILE, new).expect("taken");
+        let (text, names) = elided_definitions(FILE, new, "a.py").expect("taken");
         assert_eq!(text, FILE.replace("return 1\n", "return 11\n").replace("return 3\n", "return 33\n"));
         assert_eq!(names, "one, A");
         // Nothing is left out, a definition is not whole, and something stands there that the file does not have.
-        assert!(elided_definitions(FILE, "def one():\n    return 11\n").is_none());
-        assert!(elided_definitions(FILE, "def one():\n    # ... existing code ...\n    return 11\n").is_none());
-        assert!(elided_definitions(FILE, "print(1)\n# ... rest unchanged ...\n").is_none());
+        assert!(elided_definitions(FILE, "def one():\n    return 11\n", "a.py").is_none());
+        assert!(elided_definitions(FILE, "def one():\n    # ... existing code ...\n    return 11\n", "a.py").is_none());
+        assert!(elided_definitions(FILE, "print(1)\n# ... rest unchanged ...\n", "a.py").is_none());
         // The rest of a class stays, and a line that only begins like one of the file is another one.
         let class = "class A:\n    def three(self):\n        return 3\n\n    def four(self):\n        return 4\n";
         let part = "class A:\n    def three(self):\n        return 33\n\n    # ... rest unchanged ...\n";
-        let (text, names) = elided_definitions(class, part).expect("taken");
+        let (text, names) = elided_definitions(class, part, "a.py").expect("taken");
         assert_eq!((text, names.as_str()), (class.replace("return 3\n", "return 33\n"), "three"));
         let sum = "def one():\n    return a + b + 1\n\n\ndef two():\n    return 2\n";
         let part = "def one():\n    return a + b\n\n# ... existing code ...\n\ndef two():\n    return 22\n";
-        let (text, _) = elided_definitions(sum, part).expect("taken");
+        let (text, _) = elided_definitions(sum, part, "a.py").expect("taken");
         assert_eq!(text, sum.replace(" + 1", "").replace("return 2\n", "return 22\n"));
         let crlf = FILE.replace('\n', "\r\n");
-        let (text, _) = elided_definitions(&crlf, new).expect("taken");
+        let (text, _) = elided_definitions(&crlf, new, "a.py").expect("taken");
         assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
     }
 

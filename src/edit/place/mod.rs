@@ -11,6 +11,7 @@ mod left_out;
 mod numbers;
 mod part;
 mod passage;
+mod snippet;
 mod splice;
 mod standing;
 mod transcript;
@@ -19,6 +20,7 @@ mod whole;
 pub(super) use guard::elided_definitions;
 pub(super) use part::{definition_names, same_definition};
 pub(super) use passage::unfenced;
+pub(super) use snippet::passages;
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
 pub(super) use whole::{NewText, made, whole};
 

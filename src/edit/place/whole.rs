@@ -2,9 +2,10 @@
 
 use super::dress::{shifted_back, undressed, with_tabs};
 use super::entities::entities;
-use super::guard::{Lost, PIECE, elided_definitions, end_alike, is_piece, lacking, lost};
+use super::guard::{Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, lacking, lost};
 use super::left_out::{LeftOut, left_out};
 use super::part::{is_lone_part, same_definition};
+use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
 use crate::edit::path::is_prose;
@@ -46,7 +47,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         let (text, found) = changed?;
         return Ok(NewText { text, found, doubt: None });
     }
-    if is_block && let Some((text, names)) = elided_definitions(old, &content) {
+    if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
     let doubt = doubted(old, &content, edit)?;
@@ -62,17 +63,14 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         };
     }
     let is_lone = || is_block && is_lone_part(old, &text);
-    let Some(lost) = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text))) else {
-        return Ok(NewText { text, found, doubt });
-    };
-    // Where a file written as text is one definition of the file, it takes the place of that one; a call that overwrites
-    // a file says what it means. Where that one stays as it is, the lines around it may be meant to go.
-    if is_block
-        && let Some((placed, name)) = same_definition(old, &text)
-        && (placed != old || matches!(lost, Lost::Definitions(..)))
-    {
-        return Ok(NewText::inexact(placed, taken_as(&name)));
+    let lost = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text)));
+    // A call that overwrites a file says what it means. A block that may be a part of its file is one where it lacks what
+    // stands at an end of it.
+    let is_part = is_block && (lost.is_some() || !edit.whole && !(begin_alike(old, &text) && end_alike(old, &text)));
+    if is_part && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt)) {
+        return Ok(NewText::inexact(placed, taken_as(&names)));
     }
+    let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
     let why = match lost {
         Lost::Definitions(lost, of) => {
             format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
@@ -83,6 +81,19 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         return Err(format!("{why} {PIECE}"));
     }
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
+}
+
+/// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and
+/// their names. Where the one stays as it is, the lines around it may be meant to go.
+fn placed_parts(
+    old: &str,
+    text: &str,
+    path: &str,
+    (lost, doubt): (&Option<Lost>, &Option<String>),
+) -> Option<(String, String)> {
+    let is_other = |placed: &str| placed != old || matches!(lost, Some(Lost::Definitions(..)));
+    let one = same_definition(old, text).filter(|(placed, _)| is_other(placed));
+    one.or_else(|| passages(old, text, path).filter(|(placed, _)| doubt.is_none() && placed != text))
 }
 
 /// Returns the reason, for the model, why a text is none of the file.

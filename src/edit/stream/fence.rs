@@ -44,6 +44,15 @@ pub(super) struct Heading {
     pub raw: String,
 }
 
+impl Heading {
+    /// Returns whether a line is nothing but the line under it that makes a heading of it: `=====` or `-----`.
+    pub fn is_underlined_by(&self, line: &str) -> bool {
+        let line = line.trim();
+        let is_line = line.len() >= 3 && ['=', '-'].iter().any(|mark| line.chars().all(|c| c == *mark));
+        is_line && self.raw.matches('\n').count() == 1
+    }
+}
+
 /// A fence that is open.
 #[derive(Debug)]
 pub(super) struct OpenFence {

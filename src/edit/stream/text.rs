@@ -188,6 +188,7 @@ impl Text {
                     || ctx.may_begin_edit(lead)
                     || "--- ".starts_with(lead)
                     || lead.starts_with("--- ")
+                    || self.heading.as_ref().is_some_and(|heading| heading.is_underlined_by(head))
                     || self.bare_hunk(lead, ctx)
                     || paths::may_be_path(head, &ctx.known));
             return if held { Next::Wait } else { self.call_or_prose(input, ctx) };
@@ -222,6 +223,11 @@ impl Text {
             Some(true) => return self.enter(patch::read, line, input, ctx),
             None => return Next::Wait,
             Some(false) => {}
+        }
+        if let Some(heading) = self.heading.as_mut().filter(|heading| heading.is_underlined_by(text)) {
+            heading.raw.push_str(&rest[..line.next]);
+            input.skip(line.next);
+            return Next::Again;
         }
         if self.heading.is_none() && self.ignored.take_if(|outer| outer.closed_by(text)).is_some() {
             input.skip(line.next);

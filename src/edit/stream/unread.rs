@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(why(&text, Format::TOOLS), wanted, "{text}");
         }
         for above in ["app.toml", "**app.toml**", "### `app.toml`:", "app.toml\n"] {
-            let text = format!("Done.\n\n{above}\n```\nkey = 7\n```");
+            let text = format!("Done.\n\n{above}\n```\nother = 7\n```");
             assert_eq!(why(&text, Format::TOOLS), Some(Unread::NoPlace("app.toml".into())), "{above}");
         }
         let quoted = "> calc.py\n> <<<<<<< SEARCH\n> return 1\n> =======\n> return 3\n> >>>>>>> REPLACE\n";

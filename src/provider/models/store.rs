@@ -59,6 +59,11 @@ impl KnownModels {
         let known = self.learnt.entry((place.to_string(), model.to_string())).or_default();
         *known = facts.or(std::mem::take(known));
     }
+
+    /// Takes down again what a refusal had taught of a model's window `before`, in place of what another one seemed to.
+    pub fn restore_window(&mut self, place: &str, model: &str, before: Option<u32>) {
+        self.learnt.entry((place.to_string(), model.to_string())).or_default().window = before;
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub struct Replay {
     place: String,
     /// Pauses are divided by it; `None`: no pauses.
     speed: Option<f64>,
+    /// A step, and whether a request leaves it out.
+    skips: Option<(usize, fn(&Request) -> bool)>,
     state: Mutex<ReplayState>,
 }
 
@@ -46,7 +48,7 @@ struct ReplayState {
 impl Replay {
     /// Plays `recording` with its own timing; `place` names it for people.
     pub fn new(recording: Recording, place: impl Into<String>) -> Self {
-        Self { recording, place: place.into(), speed: Some(1.0), state: Mutex::default() }
+        Self { recording, place: place.into(), speed: Some(1.0), skips: None, state: Mutex::default() }
     }
 
     /// Reads a recording from a file.
@@ -87,6 +89,11 @@ impl Replay {
         Self { speed: None, ..self }
     }
 
+    /// Leaves out a step where the request that would get it says so.
+    pub fn skipping(self, step: usize, says: fn(&Request) -> bool) -> Self {
+        Self { skips: Some((step, says)), ..self }
+    }
+
     /// Returns the model of the recording.
     pub fn model(&self) -> &str {
         &self.recording.model
@@ -118,6 +125,7 @@ impl Replay {
         if request.beside && state.requests.is_none() {
             return Err(Error::new(ErrorKind::Recording, say::no_answer_recorded(), say::answers_as_recorded()));
         }
+        state.next += usize::from(self.skips.is_some_and(|(at, says)| at == state.next && says(request)));
         let step = self.recording.steps.get(state.next).cloned().ok_or_else(|| {
             Error::new(
                 ErrorKind::Recording,

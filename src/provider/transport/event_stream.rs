@@ -66,6 +66,11 @@ pub(in crate::provider) trait Reader: Send {
     /// Takes an answer in that came whole.
     fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble>;
 
+    /// Returns why an answer of which nothing could be read is none; `None`: something was read, or nothing came.
+    fn unread(&self) -> Option<String> {
+        None
+    }
+
     /// Returns how far it has come.
     fn progress(&self) -> Progress;
 
@@ -113,6 +118,8 @@ pub(in crate::provider) async fn read(
     let mut body =
         AnswerBody { server, response, out, pace: Pace::default(), deltas: Vec::new(), total: 0, handed_on: 0 };
     let taken = take_in(&mut body, framing, &mut *reader).await;
+    let unread = reader.unread().map(|why| StreamEnd::By(Trouble::Unreadable(why)));
+    let taken = taken.and_then(|()| unread.map_or(Ok(()), Err));
     let ended = reader.progress() >= Progress::Ended;
     if taken.is_ok() && ended {
         reader.finish(&mut body.deltas);

@@ -12,13 +12,26 @@ use crate::provider::ToolCall;
 const MAX_NAME: usize = 64;
 
 /// Returns the name that a call goes out under: models write names that no strict server takes back, and each later
-/// request would be refused for it.
+/// request would be refused for it. It is one that all formats take.
 pub(super) fn name(call: &ToolCall) -> Cow<'_, str> {
     match call.name.as_str() {
         "" => "unknown".into(),
-        name if is_name(name) => name.into(),
-        name => name.chars().take(MAX_NAME).map(|c| if is_of_name(c) { c } else { '_' }).collect::<String>().into(),
+        name if is_fit(name) => name.into(),
+        name => {
+            let first = if name.starts_with(begins_name) || !name.starts_with(is_of_name) { "" } else { "_" };
+            let all = first.chars().chain(name.chars()).take(MAX_NAME);
+            all.map(|c| if is_of_name(c) { c } else { '_' }).collect::<String>().into()
+        }
     }
+}
+
+/// Returns whether the server of every format takes this name of a call back: some want a letter or `_` first.
+pub(super) fn is_fit(name: &str) -> bool {
+    is_name(name) && name.starts_with(begins_name)
+}
+
+fn begins_name(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
 }
 
 /// Returns a sealed call as it came, but for a name that its server refuses to get back, and for an id in `field` that is
@@ -57,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_name_fits_and_one_that_does_stays() {
-        let long = "x".repeat(90);
+        let (long, digits) = ("x".repeat(90), "7".repeat(64));
         for (written, sent) in [
             ("readFile", "readFile"),
             ("read_file-2", "read_file-2"),
@@ -65,11 +78,17 @@ mod tests {
             ("read file", "read_file"),
             ("lire_données", "lire_donn_es"),
             ("価格", "__"),
+            ("1abc", "_1abc"),
+            ("-list", "_-list"),
+            ("_list", "_list"),
+            (".list", "_list"),
+            (&digits, &format!("_{}", &digits[..63])),
             ("", "unknown"),
             (&long, &long[..64]),
         ] {
             let call = ToolCall { id: "c".into(), name: written.into(), arguments: String::new() };
             assert_eq!(name(&call), sent);
+            assert!(is_fit(&name(&call)));
         }
     }
 
@@ -80,6 +99,7 @@ mod tests {
         assert_eq!(sealed(seal("list"), &call, ("id", "c")), seal("list"));
         let renamed = "{\"id\":\"c\",\"name\":\"readFile\",\"input\":{\"n\":1.0}}";
         assert_eq!(sealed(seal("functions.readFile"), &call, ("id", "c")), renamed);
+        assert_eq!(sealed(seal("1abc"), &call, ("id", "c")), seal("1abc"), "its own server gave it");
         let another = |name: &str| format!("{{\"id\":\"call_1\",\"name\":\"{name}\",\"input\":{{\"n\":1.0}}}}");
         assert_eq!(sealed(seal("list"), &call, ("id", "call_1")), another("list"));
         assert_eq!(sealed(seal("functions.readFile"), &call, ("id", "call_1")), another("readFile"));

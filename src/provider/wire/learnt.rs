@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::arguments::is_fit;
+use super::raw::RawObject;
 use super::roles::Roles;
 use crate::messages::provider as say;
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::transport::numbers;
-use crate::provider::{Message, Origin, Request, Wire};
+use crate::provider::{Body, Message, Origin, Request, Wire};
 
 /// The facts learnt from refusals.
 #[derive(Default)]
@@ -147,7 +149,14 @@ impl Learnt {
             self.unsealed.extend(sealed);
             return Some(Lesson::reasoning_left_out(refusal.host));
         }
-        found.map(|at| self.give_up(request, refusal.thinks[at].0, refusal.host))
+        if let Some(at) = found {
+            return Some(self.give_up(request, refusal.thinks[at].0, refusal.host));
+        }
+        // Whatever the words: a server may refuse a name that it gave itself, and seals keep that.
+        let unfit: Vec<_> = sealed().filter(|message| has_unfit_name(message)).collect();
+        let is_refused = !unfit.is_empty();
+        self.unsealed.extend(unfit);
+        is_refused.then(|| Lesson::reasoning_left_out(refusal.host))
     }
 
     /// Returns whether a request has this field, as far as it can be told from outside its format.
@@ -169,6 +178,18 @@ impl Learnt {
         let notice = |effort: Effort| Lesson::Notice(say::effort_left_out(&request.model, &host, &effort.word()));
         effort.map_or(Lesson::Quiet, notice)
     }
+}
+
+/// Returns whether an answer holds a sealed call under a name that not every server takes back.
+fn has_unfit_name(message: &Message) -> bool {
+    let calls = message.parts.iter().filter(|part| matches!(part.body, Body::Call(_)));
+    calls.filter_map(|part| sealed_name(part.seal.as_deref()?)).any(|name| !is_fit(&name))
+}
+
+/// Returns the name of a call in its seal.
+fn sealed_name(seal: &str) -> Option<String> {
+    let call = RawObject::parse(seal)?;
+    call.raw("functionCall").map_or_else(|| call.text("name"), |inner| RawObject::parse(inner)?.text("name"))
 }
 
 /// Returns whether an answer came from there.

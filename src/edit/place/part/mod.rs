@@ -5,9 +5,9 @@ mod outline;
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(super) use outline::{METHOD, definitions, lone, only, outside};
+pub(super) use outline::{Definition, METHOD, definitions, extent, is_decoration, lone, only, outside};
 
-use self::outline::{Definition, decorated, ends_there, extent, has_receiver, methods};
+use self::outline::{decorated, ends_there, has_receiver, methods};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
@@ -16,7 +16,9 @@ use crate::edit::locate::{Shift, indent};
 /// Returns a file with the one definition that a text consists of in the place of the only one of that name and kind, and
 /// its name. Of a class around a few of those methods that the file's class has, the methods are placed, and named, alone.
 pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String, String)> {
-    placed(file, new, None)
+    let new = bytes::fit_whole(new, file);
+    let (splices, names) = placed(file, &new, None)?;
+    Some((spliced(file, &splices), names))
 }
 
 /// Returns the names of the definitions of a text.
@@ -54,9 +56,9 @@ fn without_head<'n>(file: &str, new: &'n str) -> &'n str {
     if is_known { &new[part.spans[start].start..] } else { new }
 }
 
-/// Places a definition in a file, or in the classes of the file that are called so (`class`).
-fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(String, String)> {
-    let new = bytes::fit_whole(new, file);
+/// Returns the splices that place a definition in a file, or in the classes of the file that are called so (`class`), and
+/// its name.
+pub(super) fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(Vec<Splice>, String)> {
     let new = without_head(file, new.trim_matches(['\r', '\n']));
     let part = Lines::new(new);
     let in_part = definitions(&part);
@@ -76,14 +78,14 @@ fn placed(file: &str, new: &str, class: Option<&Definition>) -> Option<(String, 
         return unwrapped(file, &part, &one, &own);
     }
     let [there] = same.as_slice() else { return None };
-    let text = in_its_place((&hay, there), (&part, &one))?;
-    Some((text, one.name.to_string()))
+    let splice = in_its_place((&hay, there), (&part, &one))?;
+    Some((vec![splice], one.name.to_string()))
 }
 
 /// Places the methods of a class that leaves out most of the file's: all there is of it but those must be in the file, and
 /// one of them must be another one.
-fn unwrapped(file: &str, part: &Lines, class: &Definition, own: &[Definition]) -> Option<(String, String)> {
-    let (mut text, mut reached) = (file.to_string(), 0);
+fn unwrapped(file: &str, part: &Lines, class: &Definition, own: &[Definition]) -> Option<(Vec<Splice>, String)> {
+    let (mut splices, mut reached) = (Vec::new(), 0);
     let is_of_file = |at: usize| {
         let line = part.content(at).trim();
         line.is_empty() || file.lines().any(|own| own.trim() == line)
@@ -95,14 +97,15 @@ fn unwrapped(file: &str, part: &Lines, class: &Definition, own: &[Definition]) -
             return None;
         }
         reached = lines.end;
-        text = placed(&text, &part.text[part.range(start..lines.end)], Some(class))?.0;
+        splices.extend(placed(file, &part.text[part.range(start..lines.end)], Some(class))?.0);
     }
+    let splices = in_order(splices)?;
     let names: Vec<&str> = own.iter().map(|method| method.name).collect();
-    ((reached..part.len()).all(is_of_file) && text != file).then(|| (text, names.join(", ")))
+    ((reached..part.len()).all(is_of_file) && spliced(file, &splices) != file).then(|| (splices, names.join(", ")))
 }
 
-/// Returns the file with a text, which is a definition, in the place of one of the file's.
-fn in_its_place((hay, there): (&Lines, &Definition), (part, one): (&Lines, &Definition)) -> Option<String> {
+/// Returns the splice by which a text, which is a definition, takes the place of one of the file's.
+fn in_its_place((hay, there): (&Lines, &Definition), (part, one): (&Lines, &Definition)) -> Option<Splice> {
     let mut lines = extent(hay, there);
     if !ends_there(hay, &lines, there) {
         return None;
@@ -112,19 +115,8 @@ fn in_its_place((hay, there): (&Lines, &Definition), (part, one): (&Lines, &Defi
     if given != wanted && has_receiver(part, one) != has_receiver(hay, there) {
         return None;
     }
-    let shift = Shift::between(given, wanted);
-    let begins = |mark: char| part.text.lines().any(|line| line.starts_with(mark) && !line.trim().is_empty());
-    // Tabs in front of spaces do not say how far a line is indented.
-    if matches!(shift, Shift::Add(_)) && (wanted.contains('\t') && begins(' ') || wanted.contains(' ') && begins('\t'))
-    {
-        return None;
-    }
-    // Where the body stands as in the file, only the line above it lost its indentation.
-    let is_all_moved = body_indent(part, one) != body_indent(hay, there);
-    let moved = |(at, line): (usize, &str)| {
-        if is_all_moved || at <= one.line { shift.apply(line) } else { line.to_string() }
-    };
-    let mut new: String = part.text.split_inclusive('\n').enumerate().map(moved).collect();
+    let own = Passage { lines: part, head: one.line, extent: extent(part, one) };
+    let mut new = own.fitted(0..part.len(), &Passage { lines: hay, head: there.line, extent: lines.clone() })?;
     // Lines right above it in both belong to it.
     let above = (0..one.line).filter(|at| !part.content(*at).trim().is_empty()).count();
     lines.start -= above.min(decorated(hay, there.line));
@@ -134,13 +126,48 @@ fn in_its_place((hay, there): (&Lines, &Definition), (part, one): (&Lines, &Defi
     if new.ends_with('}') && (old.ends_with("},") || old.ends_with("};")) {
         new.push_str(&old[old.len() - 1..]);
     }
-    Some(spliced(hay.text, &[Splice { range, new }]))
+    Some(Splice { range, new })
 }
 
-/// Returns how far the lines below the first one of a definition are indented at least.
-fn body_indent(lines: &Lines, definition: &Definition) -> Option<usize> {
-    let below = extent(lines, definition).skip(1).map(|at| lines.content(at));
-    below.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
+/// Returns splices from first to last; none where two of them meet.
+pub(super) fn in_order(mut splices: Vec<Splice>) -> Option<Vec<Splice>> {
+    splices.sort_by_key(|splice| splice.range.start);
+    splices.windows(2).all(|two| two[0].range.end <= two[1].range.start).then_some(splices)
+}
+
+/// A passage of a text: its lines, from the one that says what it is.
+pub(super) struct Passage<'l, 't> {
+    pub lines: &'l Lines<'t>,
+    pub head: usize,
+    pub extent: Range<usize>,
+}
+
+impl Passage<'_, '_> {
+    /// Returns the text of these lines of its text, which are those of the passage and what stands above them, indented like
+    /// another one; nothing where it is not known how far they are indented.
+    pub fn fitted(&self, lines: Range<usize>, there: &Passage) -> Option<String> {
+        let (given, wanted) = (indent(self.lines.content(self.head)), indent(there.lines.content(there.head)));
+        let shift = Shift::between(given, wanted);
+        let text = &self.lines.text[self.lines.range(lines.clone())];
+        let begins = |mark: char| text.lines().any(|line| line.starts_with(mark) && !line.trim().is_empty());
+        let is_mixed = || wanted.contains('\t') && begins(' ') || wanted.contains(' ') && begins('\t');
+        // Tabs in front of spaces do not say how far a line is indented.
+        if matches!(shift, Shift::Add(_)) && is_mixed() {
+            return None;
+        }
+        // Where the body stands as in the file, only the line above it lost its indentation.
+        let is_all_moved = self.body_indent() != there.body_indent();
+        let moved = |(at, line): (usize, &str)| {
+            if is_all_moved || lines.start + at <= self.head { shift.apply(line) } else { line.to_string() }
+        };
+        Some(text.split_inclusive('\n').enumerate().map(moved).collect())
+    }
+
+    /// Returns how far the lines below its first one are indented at least.
+    fn body_indent(&self) -> Option<usize> {
+        let below = self.extent.clone().filter(|at| *at > self.head).map(|at| self.lines.content(at));
+        below.filter(|line| !line.trim().is_empty()).map(|line| indent(line).len()).min()
+    }
 }
 
 #[cfg(test)]

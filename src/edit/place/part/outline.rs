@@ -66,7 +66,7 @@ pub(in crate::edit::place) fn definitions<'t>(lines: &Lines<'t>) -> Vec<Definiti
 }
 
 /// Returns the lines of a definition: up to the next line that is indented no further, a closing bracket included.
-pub(super) fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
+pub(in crate::edit::place) fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
     let mut end = definition.line + 1;
     for at in definition.line + 1..lines.len() {
         let line = lines.content(at);
@@ -157,7 +157,7 @@ pub(super) fn has_receiver(lines: &Lines, function: &Definition) -> bool {
 }
 
 /// Returns whether a line may stand above a definition: blank lines, comments and attributes.
-fn is_decoration(line: &str) -> bool {
+pub(in crate::edit::place) fn is_decoration(line: &str) -> bool {
     let line = line.trim();
     // `#items = [];` is a private field.
     let is_field = line.starts_with('#') && line.ends_with([';', '{']);

@@ -107,7 +107,7 @@ impl Format for Chat {
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {
-        Box::new(ChatReader::new(request.messages.len()))
+        Box::new(ChatReader::new(request.messages.len(), Arc::clone(&request.tools)))
     }
 
     /// Returns what a refusal taught: a server that does not know a field, or misses one, is asked again as it wants it.

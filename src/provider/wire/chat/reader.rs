@@ -1,6 +1,8 @@
 //! Reads the chunks of a Chat Completions answer, streamed or whole, as the servers of this format really write
 //! them: without ids, without indices, with all arguments at once, with arguments as objects.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -11,7 +13,7 @@ use super::reasoning::Reasoning;
 use super::words::words;
 use crate::provider::transport::{Event, Progress, Reader, Trouble};
 use crate::provider::usage::{Usage, count};
-use crate::provider::{Delta, EndReason};
+use crate::provider::{Delta, EndReason, ToolSpec};
 
 /// A value of which no form breaks the chunk off that holds it. It is small: a chunk is moved several times as it is
 /// read.
@@ -153,12 +155,17 @@ fn usage(value: &RawValue) -> Option<Usage> {
     Some(usage.consistent())
 }
 
+/// The reason why an event is none of this format.
+const NO_CHOICES: &str = "it holds no choices";
+
 /// A call as far as it is known.
 #[derive(Default)]
 struct Slot {
     index: Option<u64>,
     id: Option<String>,
-    /// Told to the consumer: that takes a name.
+    /// The name as far as it has come; it may go on until arguments come.
+    name: Option<String>,
+    /// Told to the consumer: that takes a whole name.
     announced: bool,
     arguments: String,
 }
@@ -167,6 +174,7 @@ struct Slot {
 pub(super) struct ChatReader {
     /// Begins the ids that are made up; differs from step to step.
     stem: String,
+    tools: Arc<[ToolSpec]>,
     slots: Vec<Slot>,
     thoughts: ReasoningTags,
     reasoning: Reasoning,
@@ -174,6 +182,10 @@ pub(super) struct ChatReader {
     begun: bool,
     end: Option<EndReason>,
     done: bool,
+    /// An event of this format has come.
+    read: bool,
+    /// An event of another form has come.
+    skipped: bool,
 }
 
 impl Reader for ChatReader {
@@ -190,6 +202,11 @@ impl Reader for ChatReader {
                 Err(Trouble::Reported(announced))
             }
             Err(Trouble::Unreadable(_)) if !ours || event.data.trim().is_empty() => Ok(()),
+            // Others send such without a name. A body of nothing else is no answer.
+            Err(Trouble::Unreadable(why)) if why == NO_CHOICES => {
+                self.skipped = true;
+                Ok(())
+            }
             taken => taken,
         }
     }
@@ -198,6 +215,10 @@ impl Reader for ChatReader {
         self.chunk(json, out)?;
         self.done = true;
         Ok(())
+    }
+
+    fn unread(&self) -> Option<String> {
+        (self.skipped && !self.read).then(|| NO_CHOICES.into())
     }
 
     fn progress(&self) -> Progress {
@@ -213,7 +234,7 @@ impl Reader for ChatReader {
         for at in 0..self.slots.len() {
             if !self.slots[at].announced {
                 // A call without a name is the consumer's to refuse, with the model listening.
-                self.tell(at, "", out);
+                self.tell(at, out);
             }
         }
         out.extend(std::mem::take(&mut self.reasoning).seal());
@@ -224,16 +245,19 @@ impl Reader for ChatReader {
 }
 
 impl ChatReader {
-    /// Creates the reader of an answer to a conversation of this many messages.
-    pub fn new(messages: usize) -> Self {
+    /// Creates the reader of an answer to a conversation of this many messages, which may call these tools.
+    pub fn new(messages: usize, tools: Arc<[ToolSpec]>) -> Self {
         Self {
             stem: format!("call_{messages}"),
+            tools,
             slots: Vec::new(),
             thoughts: ReasoningTags::default(),
             reasoning: Reasoning::default(),
             begun: false,
             end: None,
             done: false,
+            read: false,
+            skipped: false,
         }
     }
 
@@ -244,8 +268,9 @@ impl ChatReader {
             return Err(Trouble::Reported(value(Some(error)).unwrap_or_else(|| error.get().into())));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {
-            return Err(Trouble::Unreadable("it holds no choices".into()));
+            return Err(Trouble::Unreadable(NO_CHOICES.into()));
         }
+        self.read = true;
         // Only one answer is asked for; a second one would be mixed into it.
         let choices = chunk.choices.into_iter().flatten();
         for choice in choices.filter(|choice| number(choice.index).unwrap_or(0) == 0) {
@@ -272,9 +297,13 @@ impl ChatReader {
         let thinking =
             self.reasoning.push(value(said.reasoning_content), value(said.reasoning), value(said.reasoning_details));
         // What a server hides is told where it thinks, not where its seal comes: behind the answer.
+        let is_said = |said: &RawValue| !matches!(said.get(), "null" | "\"\"" | "[]");
+        if said.content.is_some_and(is_said) || said.refusal.is_some_and(is_said) {
+            self.tell_named(self.slots.len(), out);
+        }
         let begun = self.begun || !self.slots.is_empty();
         out.extend(thinking.filter(|text| !text.is_empty() || !begun).map(Delta::Thinking));
-        self.begun |= said.content.is_some_and(|content| !matches!(content.get(), "null" | "\"\"" | "[]"));
+        self.begun |= said.content.is_some_and(is_said);
         match said.content.map(RawValue::get) {
             Some(text) if text.starts_with('"') => {
                 let text: String = serde_json::from_str(text).map_err(unreadable)?;
@@ -309,6 +338,7 @@ impl ChatReader {
         let at = match self.slot(index, id.as_deref(), name.is_some()).filter(|_| !whole) {
             Some(at) => at,
             None => {
+                self.tell_named(self.slots.len(), out);
                 self.slots.push(Slot { index, ..Slot::default() });
                 self.slots.len() - 1
             }
@@ -322,8 +352,16 @@ impl ChatReader {
             if !arguments.is_empty() {
                 out.push(Delta::Call { index: at, id: None, name: None, arguments });
             }
-        } else if let Some(name) = name {
-            self.tell(at, &name, out);
+            return Ok(());
+        }
+        if let Some(name) = name {
+            slot.name = Some(match slot.name.take() {
+                Some(before) => joined_name(before, &name, &self.tools),
+                None => name,
+            });
+        }
+        if slot.name.is_some() && !slot.arguments.is_empty() {
+            self.tell_named(at + 1, out);
         }
         Ok(())
     }
@@ -339,20 +377,38 @@ impl ChatReader {
         // Some servers give every call the index 0, or none: another id, or a name after whole arguments, tells.
         let another = match (id, &slot.id) {
             (Some(new), Some(old)) => new != old,
-            _ => named && slot.announced && (index.is_none() || is_whole(&slot.arguments)),
+            _ => named && slot.name.is_some() && (index.is_none() || is_whole(&slot.arguments)),
         };
         (!another).then_some(found)
     }
 
+    /// Sends the first pieces of the calls before this one that have a name and wait: it does not go on.
+    fn tell_named(&mut self, before: usize, out: &mut Vec<Delta>) {
+        for at in 0..before {
+            if self.slots[at].name.is_some() && !self.slots[at].announced {
+                self.tell(at, out);
+            }
+        }
+    }
+
     /// Sends the first piece of a call: with an id of its own, and all arguments so far.
-    fn tell(&mut self, at: usize, name: &str, out: &mut Vec<Delta>) {
+    fn tell(&mut self, at: usize, out: &mut Vec<Delta>) {
         let taken = |id: &String| self.slots[..at].iter().any(|slot| slot.id.as_ref() == Some(id));
         let given = self.slots[at].id.clone().filter(|id| !taken(id));
         let id = given.unwrap_or_else(|| format!("{}_{at}", self.stem));
         let slot = &mut self.slots[at];
         slot.announced = true;
-        out.push(Delta::Call { index: at, id: Some(id), name: Some(name.into()), arguments: slot.arguments.clone() });
+        let name = Some(slot.name.clone().unwrap_or_default());
+        out.push(Delta::Call { index: at, id: Some(id), name, arguments: slot.arguments.clone() });
     }
+}
+
+/// Returns the name of a call with the next piece of it, as far as that is one: some servers send the whole name with
+/// every piece, or what there is of it so far.
+fn joined_name(name: String, piece: &str, tools: &[ToolSpec]) -> String {
+    let is_tool = |name: &str| tools.iter().any(|tool| tool.name == name);
+    let joined = if piece.starts_with(&name) { piece.to_string() } else { format!("{name}{piece}") };
+    if is_tool(&name) && !is_tool(&joined) { name } else { joined }
 }
 
 fn is_whole(arguments: &str) -> bool {
@@ -365,8 +421,13 @@ mod tests {
     use crate::provider::{Answer, PartKind};
     use serde_json::json;
 
+    fn reader(messages: usize) -> ChatReader {
+        let tool = |name: &str| ToolSpec { name: name.into(), description: String::new(), parameters: json!({}) };
+        ChatReader::new(messages, ["list", "read", "replaceInFile"].map(tool).into())
+    }
+
     fn read(chunks: &[Value]) -> Answer {
-        let (mut reader, mut out) = (ChatReader::new(3), Vec::new());
+        let (mut reader, mut out) = (reader(3), Vec::new());
         for chunk in chunks {
             reader.chunk(&chunk.to_string(), &mut out).unwrap();
         }
@@ -407,11 +468,11 @@ mod tests {
         assert_eq!(ended("SAFETY"), Some(EndReason::Filter));
         for reason in ["abort", "insufficient_system_resource", "MALFORMED_FUNCTION_CALL"] {
             let chunk = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": reason}]}).to_string();
-            let taken = ChatReader::new(1).chunk(&chunk, &mut Vec::new());
+            let taken = reader(1).chunk(&chunk, &mut Vec::new());
             assert_eq!(taken, Err(Trouble::Reported(format!("finish_reason: {reason}").into())));
         }
         let half = r#"{"choices":[{"delta":{"content":"a \ud83d"}}]}"#;
-        assert!(matches!(ChatReader::new(1).chunk(half, &mut Vec::new()), Err(Trouble::Unreadable(_))));
+        assert!(matches!(reader(1).chunk(half, &mut Vec::new()), Err(Trouble::Unreadable(_))));
     }
 
     #[test]
@@ -444,6 +505,63 @@ mod tests {
             pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "1}"}}])),
         ]);
         assert_eq!(got, [call("a", "list", "{\"x\":1}")]);
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_one_and_a_whole_name_that_comes_again_no_other() {
+        let names = |pieces_of_name: &[&str]| -> Vec<String> {
+            let named = |name: &&str| pieces(json!([{"index": 0, "function": {"name": name, "arguments": ""}}]));
+            let mut chunks: Vec<Value> = pieces_of_name.iter().map(named).collect();
+            chunks.push(pieces(json!([{"index": 0, "function": {"arguments": "{\"x\""}}])));
+            chunks.push(pieces(json!([{"index": 0, "function": {"name": pieces_of_name[0], "arguments": ":1}"}}])));
+            calls(&chunks).into_iter().map(|(_, name, arguments)| name + &arguments).collect()
+        };
+        for (pieces_of_name, name) in [
+            (&["replace", "InFile"][..], "replaceInFile"),
+            (&["re", "place", "In", "File"], "replaceInFile"),
+            (&["replaceInFile", "replaceInFile"], "replaceInFile"),
+            (&["replace", "replaceInFile"], "replaceInFile"),
+            (&["list", "null"], "list"),
+            (&["functions.", "list"], "functions.list"),
+        ] {
+            assert_eq!(names(pieces_of_name), [format!("{name}{{\"x\":1}}")], "{pieces_of_name:?}");
+        }
+        // Without arguments, and with others behind it.
+        let got = calls(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "li"}}])),
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "st"}}])),
+            pieces(json!([{"index": 1, "id": "b", "function": {"name": "read"}}])),
+            pieces(json!([{"function": {"name": "list"}}])),
+        ]);
+        assert_eq!(got, [call("a", "list", ""), call("b", "read", ""), call("call_3_2", "list", "")]);
+        let answer = read(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "list"}}])),
+            json!({"choices": [{"delta": {"content": "Then:"}}]}),
+        ]);
+        let kinds: Vec<PartKind> = answer.spans.iter().map(|span| span.kind).collect();
+        assert_eq!(kinds, [PartKind::Call, PartKind::Text], "what comes behind a call stands behind it");
+    }
+
+    #[test]
+    fn events_of_another_form_are_skipped_unless_nothing_else_comes() {
+        let event = |data: &str| Event { name: String::new(), data: data.into(), ..Event::default() };
+        let foreign = ["{}", "{\"choices\":null}", "{\"type\":\"ping\"}", "{\"object\":\"ping\"}"];
+        let (mut reader_of_answer, mut out) = (reader(0), Vec::new());
+        for data in foreign {
+            let mut reader = reader(0);
+            assert_eq!(reader.take(&event(data), &mut Vec::new()), Ok(()), "{data}");
+            assert_eq!(reader.unread().as_deref(), Some(NO_CHOICES));
+            assert_eq!(reader_of_answer.take(&event(data), &mut out), Ok(()));
+            let text = event("{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}");
+            assert_eq!(reader_of_answer.take(&text, &mut out), Ok(()));
+        }
+        reader_of_answer.finish(&mut out);
+        let mut answer = Answer::default();
+        out.iter().for_each(|delta| answer.push(delta));
+        assert_eq!((reader_of_answer.unread(), answer.text.as_str()), (None, "aaaa"));
+        let named = Event { name: "error".into(), ..event("{\"message\":\"x\"}") };
+        assert!(matches!(reader(0).take(&named, &mut Vec::new()), Err(Trouble::Reported(_))));
+        assert!(reader(0).take_whole("{\"detail\":\"x\"}", &mut Vec::new()).is_err());
     }
 
     #[test]
@@ -497,7 +615,7 @@ mod tests {
 
     #[test]
     fn errors_and_strange_chunks() {
-        let take = |json: &str| ChatReader::new(0).chunk(json, &mut Vec::new());
+        let take = |json: &str| reader(0).chunk(json, &mut Vec::new());
         assert_eq!(take("{\"error\":{\"message\":\"x\"}}"), Err(Trouble::Reported(json!({"message": "x"}))));
         assert!(matches!(take("{}"), Err(Trouble::Unreadable(_))));
         assert!(matches!(take("{\"choices\":7}"), Err(Trouble::Unreadable(_))));
@@ -514,7 +632,7 @@ mod tests {
             let chunk = format!(
                 "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{announced}}}"
             );
-            let (mut reader, mut out) = (ChatReader::new(0), Vec::new());
+            let (mut reader, mut out) = (reader(0), Vec::new());
             assert_eq!(reader.chunk(&chunk, &mut out), Ok(()), "{announced}");
             reader.finish(&mut out);
             let mut answer = Answer::default();
@@ -556,7 +674,7 @@ mod tests {
         for index in ["-1", "null", "\"0\"", "0.0", "1e400", "1000000000", "18446744073709551616", "[]", "{}", "true"] {
             let chunk =
                 |piece: &str| format!("{{\"choices\":[{{\"index\":{index},\"delta\":{{\"tool_calls\":[{piece}]}}}}]}}");
-            let (mut reader, mut out) = (ChatReader::new(0), Vec::new());
+            let (mut reader, mut out) = (reader(0), Vec::new());
             let whole = |piece: &str| chunk(piece).replacen(index, "0", 1);
             for piece in [
                 format!("{{\"index\":{index},\"id\":7,\"function\":{{\"name\":\"list\",\"arguments\":\"{{\\\"a\"}}}}"),

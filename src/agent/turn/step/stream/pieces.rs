@@ -16,14 +16,6 @@ impl StepReader<'_> {
     /// that only read are still made.
     pub(super) async fn pieces(&mut self, pieces: Vec<Piece>) {
         for piece in pieces {
-            let piece = match piece {
-                // What ends in a piece of text that repeats itself is cut with it.
-                Piece::EditDone { .. } if self.repeating.is_some() => continue,
-                Piece::Call { id, name, .. } if self.repeating.is_some() => {
-                    Piece::BrokenCall { id, text: name, why: "the answer broke off in it".into() }
-                }
-                piece => piece,
-            };
             let calls = matches!(
                 piece,
                 Piece::CallStarted { .. } | Piece::CallGrew { .. } | Piece::Call { .. } | Piece::BrokenCall { .. }

@@ -13,7 +13,7 @@ use crate::agent::turn::side_request::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::context::StepContext;
-use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
+use crate::agent::turn::step::stream::repeated_output::{RepeatedOutput, Repetition, unescaped};
 use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, End, Parser, Piece, edits_in_no_format};
@@ -139,7 +139,8 @@ impl<'a> StepReader<'a> {
     }
 
     pub(super) async fn take(&mut self, delta: Delta) {
-        let delta = self.with_own_name(delta);
+        let mut delta = self.with_own_name(delta);
+        self.watch(&mut delta);
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;
@@ -156,7 +157,6 @@ impl<'a> StepReader<'a> {
         match delta {
             Delta::Text(text) => {
                 self.keep();
-                self.watch(&text);
                 self.speak().await;
                 let pieces = self.parser.push(&text);
                 if self.plan {
@@ -166,12 +166,10 @@ impl<'a> StepReader<'a> {
             }
             Delta::Thinking(text) => {
                 self.keep();
-                self.watch(&text);
                 self.add_thinking(text).await;
             }
             Delta::Call { index, name, arguments, .. } => {
                 self.keep();
-                self.watch(&arguments);
                 self.call(index, name, arguments).await;
             }
             // A call that a limit or a filter cut is no call, even where its JSON can be completed.
@@ -230,15 +228,23 @@ impl<'a> StepReader<'a> {
         self.step.events.add(Item::Thinking { text: String::new(), took }).await;
     }
 
-    /// Looks for a text that comes again and again, in what is said, thought or written into a call.
-    fn watch(&mut self, text: &str) {
+    /// Looks for a text that comes again and again, in what is said, thought or written into a call, and cuts the piece
+    /// there: nothing of the rest is shown, kept or carried out.
+    fn watch(&mut self, delta: &mut Delta) {
+        let (text, escaped) = match delta {
+            Delta::Text(text) | Delta::Thinking(text) => (text, false),
+            // In the arguments of a call line breaks and quotes are escaped.
+            Delta::Call { arguments, .. } => (arguments, true),
+            _ => return,
+        };
         self.received += text.len();
         let seen = &self.session.files.versions;
         let stands = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
-        // In the arguments of a call line breaks and quotes are escaped.
-        let plain = |run: &str| serde_json::from_str::<String>(&format!("\"{}\"", run.trim_end_matches('\\'))).ok();
-        let known = |run: &str| stands(run) || plain(run).is_some_and(|plain| stands(&plain));
-        self.repeating = self.output.push(text, known);
+        let known = |run: &str| stands(run) || unescaped(run).is_some_and(|plain| stands(&plain));
+        if let Some(Repetition { at, text: repeated }) = self.output.push(text, escaped, known) {
+            text.truncate(at);
+            self.repeating = Some(repeated);
+        }
     }
 
     /// Returns whether what has arrived uses up the budget, and takes down its tokens then: the server will not report

@@ -4,38 +4,67 @@
 const TIMES: usize = 5;
 /// The length of a compared text, about 40 tokens, in bytes.
 const BLOCK: usize = 160;
-/// Shorter texts in a row, such as rows of zeros, must come to this many bytes in all.
+/// Shorter texts in a row, such as rows of zeros, and blank characters, such as those of a padded column, must come to this
+/// many bytes in all.
 const SHORT_RUN: usize = 4_000;
 /// Texts in a row longer than this are not looked for, in bytes.
 const LONGEST: usize = 1_200;
 /// Bytes that arrive between two looks.
 const EVERY: usize = 400;
+/// Line breaks in a row, with nothing but blank characters between them, that are more than any file has.
+const BLANK_LINES: usize = 500;
 
 /// The end of an answer, watched for a text that comes again and again.
 #[derive(Default)]
 pub struct RepeatedOutput {
     tail: String,
     unseen: usize,
+    blanks: BlankRun,
+}
+
+/// The place in a text from which an answer repeats itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// The bytes of the text up to there.
+    pub at: usize,
+    /// The repeated text; empty where nothing but blank characters comes.
+    pub text: String,
 }
 
 impl RepeatedOutput {
-    /// Takes more of the answer. Returns the text that has come five times in a row, at the end, if one has and it does
-    /// not stand so in one of the `known` files.
-    pub fn push(&mut self, text: &str, known: impl Fn(&str) -> bool) -> Option<String> {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.ceil_char_boundary(EVERY.min(rest.len())));
-            if let Some(repeated) = self.push_piece(piece, &known) {
-                return Some(repeated);
+    /// Takes more of the answer; `escaped`: as it stands in JSON. Returns the text that has come five times in a row, if one
+    /// has and it does not stand so in one of the `known` files. It is the same place in whichever pieces the answer comes.
+    pub fn push(&mut self, text: &str, escaped: bool, known: impl Fn(&str) -> bool) -> Option<Repetition> {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let look = rest.ceil_char_boundary((EVERY - self.unseen).min(rest.len()));
+            let (piece, blank) = match self.blanks.push(&rest[..look], escaped) {
+                Some(end) => (&rest[..end], true),
+                None => (&rest[..look], false),
+            };
+            at += piece.len();
+            self.tail.push_str(piece);
+            self.unseen += piece.len();
+            let blanks = if blank { self.blank(&known) } else { None };
+            if let Some(text) = blanks.or_else(|| self.repeated(&known)) {
+                let text = if escaped { unescaped(&text).unwrap_or(text) } else { text };
+                return Some(Repetition { at, text });
             }
-            rest = after;
         }
         None
     }
 
-    fn push_piece(&mut self, text: &str, known: impl Fn(&str) -> bool) -> Option<String> {
-        self.tail.push_str(text);
-        self.unseen += text.len();
+    /// Returns the newest blank characters where too many have come.
+    fn blank(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
+        let run = self.tail.len() - self.blanks.bytes.min(self.tail.len());
+        let run = &self.tail[self.tail.ceil_char_boundary(run)..];
+        // What stands so in a file is looked at again once as much has come again.
+        self.blanks = BlankRun::default();
+        (!known(run)).then(String::new)
+    }
+
+    fn repeated(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
         if self.unseen < EVERY {
             return None;
         }
@@ -51,6 +80,46 @@ impl RepeatedOutput {
         let block = self.tail.ceil_char_boundary(self.tail.len() - period);
         (!known(&self.tail[from..])).then(|| self.tail[block..].trim().to_string())
     }
+}
+
+/// The blank characters at the end of an answer.
+#[derive(Debug, Default)]
+struct BlankRun {
+    bytes: usize,
+    lines: usize,
+    /// A backslash has come that may begin one of them.
+    escape: bool,
+}
+
+impl BlankRun {
+    /// Takes more of the answer. Returns how many bytes of it there are up to the blank character that is one too many.
+    fn push(&mut self, text: &str, escaped: bool) -> Option<usize> {
+        for (at, c) in text.char_indices() {
+            let after_escape = std::mem::take(&mut self.escape);
+            let (is_blank, is_break) = match c {
+                '\\' if escaped && !after_escape => {
+                    (self.escape, self.bytes) = (true, self.bytes + 1);
+                    continue;
+                }
+                c if after_escape => (matches!(c, 'n' | 'r' | 't'), c == 'n'),
+                c => (c.is_whitespace(), c == '\n'),
+            };
+            if !is_blank {
+                *self = BlankRun::default();
+                continue;
+            }
+            (self.bytes, self.lines) = (self.bytes + c.len_utf8(), self.lines + usize::from(is_break));
+            if self.bytes >= SHORT_RUN || self.lines >= BLANK_LINES {
+                return Some(at + c.len_utf8());
+            }
+        }
+        None
+    }
+}
+
+/// Returns the end of a text in JSON as it reads; `None`: it begins in the middle of an escape.
+pub fn unescaped(text: &str) -> Option<String> {
+    serde_json::from_str(&format!("\"{}\"", text.trim_end_matches('\\'))).ok()
 }
 
 /// Returns the shortest text, in bytes, that the end of `text` is a long enough run of.
@@ -70,17 +139,22 @@ fn period(text: &[u8], most: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn cut(text: &str, chunk: usize) -> Option<usize> {
+    /// Returns where `text` is cut that comes in pieces of `chunk` bytes.
+    fn cut_in(text: &str, chunk: usize, escaped: bool) -> Option<usize> {
         let mut watch = RepeatedOutput::default();
         let mut at = 0;
         while at < text.len() {
             let end = text.floor_char_boundary((at + chunk).min(text.len())).max(text.ceil_char_boundary(at + 1));
-            if watch.push(&text[at..end], |_| false).is_some() {
-                return Some(end);
+            if let Some(found) = watch.push(&text[at..end], escaped, |_| false) {
+                return Some(at + found.at);
             }
             at = end;
         }
         None
+    }
+
+    fn cut(text: &str, chunk: usize) -> Option<usize> {
+        cut_in(text, chunk, false)
     }
 
     #[test]
@@ -102,8 +176,51 @@ mod tests {
     fn code_that_resembles_itself_goes_on() {
         let rows: String = (0..400).map(|i| format!("    (\"name{i}\", {i}, 0, 0, 0),\n")).collect();
         let zeros = "0, ".repeat(900);
-        assert_eq!(cut(&rows, 50).or(cut(&zeros, 50)).or(cut(&" ".repeat(9_000), 50)), None);
+        assert_eq!(cut(&rows, 50).or(cut(&zeros, 50)), None);
         let mut watch = RepeatedOutput::default();
-        assert!(watch.push(&"0, ".repeat(4_000), |_| true).is_none(), "it stands so in a file");
+        assert!(watch.push(&"0, ".repeat(4_000), false, |_| true).is_none(), "it stands so in a file");
+        let padded: String = (0..200).map(|i| format!("{i}{}|\n", " ".repeat(3_000))).collect();
+        let gaps: String = (0..200).map(|i| format!("{i}{}", "\n".repeat(300))).collect();
+        assert_eq!(cut(&padded, 50).or(cut(&gaps, 50)), None, "columns and gaps");
+    }
+
+    #[test]
+    fn blank_characters_without_end_are_cut() {
+        for (blanks, escaped, at) in [
+            ("\n".repeat(6_000), false, 500),
+            (" \n".repeat(6_000), false, 1_000),
+            (" ".repeat(12_000), false, 4_000),
+            ("\t".repeat(12_000), false, 4_000),
+            ("\u{3000}".repeat(12_000), false, 4_002),
+            ("\\n".repeat(6_000), true, 1_000),
+            ("\\r\\n".repeat(6_000), true, 2_000),
+            ("\\t".repeat(6_000), true, 4_000),
+            (" ".repeat(12_000), true, 4_000),
+        ] {
+            let text = format!("Done.{blanks} And more.");
+            for chunk in [1, 7, 399, 400, 1_000, usize::MAX / 2] {
+                assert_eq!(cut_in(&text, chunk, escaped), Some(5 + at), "{blanks:.12?} by {chunk}");
+            }
+        }
+        let mut watch = RepeatedOutput::default();
+        let stands = |run: &str| " ".repeat(9_000).contains(run);
+        assert!(watch.push(&" ".repeat(9_000), false, stands).is_none(), "it stands so in a file");
+    }
+
+    #[test]
+    fn the_place_of_a_cut_is_the_same_in_whichever_pieces_it_comes() {
+        let line = "x = compute(alpha, beta, gamma, delta)\n".repeat(300);
+        let texts = [
+            format!("Here it is:\n\n```python\n{line}```\nDone."),
+            format!("ファイルです。\n{}{line}", "です。".repeat(50)),
+            format!("a{}b{}", "\n".repeat(499), "\n".repeat(600)),
+        ];
+        for text in texts {
+            let whole = cut(&text, text.len());
+            assert!(whole.is_some());
+            for chunk in [1, 2, 3, 7, 40, 150, 399, 400, 401, 799, 4_096] {
+                assert_eq!(cut(&text, chunk), whole, "by {chunk}");
+            }
+        }
     }
 }

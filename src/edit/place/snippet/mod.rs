@@ -1,0 +1,194 @@
+//! Snippets under a file's path: texts that are nothing but passages of the file, such as functions, rules, tables, sections
+//! and keys. Each has its head there exactly once, and takes the place of that one; what stands between them stays.
+
+mod form;
+mod heads;
+mod units;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use self::form::Form;
+use self::units::{Unit, units};
+use super::left_out::is_mark;
+use super::part::{self, Passage, in_order};
+use super::splice::{Splice, spliced};
+use crate::edit::bytes;
+use crate::edit::lines::Lines;
+use crate::edit::locate::indent;
+
+/// More passages than this are no handful of changes, and as many under one head are not distinguished by it.
+const MOST: usize = 64;
+
+/// Returns a file with the passages that a text consists of in the places of theirs, and the names of those that are other
+/// ones. Nothing where the place of any part of the text is not certain, or where nothing changes.
+pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(String, String)> {
+    let form = Form::of(path);
+    let new = bytes::fit_whole(new, file);
+    let part = Side::new(&new, form);
+    if !(1..=MOST).contains(&part.outermost(0..part.lines.len()).len()) {
+        return None;
+    }
+    let hay = Side::new(file, form);
+    let known: HashSet<&str> = file.lines().map(str::trim).collect();
+    if new.lines().any(|line| is_mark(line) && !known.contains(line.trim())) {
+        return None;
+    }
+    let mut placing = Placing { hay: &hay, part: &part, known, form, splices: Vec::new(), names: Vec::new() };
+    placing.place(&hay.units.iter().collect::<Vec<_>>(), 0..part.lines.len())?;
+    let (splices, names) = (in_order(placing.splices)?, placing.names.join(", "));
+    let text = spliced(file, &splices);
+    (text != file && form.keeps_sound(file, &text)).then_some((text, names))
+}
+
+/// A text and its passages, in the order of their heads.
+struct Side<'t> {
+    lines: Lines<'t>,
+    units: Vec<Unit>,
+    form: Form,
+}
+
+impl<'t> Side<'t> {
+    fn new(text: &'t str, form: Form) -> Self {
+        let lines = Lines::new(text);
+        let units = units(&lines, form);
+        Side { lines, units, form }
+    }
+
+    /// Returns the passages whose heads are in these lines and that are in no other of them.
+    fn outermost(&self, within: Range<usize>) -> Vec<&Unit> {
+        let mut reached = within.start;
+        let is_outer = |unit: &&Unit| {
+            let is_outer = unit.lines.start >= reached;
+            reached = if is_outer { unit.lines.end } else { reached };
+            is_outer
+        };
+        self.units.iter().filter(|unit| within.contains(&unit.lines.start)).filter(is_outer).collect()
+    }
+
+    /// Returns the outermost passages inside of one.
+    fn inside(&self, unit: &Unit) -> Vec<&Unit> {
+        self.outermost(unit.line + 1..unit.lines.end)
+    }
+
+    /// Returns how many lines of comments stand right above a passage, below the line `from`.
+    fn decorated(&self, unit: &Unit, from: usize) -> usize {
+        (from..unit.lines.start).rev().take_while(|at| self.form.decorates(self.lines.content(*at))).count()
+    }
+
+    /// Returns the lines that are not blank: how far each is indented beyond the head of the passage, and its text without the
+    /// sign that parts it from the next passage.
+    fn solid(&self, lines: Range<usize>, unit: &Unit) -> Vec<(isize, &'t str)> {
+        let head = indent(self.lines.content(unit.lines.start)).len() as isize;
+        let line = |at: usize| {
+            let line = self.lines.content(at);
+            (indent(line).len() as isize - head, line.trim())
+        };
+        let mut solid: Vec<(isize, &str)> = lines.map(line).filter(|(_, text)| !text.is_empty()).collect();
+        if let Some((_, last)) = solid.last_mut().filter(|_| self.form.has_commas()) {
+            *last = last.trim_end_matches(',');
+        }
+        solid
+    }
+}
+
+/// The passages that have found their places.
+struct Placing<'s, 't> {
+    hay: &'s Side<'t>,
+    part: &'s Side<'t>,
+    /// The file's lines, without space around them.
+    known: HashSet<&'s str>,
+    form: Form,
+    splices: Vec<Splice>,
+    names: Vec<String>,
+}
+
+impl Placing<'_, '_> {
+    /// Places the passages of these lines of the text at those of the file. All else there is in the lines must be in the
+    /// file.
+    fn place(&mut self, there: &[&Unit], here: Range<usize>) -> Option<()> {
+        let part = self.part;
+        let mut reached = here.start;
+        for one in part.outermost(here.clone()) {
+            let above = part.decorated(one, reached);
+            self.is_known(reached..one.lines.start - above)?;
+            self.place_one(one, above, there)?;
+            reached = one.lines.end;
+        }
+        self.is_known(reached..here.end)
+    }
+
+    /// Returns nothing where one of these lines of the text is not in the file.
+    fn is_known(&self, lines: Range<usize>) -> Option<()> {
+        let is_there = |at: usize| {
+            let line = self.part.lines.content(at).trim();
+            line.is_empty() || self.known.contains(line)
+        };
+        { lines }.all(is_there).then_some(())
+    }
+
+    /// Places one passage, with the lines right above it that belong to it.
+    fn place_one(&mut self, one: &Unit, above: usize, there: &[&Unit]) -> Option<()> {
+        let hay = self.hay;
+        let same: Vec<&Unit> = there.iter().copied().filter(|own| own.key == one.key).take(MOST).collect();
+        let new = self.part.solid(one.lines.start - above..one.lines.end, one);
+        let is_equal = |own: &&Unit| {
+            let lines = own.lines.start - above.min(hay.decorated(own, 0))..own.lines.end;
+            hay.solid(lines, own) == new
+        };
+        // A heading alone says where what follows stands.
+        let is_bare = |one: &Unit| self.form == Form::Markdown && one.lines.end == one.line + 1;
+        if same.iter().any(is_equal) || is_bare(one) && !same.is_empty() {
+            return Some(());
+        }
+        if one.is_definition {
+            let text = &self.part.lines.text[self.part.lines.range(one.lines.start - above..one.lines.end)];
+            let (splices, name) = part::placed(hay.lines.text, text, None)?;
+            self.splices.extend(splices);
+            self.names.push(name);
+            return Some(());
+        }
+        let [own] = same.as_slice() else { return None };
+        let (inside, theirs) = (self.part.inside(one), hay.inside(own));
+        let staying = theirs.iter().filter(|old| inside.iter().any(|new| new.key == old.key)).count();
+        if !theirs.is_empty() && staying * 2 <= theirs.len() && inside.len() * 2 <= theirs.len() {
+            // Of one that leaves out most of what is inside of it, only what is there is meant.
+            if inside.is_empty() {
+                return None;
+            }
+            self.is_known(one.lines.start - above..one.line + 1)?;
+            return self.place(&theirs, one.line + 1..one.lines.end);
+        }
+        let splice = self.in_its_place(one, above, own)?;
+        self.splices.push(splice);
+        self.names.push(one.name().to_string());
+        Some(())
+    }
+
+    /// Returns the splice by which a passage takes the place of one of the file's. One that is less than half as long may be
+    /// only a part of it.
+    fn in_its_place(&self, one: &Unit, above: usize, own: &Unit) -> Option<Splice> {
+        let (hay, part) = (self.hay, self.part);
+        let (new, old) = (part.solid(one.lines.clone(), one), hay.solid(own.lines.clone(), own));
+        let ends = |side: &Side, unit: &Unit| self.form.ends(&side.lines, unit.lines.clone());
+        let margin = |side: &Side, unit: &Unit| indent(side.lines.content(unit.lines.start)).len();
+        let is_moved = self.form == Form::Code && margin(part, one) != margin(hay, own);
+        if new.len() * 2 < old.len() || is_moved || !ends(part, one) || !ends(hay, own) {
+            return None;
+        }
+        let there = Passage { lines: &hay.lines, head: own.lines.start, extent: own.lines.clone() };
+        let here = Passage { lines: &part.lines, head: one.lines.start, extent: one.lines.clone() };
+        let mut new = here.fitted(one.lines.start - above..one.lines.end, &there)?;
+        let start = own.lines.start - above.min(hay.decorated(own, 0));
+        let range = hay.lines.range(start..own.lines.end);
+        if self.form.has_commas() {
+            let is_parted = hay.lines.text[range.clone()].ends_with(',');
+            new.truncate(new.trim_end().trim_end_matches(',').len());
+            new.push_str(if is_parted { "," } else { "" });
+        }
+        Some(Splice { range, new })
+    }
+}
+
+#[cfg(test)]
+mod tests;
