@@ -22,6 +22,9 @@ pub trait LinkView {
     /// # Errors
     /// When it leads nowhere.
     fn nameless(&self, link: &Path, target: &Path, rest: &Path) -> io::Result<Option<PathBuf>>;
+
+    /// Takes each path on the way that is looked at, where links have to be followed.
+    fn passed(&self, _path: &Path) {}
 }
 
 /// The view of nebula itself, for paths below ordinary folders.
@@ -58,6 +61,7 @@ pub fn follow_links(path: &Path, last: bool, view: &impl LinkView) -> io::Result
         if let Some(own) = view.own(&real) {
             real = own;
         }
+        view.passed(&real);
         let kind = match fs::symlink_metadata(&real) {
             Ok(meta) => meta.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -393,6 +393,7 @@ impl Helper {
                 // The call that opened it is over: there is nothing to refuse.
                 let _ = keeping.write(&guard::named(path.clone()).unwrap_or(path), false);
             }
+            keeping.keep_under_way();
             summary
         };
         serving.network.inspect(|network| network.add_to(&mut summary));

@@ -157,7 +157,7 @@ impl ConnectionPolicy {
                 return Ok(Checked::Make(socket, Destination::Internet(to)));
             }
             ConnectTarget::Path(path) => {
-                let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true)?;
+                let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true, &mut Vec::new())?;
                 match self.open_socket(&real)? {
                     (there, true) => return Ok(Checked::Make(socket, Destination::Socket(there))),
                     (there, false) => match self.consent(HoldReason::Socket, &real.display().to_string()) {
@@ -275,10 +275,13 @@ fn address_of(call: &Notification) -> io::Result<Option<ConnectTarget>> {
     Ok(parse(&bytes))
 }
 
-/// Returns the path at which a socket is about to be made, where it gets one.
-pub fn bound(call: &Notification) -> io::Result<Option<PathBuf>> {
+/// Returns the path at which a socket is about to be made, where it gets one; what was looked at on the way is added to
+/// `passed`.
+pub fn bound(call: &Notification, passed: &mut Vec<PathBuf>) -> io::Result<Option<PathBuf>> {
     match address_of(call)? {
-        Some(ConnectTarget::Path(path)) => resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false).map(Some),
+        Some(ConnectTarget::Path(path)) => {
+            resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false, passed).map(Some)
+        }
         _ => Ok(None),
     }
 }

@@ -271,6 +271,8 @@ pub enum GuardAnswer {
     Elsewhere,
     /// It waits for the person.
     Held(HoldQuestion),
+    /// It waits for other calls to be over.
+    Parked,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod again;
 mod asks;
+mod change;
 mod copies;
 mod left;
 mod moved;
@@ -21,8 +22,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::call::Refusal;
 use super::hold::{Consents, HoldQuestion};
 use super::names::{Inode, Names, has_others, inode, meta_of};
+use super::under_way::CallsUnderWay;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
@@ -35,8 +38,6 @@ pub use outside::is_older_terminal;
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
 
-/// An answer other than letting the call go on: the error number that the caller gets.
-pub type Refusal = i32;
 type Verdict = Result<(), Refusal>;
 
 /// The states that were kept since the last sealing.
@@ -72,6 +73,8 @@ pub struct Keeping {
     bytes: u64,
     /// Large files that are copied while other calls are answered.
     copies: Copies,
+    /// The calls that went on and may not be over yet.
+    pub(super) under_way: CallsUnderWay,
     /// The decisions of the person about calls that waited for them.
     consents: Arc<Mutex<Consents>>,
     /// The question that the present call raises.
@@ -122,6 +125,7 @@ impl Keeping {
             names: Names::default(),
             bytes: 0,
             copies: Copies::default(),
+            under_way: CallsUnderWay::default(),
             consents,
             question: None,
             unarchived: HashSet::new(),
@@ -918,6 +922,36 @@ mod tests {
             let question = keeping.take_question();
             assert_eq!((answer.is_err(), question.is_some()), (asked, asked), "{path}");
         }
+    }
+
+    #[test]
+    fn what_a_call_that_went_on_may_still_change_is_kept_anew_after_a_sealing() {
+        use super::super::call::Notification;
+        use super::super::change::{CallNames, PathChange};
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, archive, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        // Of a thread that runs it is not known whether its call is over; of the other number there is none.
+        let (to, from) = std::sync::mpsc::channel();
+        let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let is_over = Arc::clone(&is_done);
+        let runs = std::thread::spawn(move || {
+            to.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("sent");
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        for (process, path) in [(from.recv().expect("its number"), "a"), (i32::MAX, "b")] {
+            let call = Notification { id: 1, process, number: libc::SYS_unlinkat, arguments: [0; 6] };
+            let change = PathChange::Lose(root.join(path));
+            assert!(keeping.under_way.enter(&call, Some(change.clone()), CallNames::default()));
+            keeping.keep_change(&change).expect("kept");
+        }
+        keeping.switch(archive.stage(&CommandInfo::default()).expect("staged"));
+        keeping.keep_under_way();
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        runs.join().expect("over");
+        let states = keeping.staging.journal().expect("read").states;
+        assert_eq!(states.into_iter().map(|line| line.path).collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]

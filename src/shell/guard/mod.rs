@@ -1,6 +1,7 @@
 //! The guard: system calls that may change files wait in the kernel until the state before is kept.
 
 mod call;
+mod change;
 mod connect;
 mod filter;
 mod hold;
@@ -10,22 +11,24 @@ mod others;
 mod path;
 mod setup;
 mod sys;
+mod under_way;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use call::{CallReply, Notification};
+use call::{CallReply, Notification, Refusal};
+use change::{PathChange, of_open_file, planned};
 pub use connect::ConnectionPolicy;
 use hold::GuardAnswer;
 pub use hold::{Consents, HeldCalls, lock};
 pub use keep::Keeping;
-use keep::Refusal;
 pub use path::named;
-use path::{descriptor, of_descriptor, resolve, text_at};
 pub use setup::answering;
 pub use sys::{own_namespaces, release_code, trim_memory};
 
@@ -84,23 +87,73 @@ pub struct Answering {
     pub held: Arc<HeldCalls>,
 }
 
+/// The first time between two looks at the calls that others wait for: it grows while nothing happens.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(50);
+/// The longest time between two such looks.
+const LONGEST_PAUSE: Duration = Duration::from_millis(4);
+
+/// The calls that wait for others to be over, in the order in which they came.
+struct ParkedCalls {
+    calls: Vec<Notification>,
+    /// The time until those that they wait for are looked at again.
+    pause: Duration,
+    looked: Instant,
+}
+
+impl ParkedCalls {
+    fn new() -> Self {
+        ParkedCalls { calls: Vec::new(), pause: Duration::ZERO, looked: Instant::now() }
+    }
+
+    fn add(&mut self, call: Notification) {
+        self.calls.push(call);
+        self.pause = Duration::ZERO;
+    }
+
+    /// Returns how long to wait for the next call at most; none: as long as it takes.
+    fn pause(&self) -> Option<Timespec> {
+        let pause = self.pause.saturating_sub(self.looked.elapsed());
+        (!self.calls.is_empty()).then(|| Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() })
+    }
+
+    /// Looks again at the calls for which no other one has to be over any more.
+    fn look(&mut self, listener: &Arc<OwnedFd>, answering: &Answering) {
+        let Some(keeping) = answering.keeping.as_deref().filter(|_| !self.calls.is_empty()) else { return };
+        if self.looked.elapsed() >= self.pause {
+            lock(keeping).under_way.look();
+            self.looked = Instant::now();
+            self.pause = (self.pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+        }
+        self.calls.retain(|call| {
+            let may_go_on = lock(keeping).under_way.may_go_on(call);
+            match may_go_on {
+                Some(true) => take(listener, answering, *call) == TakenCall::Waits,
+                Some(false) => true,
+                // Its thread came back without an answer, and may have called again.
+                None => false,
+            }
+        });
+    }
+}
+
 /// Answers calls, until no process has the filter any more.
 pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
     sys::wake_at_once(listener.as_fd());
     answering.held.listen(listener);
+    let mut parked = ParkedCalls::new();
     loop {
         let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
-        match poll(&mut ready, None) {
-            Err(rustix::io::Errno::INTR) => continue,
+        match poll(&mut ready, parked.pause().as_ref()) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
             Ok(_) if !ready[0].revents().contains(PollFlags::IN) => return,
-            Ok(_) => {}
+            Ok(_) => match sys::receive(listener.as_fd()) {
+                Ok(Some(call)) if take(listener, answering, call) == TakenCall::Waits => parked.add(call),
+                Ok(_) => {}
+                Err(_) => return,
+            },
         }
-        match sys::receive(listener.as_fd()) {
-            Ok(Some(call)) => take(listener, answering, call),
-            Ok(None) => {}
-            Err(_) => return,
-        }
+        parked.look(listener, answering);
     }
 }
 
@@ -109,12 +162,30 @@ pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
 pub fn decide(answering: &Answering, id: u64, answer: HoldAnswer) -> Vec<u64> {
     let Some((listener, decided)) = answering.held.decide(id, answer) else { return Vec::new() };
     let others = decided.iter().map(|(other, _)| *other).filter(|other| *other != id).collect();
-    decided.into_iter().for_each(|(_, call)| take(&listener, answering, call));
+    for (_, call) in decided {
+        let mut parked = ParkedCalls::new();
+        if take(&listener, answering, call) == TakenCall::Waits {
+            parked.add(call);
+        }
+        while !parked.calls.is_empty() {
+            parked.look(&listener, answering);
+            thread::sleep(parked.pause);
+        }
+    }
     others
 }
 
+/// The state of a call that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TakenCall {
+    /// It is answered, or somebody else answers it.
+    Over,
+    /// It waits for other calls to be over.
+    Waits,
+}
+
 /// Answers a call, or leaves it waiting.
-fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) {
+fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) -> TakenCall {
     let network = answering.network.as_deref();
     let answered = match network {
         Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
@@ -127,7 +198,9 @@ fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) {
         GuardAnswer::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
         GuardAnswer::Elsewhere => {}
         GuardAnswer::Held(question) => answering.held.hold(call, question),
+        GuardAnswer::Parked => return TakenCall::Waits,
     }
+    TakenCall::Over
 }
 
 /// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
@@ -143,15 +216,27 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
         return GuardAnswer::Reply(verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn));
     };
     let mut keeper = lock(keeping);
-    let mut verdict = keeper.look(|keeper| before(call, keeper));
-    while let Some(copy) = keeper.take_copy() {
+    let verdict = loop {
+        // What is looked at here is still so when the kernel looks: no call that would change it is under way.
+        let verdict = match planned(call) {
+            Err(number) => Err(number),
+            Ok((change, names)) => match keeper.under_way.enter(call, change.clone(), names) {
+                true => keeper.look(|keeper| before(call, change, keeper)),
+                false => return GuardAnswer::Parked,
+            },
+        };
+        let Some(copy) = keeper.take_copy() else { break verdict };
+        keeper.under_way.leave(call);
         drop(keeper);
         copy.make();
         keeper = lock(keeping);
         keeper.add_copy(copy);
-        verdict = keeper.look(|keeper| before(call, keeper));
-    }
+    };
     let question = keeper.take_question();
+    match verdict {
+        Ok(()) => keeper.under_way.go_on(call),
+        Err(_) => keeper.under_way.leave(call),
+    }
     match (verdict, question) {
         (Ok(()), _) => GuardAnswer::Reply(CallReply::GoOn),
         (Err(_), Some(question)) => GuardAnswer::Held(question),
@@ -164,183 +249,19 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
     }
 }
 
+/// Keeps what a call is about to change.
+fn before(call: &Notification, change: Option<PathChange>, keeping: &mut Keeping) -> Result<(), Refusal> {
+    keeping.begin_call(call);
+    match change {
+        Some(change) => keeping.keep_change(&change),
+        None => others::before(call, keeping.since(), Some(keeping)).unwrap_or(Ok(())),
+    }
+}
+
 /// Answers for a file that is about to be locked in a view: those of nebula lie in it as they are.
 fn lock_in_view(call: &Notification, home: &Path) -> Result<(), Refusal> {
-    match behind(call, call.arguments[0])? {
+    match of_open_file(call, call.arguments[0])? {
         Some(path) if path.starts_with(home) => Err(libc::EACCES),
         _ => Ok(()),
     }
-}
-
-/// A path among a call's arguments, or none where the kernel will find nothing either.
-type Found = Result<Option<PathBuf>, Refusal>;
-
-/// Returns the path at an address, seen from a folder's descriptor; `last`: a link at its end is followed. What cannot
-/// be read cannot be kept: the call is refused.
-fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found {
-    match text_at(call.process, address) {
-        Ok(text) if text.is_empty() => Ok(None),
-        Ok(text) => found(resolve(call.process, descriptor(folder), &text, last)),
-        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => Ok(None),
-        // The kernel may read what the guard cannot.
-        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Err(libc::EFAULT),
-        Err(_) => Err(libc::EACCES),
-    }
-}
-
-/// Returns a path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is
-/// refused.
-fn found(path: io::Result<PathBuf>) -> Found {
-    match path {
-        Ok(path) => Ok(Some(path)),
-        Err(error) => match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL) => Ok(None),
-            number => Err(number.unwrap_or(libc::EACCES)),
-        },
-    }
-}
-
-/// Returns the file behind a descriptor of the caller.
-fn behind(call: &Notification, argument: u64) -> Found {
-    found(of_descriptor(call.process, descriptor(argument)))
-}
-
-/// The caller's own folder, in place of a descriptor.
-const HERE: u64 = libc::AT_FDCWD as u64;
-
-/// Keeps what a call is about to change.
-fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let [a, b, c, d, e, _] = call.arguments;
-    let has = |flags: u64, flag: i32| flags & flag as u64 != 0;
-    let path = |folder, address, last| path_of(call, folder, address, last);
-    keeping.begin_call(call);
-    match call.number {
-        libc::SYS_openat => open(call, a, b, c, keeping),
-        libc::SYS_truncate => write(path(HERE, a, true), false, keeping),
-        libc::SYS_unlinkat if has(c, libc::AT_REMOVEDIR) => remove_folder(path(a, b, false), keeping),
-        libc::SYS_unlinkat => lose(path(a, b, false), keeping),
-        libc::SYS_renameat => rename(path(a, b, false), path(c, d, false), 0, keeping),
-        libc::SYS_renameat2 => rename(path(a, b, false), path(c, d, false), e, keeping),
-        libc::SYS_linkat if means_descriptor(call, b, e) => second_name(behind(call, a), path(c, d, false), keeping),
-        libc::SYS_linkat => second_name(path(a, b, has(e, libc::AT_SYMLINK_FOLLOW)), path(c, d, false), keeping),
-        libc::SYS_symlinkat => make(path(b, c, false), false, keeping),
-        libc::SYS_mknodat => make(path(a, b, false), false, keeping),
-        libc::SYS_mkdirat => make(path(a, b, false), true, keeping),
-        libc::SYS_fchmod => mode(behind(call, a), Some(b), keeping),
-        libc::SYS_fchmodat => mode(path(a, b, true), Some(c), keeping),
-        filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), Some(c), keeping),
-        filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), Some(c), keeping),
-        libc::SYS_fchown => group(behind(call, a), c, keeping),
-        libc::SYS_fchownat if means_descriptor(call, b, e) => group(behind(call, a), d, keeping),
-        libc::SYS_fchownat => group(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), d, keeping),
-        libc::SYS_utimensat if b == 0 || means_descriptor(call, b, d) => set_times(behind(call, a), keeping),
-        libc::SYS_utimensat => set_times(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
-        libc::SYS_flock => behind(call, a)?.map_or(Ok(()), |path| keeping.lock_file(&path)),
-        libc::SYS_bind => make(connect::bound(call).or_else(|error| found(Err(error))), false, keeping),
-        _ => others::before(call, keeping.since(), Some(keeping)).unwrap_or_else(|| before_old(call, keeping)),
-    }
-}
-
-/// Returns whether a call means the file behind its descriptor itself: it gives no path, and its flags allow that.
-fn means_descriptor(call: &Notification, path: u64, flags: u64) -> bool {
-    let empty = || path == 0 || text_at(call.process, path).is_ok_and(|text| text.is_empty());
-    flags & libc::AT_EMPTY_PATH as u64 != 0 && empty()
-}
-
-/// Answers the calls that only one machine has.
-#[cfg(target_arch = "x86_64")]
-fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let [a, b, c, ..] = call.arguments;
-    let path = |address, last| path_of(call, HERE, address, last);
-    match call.number {
-        libc::SYS_open => open(call, HERE, a, b, keeping),
-        libc::SYS_creat => {
-            let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-            open(call, HERE, a, flags as u64, keeping)
-        }
-        libc::SYS_unlink => lose(path(a, false), keeping),
-        libc::SYS_rmdir => remove_folder(path(a, false), keeping),
-        libc::SYS_rename => rename(path(a, false), path(b, false), 0, keeping),
-        libc::SYS_link => second_name(path(a, false), path(b, false), keeping),
-        libc::SYS_symlink => make(path(b, false), false, keeping),
-        libc::SYS_mknod => make(path(a, false), false, keeping),
-        libc::SYS_mkdir => make(path(a, false), true, keeping),
-        libc::SYS_chmod => mode(path(a, true), Some(b), keeping),
-        libc::SYS_chown => group(path(a, true), c, keeping),
-        libc::SYS_lchown => group(path(a, false), c, keeping),
-        libc::SYS_utime | libc::SYS_utimes => set_times(path(a, true), keeping),
-        libc::SYS_futimesat if b == 0 => set_times(behind(call, a), keeping),
-        libc::SYS_futimesat => set_times(path_of(call, a, b, true), keeping),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn before_old(_call: &Notification, _keeping: &mut Keeping) -> Result<(), Refusal> {
-    Ok(())
-}
-
-fn open(call: &Notification, folder: u64, address: u64, flags: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let has = |flag: i32| flags & flag as u64 == flag as u64;
-    if has(libc::O_TMPFILE) {
-        // It has no name yet; the call that gives it one is kept.
-        return path_of(call, folder, address, true)?.map_or(Ok(()), |path| keeping.make_unnamed(&path));
-    }
-    let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
-    let path = path_of(call, folder, address, !has(libc::O_NOFOLLOW) && !exclusive);
-    let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC) as u64 != 0;
-    match writes && !exclusive {
-        true => write(path, has(libc::O_CREAT), keeping),
-        // What is there already is only opened, or stops the call.
-        false => make(path, false, keeping),
-    }
-}
-
-fn write(path: Found, makes: bool, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| keeping.write(&path, makes))
-}
-
-fn lose(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| keeping.lose(&path))
-}
-
-fn make(path: Found, folder: bool, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| keeping.make(&path, folder))
-}
-
-fn second_name(old: Found, new: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let Some((old, new)) = old?.zip(new?) else { return Ok(()) };
-    keeping.second_name(&old, &new)
-}
-
-fn remove_folder(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| keeping.lose_folder(&path))
-}
-
-fn rename(old: Found, new: Found, flags: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
-    let Some((old, new)) = old?.zip(new?) else { return Ok(()) };
-    if flags & u64::from(libc::RENAME_NOREPLACE) != 0 && new.symlink_metadata().is_ok() {
-        return Ok(());
-    }
-    keeping.rename(&old, &new, flags & u64::from(libc::RENAME_EXCHANGE) != 0)
-}
-
-fn set_times(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| keeping.set_times(&path))
-}
-
-/// Keeps the state before a group is set; a command may give no file to another user.
-fn group(path: Found, to: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
-    if let Ok(Some(path)) = &path {
-        keeping.note_group(path, to as u32)?;
-    }
-    mode(path, None, keeping)
-}
-
-/// Keeps the state before a mode or an owner is set. `to` is the mode; none for an owner.
-fn mode(path: Found, to: Option<u64>, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| match path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        true => keeping.lose_folder(&path),
-        false => keeping.change_mode(&path, to.map(|to| to as u32)),
-    })
 }

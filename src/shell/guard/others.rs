@@ -5,9 +5,9 @@ use std::fs;
 
 use rustix::process::Pid;
 
-use super::call::Notification;
+use super::call::{Notification, Refusal};
 use super::filter::PRIORITIES;
-use super::keep::{Keeping, Refusal, is_older_terminal};
+use super::keep::{Keeping, is_older_terminal};
 use super::path::{descriptor, of_descriptor};
 use crate::shell::tree;
 

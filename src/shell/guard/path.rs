@@ -1,6 +1,7 @@
 //! The file that the caller of a system call means: its memory is read, its folder and its descriptors are its own,
 //! links are followed as the kernel will.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -84,18 +85,22 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
 }
 
 /// Returns the absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its
-/// very end is followed too.
+/// very end is followed too. What was looked at on the way is added to `passed`.
 ///
 /// # Errors
 /// When it leads nowhere a file could be: the kernel will say so to the caller.
-pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Result<PathBuf> {
+pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool, passed: &mut Vec<PathBuf>) -> io::Result<PathBuf> {
     let path = Path::new(path);
     let whole = match (path.is_absolute(), folder) {
         (true, _) => path.to_path_buf(),
         (false, OWN_FOLDER) => below(Path::new(&format!("/proc/{process}/cwd")), path)?,
         (false, folder) => below(Path::new(&format!("/proc/{process}/fd/{folder}")), path)?,
     };
-    follow_links(&whole, last, &CallerView(process))
+    let view = CallerView { process, passed: RefCell::new(std::mem::take(passed)) };
+    let found = follow_links(&whole, last, &view);
+    *passed = view.passed.into_inner();
+    passed.extend(found.as_ref().ok().cloned());
+    found
 }
 
 /// Returns a path below the folder that a link in `/proc` leads to. From one that has no name any more, only `..` leads
@@ -129,11 +134,15 @@ fn is_gone(link: &Path, target: &Path) -> bool {
 }
 
 /// The view of the caller, by its process.
-struct CallerView(i32);
+struct CallerView {
+    process: i32,
+    /// The paths that were looked at.
+    passed: RefCell<Vec<PathBuf>>,
+}
 
 impl LinkView for CallerView {
     fn own(&self, path: &Path) -> Option<PathBuf> {
-        let own = |rest: &str| Some(PathBuf::from(format!("/proc/{}{rest}", self.0)));
+        let own = |rest: &str| Some(PathBuf::from(format!("/proc/{}{rest}", self.process)));
         match path.to_str()? {
             "/proc/self" | "/proc/thread-self" => own(""),
             "/dev/fd" => own("/fd"),
@@ -150,6 +159,10 @@ impl LinkView for CallerView {
             true if rest.as_os_str().is_empty() && is_descriptor(link) => Ok(Some(link.into())),
             true => below(link, rest).map(Some),
         }
+    }
+
+    fn passed(&self, path: &Path) {
+        self.passed.borrow_mut().push(path.into());
     }
 }
 

@@ -5,10 +5,11 @@ use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
+use super::super::call::Refusal;
 use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::super::names::meta_of;
 use super::copies::share_file;
-use super::{Keeping, Refusal, Verdict, number};
+use super::{Keeping, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{CALL_REFUSED, HoldAnswer, HoldReason};
 use crate::workspace::repository_above;

@@ -8,12 +8,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::super::call::Notification;
+use super::super::call::{Notification, has_returned};
 use super::super::names::{Inode, inode};
 use crate::disk::is_local;
 use crate::shell::tree;
@@ -174,47 +173,8 @@ fn is_same(one: &LeftFile, other: &LeftFile) -> bool {
     is_file && (one.size, one.modified) == (other.size, other.modified)
 }
 
-/// Returns whether a thread's last call is over: the thread is gone, or waits in another call or in none. Of one that
-/// runs nothing is known.
-fn has_returned(call: &Notification) -> bool {
-    match fs::read_to_string(format!("/proc/{}/syscall", call.process)) {
-        Ok(line) => is_elsewhere(&line, call),
-        Err(error) => error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH),
-    }
-}
-
-/// Returns whether a line of the kernel's shows a thread that waits somewhere else than in a call.
-fn is_elsewhere(line: &str, call: &Notification) -> bool {
-    let mut fields = line.split_whitespace();
-    let Some(Ok(number)) = fields.next().map(str::parse::<i64>) else { return false };
-    let hexadecimal = |field: &str| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok();
-    let arguments: Option<Vec<u64>> = fields.take(6).map(hexadecimal).collect();
-    number < 0 || number != call.number || arguments.is_some_and(|them| them != call.arguments)
-}
-
 /// Returns the files that the command's processes have open for writing.
 pub(super) fn open_files() -> HashSet<Inode> {
     let links = tree::all_open_for_writing();
     links.iter().filter_map(|link| fs::metadata(link).ok()).map(|meta| inode(&meta)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_is_over_where_its_thread_waits_elsewhere() {
-        let call = Notification { id: 1, process: 1, number: 257, arguments: [u64::MAX - 99, 0x10, 1, 0, 0, 0] };
-        let same = "257 0xffffffffffffff9c 0x10 0x1 0x0 0x0 0x0 0x7ffd 0x7f3d\n";
-        for (line, is_over) in [
-            (same, false),
-            ("running\n", false),
-            ("", false),
-            ("-1 0x7ffd 0x7f3d\n", true),
-            ("230 0x0 0x0 0x7ffd 0x7ffe 0x0 0x0 0x7ffd 0x7f3d\n", true),
-            (&same.replace("0x10", "0x20"), true),
-        ] {
-            assert_eq!(is_elsewhere(line, &call), is_over, "{line}");
-        }
-    }
 }
