@@ -93,7 +93,8 @@ pub fn numbers_others(file: &SourceFile, at: usize) -> bool {
     after.any(|other| other.kind() == "const_spec" && counts(other))
 }
 
-/// Returns a file with a name written anew in some places.
+/// Returns a file with a name written anew in some places. Where one word names a field and what it is given, the field
+/// keeps its name: `{ total }` becomes `{ total: sum }`.
 ///
 /// # Errors
 /// When the file would not parse as well as before, or a definition would not be what it is but for its name.
@@ -104,11 +105,26 @@ pub fn renamed(file: &SourceFile, places: &[Range<usize>], name: &str) -> Result
     let (mut text, mut at) = (String::with_capacity(file.text.len()), 0);
     for place in &places {
         text.push_str(&file.text[at..place.start]);
+        if names_field(file, place) {
+            text.push_str(&file.text[place.clone()]);
+            text.push_str(": ");
+        }
         text.push_str(name);
         at = place.end;
     }
     text.push_str(&file.text[at..]);
     respelled(file, &text)
+}
+
+/// Returns whether a name stands for a field and for a variable at once, in a literal or a pattern.
+fn names_field(file: &SourceFile, place: &Range<usize>) -> bool {
+    let leaf = file.syntax().root.descendant_for_byte_range(place.start, place.end);
+    leaf.filter(|leaf| leaf.byte_range() == *place).is_some_and(|leaf| match leaf.kind() {
+        "shorthand_property_identifier" | "shorthand_property_identifier_pattern" | "shorthand_field_identifier" => {
+            true
+        }
+        _ => leaf.parent().is_some_and(|parent| parent.kind() == "shorthand_field_initializer"),
+    })
 }
 
 /// Returns a file with another text, in which names alone are others.

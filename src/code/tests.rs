@@ -704,3 +704,30 @@ fn a_mark_of_the_file_does_not_come_in_with_a_definition() {
     let by = "\u{feff}fn a() { 1; }\n";
     assert_eq!(replaced("a.rs", marked, "::a", by), Ok("\u{feff}fn a() { 1; }\nfn b() {}\n".into()));
 }
+
+#[test]
+fn a_new_name_leaves_the_field_that_has_it_too() {
+    let of = |path: &str, text: &str, old: &str, new: &str| {
+        let file = SourceFile::read(path, text.as_bytes()).expect("a source");
+        let places: Vec<_> = whole_places(text, old).map(|at| at..at + old.len()).collect();
+        renamed(&file, &places, new).expect("it parses").text
+    };
+    for path in ["a.ts", "a.tsx"] {
+        for (text, want) in [
+            (
+                "const save = 1;\nconst api = { load, save };\n",
+                "const store = 1;\nconst api = { load, save: store };\n",
+            ),
+            ("let save; ({ save } = x);\n", "let store; ({ save: store } = x);\n"),
+            ("let save; ({ a: { save = 2 } } = x);\n", "let store; ({ a: { save: store = 2 } } = x);\n"),
+            ("const { save, ...rest } = x;\n", "const { save: store, ...rest } = x;\n"),
+            ("function f({ save = 1 }) { return save; }\n", "function f({ save: store = 1 }) { return store; }\n"),
+            ("const save = 1;\nexport { save };\n", "const store = 1;\nexport { store };\n"),
+        ] {
+            assert_eq!(of(path, text, "save", "store"), want, "{path}");
+        }
+    }
+    let rust = "fn f(size: u8) -> C {\n    C { size, ..C::new() }\n}\nfn g(c: C) -> u8 {\n    let C { size } = c;\n    size\n}\n";
+    let want = "fn f(extent: u8) -> C {\n    C { size: extent, ..C::new() }\n}\nfn g(c: C) -> u8 {\n    let C { size: extent } = c;\n    extent\n}\n";
+    assert_eq!(of("a.rs", rust, "size", "extent"), want);
+}

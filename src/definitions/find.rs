@@ -106,10 +106,10 @@ impl DefinitionFinder<'_> {
     }
 
     /// Returns the selector of a text that is the id of a definition or the path of a file as it stands, though its
-    /// characters have a meaning in selectors: `a,b.rs::f`.
+    /// characters have a meaning in selectors: `a,b.rs::f`, `a:3.ts`.
     fn whole(&self, text: &str, is_file: &dyn Fn(&str) -> bool) -> Option<NodeSelector> {
         let colons = text.matches("::").count();
-        if colons + text.matches(',').count() > 0 && is_file(text) {
+        if text.contains([':', ',']) && is_file(text) {
             return Some(NodeSelector::of_file(text));
         }
         if !text.contains(',') && colons < 2 {

@@ -285,6 +285,32 @@ mod rules {
     }
 
     #[test]
+    fn a_rename_keeps_the_field_that_one_word_names_too() {
+        let world = World::new();
+        world.write(
+            "app/a.ts",
+            "const save = () => 2;\nexport function load() {}\nexport const api = { load, save };\n",
+        );
+        world.write(
+            "app/b.tsx",
+            "import { api, load } from './a';\nexport const App = () => <b {...{ load }}>{api.save()}</b>;\n",
+        );
+        assert_eq!(world.code(0, &["refs", "app/a.ts::save"], "").0.matches("local").count(), 1);
+        world.code(3, &["remove", "app/a.ts::load", "--yes"], "");
+        world.code(0, &["rename", "app/a.ts::save", "store", "--yes"], "");
+        world.code(0, &["rename", "app/a.ts::load", "fetched", "--yes"], "");
+        let want = "const store = () => 2;\nexport function fetched() {}\nexport const api = { load: fetched, save: store };\n";
+        assert_eq!(world.read("app/a.ts"), want);
+        let want = "import { api, fetched } from './a';\nexport const App = () => <b {...{ load: fetched }}>{api.save()}</b>;\n";
+        assert_eq!(world.read("app/b.tsx"), want);
+        world.write("src/lib.rs", "struct C { size: fn() -> u8 }\nfn size() -> u8 { 1 }\nfn a() -> C { C { size } }\n");
+        world.code(0, &["rename", "src/lib.rs::size", "extent", "--yes"], "");
+        let want = "struct C { size: fn() -> u8 }\nfn extent() -> u8 { 1 }\nfn a() -> C { C { size: extent } }\n";
+        assert_eq!(world.read("src/lib.rs"), want);
+        world.code(3, &["rename", "src/lib.rs::C.size", "extent", "--yes"], "");
+    }
+
+    #[test]
     fn a_rename_takes_every_mention_or_none() {
         let world = World::new();
         world.write("Cargo.toml", "[package]\nname = \"shop\"\n");
@@ -843,7 +869,7 @@ fn patterns_are_those_of_the_workspace_or_else_of_the_folder() {
 fn an_id_is_a_selector_whatever_its_path_holds() {
     let world = World::new();
     fs::create_dir_all(world.path("a::b")).expect("made");
-    for path in ["a,b.rs", "a::b/c.rs"] {
+    for path in ["a,b.rs", "a::b/c.rs", "a:3.rs"] {
         world.write(path, "fn one() {}\nimpl T for (A, B) {\n    fn two() {}\n}\n");
         let all = world.json(0, &["list", path], "");
         let ids: Vec<&str> =

@@ -4,9 +4,10 @@ use tree_sitter::Node;
 
 use super::super::file::SourceFile;
 use super::super::lang::SourceLanguage;
+use super::units::loose_lines;
 
 /// The syntax nodes of imports.
-const IMPORTS: &[&str] = &[
+pub(super) const IMPORTS: &[&str] = &[
     "use_declaration",
     "import_statement",
     "import_from_statement",
@@ -42,19 +43,38 @@ pub(super) fn merged(language: SourceLanguage, texts: [&str; 3]) -> Option<Strin
         return None;
     }
     let mut lines: Vec<&str> = lines_of(lead).collect();
-    let last = lines.iter().rposition(is_import)?;
-    if !is_at_the_margin(language, lines[last]) {
+    if !is_at_the_margin(language, lines[lines.iter().rposition(is_import)?]) {
         return None;
     }
     let (first, others): (Vec<&str>, Vec<&str>) =
         new.into_iter().partition(|line| line.trim_start().starts_with("from __future__ "));
-    lines.splice(last + 1..last + 1, others);
+    for line in others {
+        let place = place(language, &lines, &of_other, &before, line)?;
+        lines.insert(place, line);
+    }
     let top = lines.iter().position(is_import)?;
     lines.splice(top..top, first);
     lines.retain(|line| !goes(line));
     let merged = lines.concat();
     let [base, ours, theirs] = texts;
     [base, ours, theirs, &merged].iter().all(|text| are_imports(language, text)).then_some(merged)
+}
+
+/// Returns the place of a new import among lines: behind the one that it follows on its own side and what the other side
+/// put there, or before the one that follows it; else behind the last.
+fn place(language: SourceLanguage, lines: &[&str], own: &[&str], base: &[&str], line: &str) -> Option<usize> {
+    let at = own.iter().position(|other| *other == line)?;
+    let of = |other: &&str| lines.iter().position(|known| known == other);
+    let is_other = |line: &&&str| is_import(language, line) && !base.contains(line) && !own.contains(line);
+    if let Some(above) = own[..at].last().and_then(of) {
+        return Some(above + 1 + lines[above + 1..].iter().take_while(is_other).count());
+    }
+    let stands_free = |below: &usize| {
+        let above = below.checked_sub(1).map_or("", |above| lines[above]).trim();
+        above.is_empty() || above == "import (" || is_import(language, above)
+    };
+    let below = own.get(at + 1).filter(|_| at == 0).and_then(of).filter(stands_free);
+    below.or_else(|| lines.iter().rposition(|line| is_import(language, line)).map(|last| last + 1))
 }
 
 /// Returns the side whose text stays, which has an import beside which others can stand, and the one whose imports come
@@ -74,12 +94,79 @@ fn sides(language: SourceLanguage, [base, ours, theirs]: [&str; 3]) -> Option<(&
 /// Returns whether each line that moves stands by itself: nothing above it is about it, as an attribute, a comment or
 /// the head of a block is.
 fn are_free(language: SourceLanguage, text: &str, moves: impl Fn(&str) -> bool) -> bool {
-    let mut above = "";
+    let (mut above, mut start) = ("", 0);
     lines_of(text).all(|line| {
-        let before = std::mem::replace(&mut above, line).trim();
-        let is_free = before.is_empty() || before == "import (" || is_import(language, before);
-        !moves(line) || (is_free && is_at_the_margin(language, line))
+        let (before, end) = (std::mem::replace(&mut above, line).trim(), start);
+        start += line.len();
+        let is_free = || {
+            let is_known = before.is_empty() || before == "import (" || is_import(language, before);
+            is_known || is_of_the_file(language, &text[..end])
+        };
+        !moves(line) || (is_at_the_margin(language, line) && is_free())
     })
+}
+
+/// Returns whether the last line of a text is about the file, or an import over several lines: a comment with which the
+/// file begins, its documentation, a directive.
+fn is_of_the_file(language: SourceLanguage, above: &str) -> bool {
+    let Some(file) = SourceFile::of_text("", language, above.to_owned()) else { return false };
+    let end = file.text.trim_end().len();
+    let leaf = file.syntax().root.descendant_for_byte_range(end.saturating_sub(1), end);
+    let Some(node) = std::iter::successors(leaf, Node::parent).take_while(|node| node.parent().is_some()).last() else {
+        return false;
+    };
+    match node.kind() {
+        "inner_attribute_item" | "shebang" | "hash_bang_line" | "package_clause" => true,
+        "expression_statement" => node.named_child_count() == 1 && node.named_child(0).is_some_and(is_string),
+        kind if kind.ends_with("comment") => is_heading(&file, node),
+        kind => IMPORTS.contains(&kind),
+    }
+}
+
+fn is_string(node: Node<'_>) -> bool {
+    node.kind() == "string"
+}
+
+/// Returns whether a comment documents the file, or is one of those that it begins with and not for the line below.
+fn is_heading(file: &SourceFile, comment: Node<'_>) -> bool {
+    let text = |node: Node<'_>| &file.text[node.byte_range()];
+    let is_rust = file.language == SourceLanguage::Rust;
+    let begins = |marks: &[&str]| is_rust && marks.iter().any(|mark| text(comment).starts_with(mark));
+    if begins(&["//!", "/*!"]) {
+        return true;
+    }
+    let is_for_next = NEXT_LINE.iter().any(|word| text(comment).contains(word)) || begins(&["///", "/**"]);
+    let begins_file = |node: Node<'_>| {
+        let kind = node.kind();
+        let is_heading =
+            kind.ends_with("comment") || ["shebang", "hash_bang_line", "inner_attribute_item"].contains(&kind);
+        is_heading && (node.prev_sibling().is_some() || node.start_byte() == 0)
+    };
+    !is_for_next && std::iter::successors(Some(comment), Node::prev_sibling).all(begins_file)
+}
+
+/// Words of comments that tell a tool something of the line below.
+const NEXT_LINE: &[&str] = &["ignore", "expect-error", "next-line", "skip", "disable"];
+
+/// Returns the lines of a text between definitions that belong to no import, without white space.
+pub(super) fn others(language: SourceLanguage, text: &str) -> Vec<&str> {
+    let file = SourceFile::of_text("", language, text.to_owned()).filter(|file| file.errors.is_empty());
+    let (mut start, mut found) = (0, Vec::new());
+    for line in lines_of(text) {
+        let at = start + line.len() - line.trim_start().len();
+        start += line.len();
+        let line = line.trim();
+        // What opens and ends a list of Go stays, and what stands beside an import.
+        let in_import = |file: &SourceFile| {
+            let leaf = file.syntax().root.descendant_for_byte_range(at, at + line.len());
+            let mut all = std::iter::successors(leaf, Node::parent);
+            language != SourceLanguage::Go && all.any(|node| IMPORTS.contains(&node.kind()))
+        };
+        if !is_import(language, line) && !file.as_ref().is_some_and(in_import) {
+            found.extend(loose_lines(line));
+        }
+    }
+    found
 }
 
 /// Returns whether a line belongs to no block; the imports of Go stand in parentheses.
@@ -104,7 +191,7 @@ fn are_imports(language: SourceLanguage, text: &str) -> bool {
 }
 
 /// Returns the names that an import binds, as far as one line tells them: the last word of each part of a list.
-fn bound(line: &str) -> Vec<&str> {
+pub(super) fn bound(line: &str) -> Vec<&str> {
     let words =
         line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
     let words = words.rsplit_once(" import ").map_or(words, |(_, names)| names);

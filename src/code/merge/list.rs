@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::super::lang::SourceLanguage;
 use super::gaps::{self, UnitList};
 use super::imports;
+use super::names;
 use super::units::{HEAD, TAIL, Unit, is_plain, loose_lines, one_sided};
 
 /// Merges three texts line by line; `None`: both changed the same lines.
@@ -91,10 +92,17 @@ impl UnitMerge<'_> {
         self.loose(ended.each_ref().map(String::as_str)).map(|text| text.trim_end().to_owned())
     }
 
-    /// Merges text between definitions: by lines, or else imports as sets.
+    /// Merges text between definitions: by lines, or else imports as sets, and the names of an import as well.
     fn loose(&self, texts: [&str; 3]) -> Option<String> {
-        let [base, ours, theirs] = texts;
-        (self.lines)(base, ours, theirs).or_else(|| imports::merged(self.language, texts))
+        let merged = |texts: [&str; 3]| {
+            let [base, ours, theirs] = texts;
+            (self.lines)(base, ours, theirs).or_else(|| imports::merged(self.language, texts))
+        };
+        merged(texts).or_else(|| {
+            let unified = names::unified(self.language, texts)?;
+            let texts = unified.each_ref().map(String::as_str);
+            one_sided(&texts).map_or_else(|| merged(texts), |kept| Some((*kept).to_owned()))
+        })
     }
 
     /// Returns the text between a unit of the result and the one before.

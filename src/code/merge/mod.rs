@@ -5,11 +5,12 @@
 //! an `impl` block is a list of units itself. A unit that one side alone changed is taken from that side, and what both
 //! put at one place is there one after the other. White space between units is that of a side in which they stand side by
 //! side; other text there is changed by one side alone, so that none of it comes twice or is lost. Before the first
-//! definition text is merged by lines, and imports as sets.
+//! definition text is merged by lines, and imports as sets, those of the names of one module too.
 
 mod gaps;
 mod imports;
 mod list;
+mod names;
 mod units;
 
 #[cfg(test)]
@@ -19,10 +20,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::file::SourceFile;
 use super::lang::SourceLanguage;
-use imports::is_import;
 pub use list::LineMerge;
 use list::{UnitMerge, are_found, text_of};
-use units::{Unit, blocks, loose_lines, one_sided, units};
+use names::keeps_imports;
+use units::{Unit, blocks, is_plain, loose_lines, one_sided, units};
 
 /// Merges the ways from `base` to `ours` and to `theirs`. `None` where both changed one definition in different ways, or
 /// its place, or a text is no source file without syntax errors, or the result would not hold just the definitions that
@@ -45,6 +46,7 @@ pub fn merge(path: &str, [base, ours, theirs]: [&[u8]; 3], lines: LineMerge<'_>)
     let found = blocks(&result);
     let found = units(&result, &found);
     let is_whole = are_found(&found, &joined) && keeps_what_is_between(language, &versions, &found);
+    let is_whole = is_whole && keeps_imports(&files, &result);
     (is_whole && keeps_definitions(&files, &result)).then_some(result.text)
 }
 
@@ -137,17 +139,26 @@ fn gaps_of<'a>(units: &[Unit<'a>]) -> Vec<&'a str> {
     lines
 }
 
-/// Returns the lines between the definitions of a file and before the first of each list, in their order. Imports before
-/// the first of the file are merged by themselves.
+/// Returns the lines between the definitions of a file and before the first of each list, in their order. Imports of the
+/// file are merged by themselves.
 fn loose_of<'a>(language: SourceLanguage, units: &[Unit<'a>]) -> Vec<&'a str> {
-    let head = units.iter().take(1).flat_map(|head| loose_lines(head.text));
-    let mut lines: Vec<&str> = head.filter(|line| !is_import(language, line)).collect();
-    units.iter().for_each(|unit| gather_loose(unit, true, &mut lines));
+    let mut lines = Vec::new();
+    for (at, unit) in units.iter().enumerate() {
+        let text = if at == 0 { unit.text } else { unit.gap };
+        if !is_plain(text) {
+            lines.extend(imports::others(language, text));
+        }
+        gather_inner(unit, true, &mut lines);
+    }
     lines
 }
 
 fn gather_loose<'a>(unit: &Unit<'a>, with_heads: bool, lines: &mut Vec<&'a str>) {
     lines.extend(loose_lines(unit.gap));
+    gather_inner(unit, with_heads, lines);
+}
+
+fn gather_inner<'a>(unit: &Unit<'a>, with_heads: bool, lines: &mut Vec<&'a str>) {
     for inner in &unit.inner {
         if with_heads {
             lines.extend(loose_lines(inner.loose));

@@ -140,6 +140,185 @@ fn imports_that_something_else_is_about_are_no_sets() {
 }
 
 #[test]
+fn imports_below_what_is_about_the_file_are_sets() {
+    let [python, rust, script] = [
+        ("a.py", "import a\nimport b\n", "import ", "\n\ndef f():\n    pass\n"),
+        ("a.rs", "use a;\nuse b;\n", "use ", "\nfn f() {}\n"),
+        ("a.tsx", "import a from 'a';\nimport b from 'b';\n", "import ", "\nvar f = 1\n"),
+    ];
+    for ((path, imports, word, rest), header) in [
+        (python, "\"\"\"Doc.\"\"\""),
+        (python, "\"\"\"Doc.\n\nMore.\n\"\"\""),
+        (python, "#!/usr/bin/env python3"),
+        (python, "#!/usr/bin/env python3\n# Copyright"),
+        (rust, "//! Of the crate."),
+        (rust, "#![allow(dead_code)]"),
+        (rust, "/* Copyright */"),
+        (rust, "use c::{\n    d,\n};"),
+        (script, "'use strict';"),
+        (script, "// @ts-check"),
+        (script, "#!/usr/bin/env node"),
+        (script, "/**\n * @license MIT\n */"),
+    ] {
+        let base = format!("{header}\n{imports}{rest}");
+        let import = |name: &str| match path {
+            "a.tsx" => format!("import {name} from '{name}';"),
+            "a.rs" => format!("use {name};"),
+            _ => format!("import {name}"),
+        };
+        let [ours, theirs] =
+            ["x", "y"].map(|name| base.replacen(&import("a"), &[import(name), import("a")].join("\n"), 1));
+        let text = merged(path, &base, &ours, &theirs).unwrap_or_else(|| panic!("{header}"));
+        let both = base.replacen(&import("a"), &[import("y"), import("x"), import("a")].join("\n"), 1);
+        assert_eq!(text, both, "both at the beginning");
+        let [first, last] = [("a", "x"), ("b", "y")].map(|(from, to)| base.replacen(&import(from), &import(to), 1));
+        let text = merged(path, &base, &first, &last).unwrap_or_else(|| panic!("{header}"));
+        assert!(text.starts_with(&format!("{header}\n{word}")), "{text}");
+        assert!(
+            [import("x"), import("y")].iter().all(|line| text.contains(line)) && !text.contains(&import("a")),
+            "{text}"
+        );
+    }
+    // What is for the line below stays over it.
+    for (path, header, base) in [
+        ("a.ts", "// @ts-ignore", "import a from 'a';\n\nvar f = 1\n"),
+        ("a.ts", "// eslint-disable-next-line", "import a from 'a';\n\nvar f = 1\n"),
+        ("a.rs", "/// Doc.", "use a;\n\nfn f() {}\n"),
+        ("a.rs", "fn g() {}\n\n// Of a.", "use a;\n\nfn f() {}\n"),
+        ("a.py", "if x:\n    y()", "import a\n\ndef f():\n    pass\n"),
+    ] {
+        let [ours, theirs] = ["x", "y"].map(|name| {
+            let import = match path {
+                "a.ts" => format!("import {name} from '{name}';"),
+                "a.rs" => format!("use {name};"),
+                _ => format!("import {name}"),
+            };
+            format!("{header}\n{import}\n{base}")
+        });
+        assert_eq!(merged(path, &format!("{header}\n{base}"), &ours, &theirs), None, "{header}");
+    }
+}
+
+#[test]
+fn an_import_comes_back_to_its_place() {
+    for (path, lines, rest) in [
+        ("a.py", ["import a\n", "import b\n", "import c\n", "import y\n"], "\n\ndef f():\n    pass\n"),
+        ("a.rs", ["use a;\n", "use b;\n", "use c;\n", "use y;\n"], "\nfn f() {}\n"),
+    ] {
+        let [a, b, c, y] = lines;
+        let of = |lines: &[&str]| format!("{}{rest}", lines.concat());
+        let want = of(&[a, b, c, y]);
+        assert_eq!(merged(path, &of(&[a, c]), &of(&[a, b, c]), &of(&[a, c, y])), Some(want.clone()));
+        assert_eq!(merged(path, &of(&[b, c]), &of(&[a, b, c]), &of(&[b, c, y])), Some(want), "the first");
+    }
+}
+
+/// Merges an import of each side, before a function.
+fn merged_import(path: &str, [base, ours, theirs]: [&str; 3]) -> Option<String> {
+    let rest = match path {
+        "a.py" => "\n\ndef f():\n    pass\n",
+        "a.rs" => "\nfn f() {}\n",
+        _ => "\nfunction f() {}\n",
+    };
+    let of = |import: &str| format!("{import}\n{rest}");
+    let text = merged(path, &of(base), &of(ours), &of(theirs))?;
+    Some(text.strip_suffix(rest).expect("the rest").trim_end().to_owned())
+}
+
+#[test]
+fn the_names_of_one_import_are_a_set() {
+    for (path, texts, want) in [
+        ("a.py", ["from c import d", "from c import d, z", "from c import d, e"], "from c import d, e, z"),
+        ("a.py", ["from c import d", "from c import d as q", "from c import d, e"], "from c import d as q, e"),
+        (
+            "a.py",
+            ["from c import (\n    d,\n)", "from c import (\n    d,\n    e,\n)", "from c import (\n    d,\n    z,\n)"],
+            "from c import (\n    d,\n    e,\n    z,\n)",
+        ),
+        (
+            "a.py",
+            ["from c import d", "from c import (\n    d,\n    e,\n)", "from c import d, z"],
+            "from c import (\n    d,\n    e,\n    z,\n)",
+        ),
+        (
+            "a.ts",
+            ["import { d } from './c';", "import { a, d } from './c';", "import { d, type T } from './c';"],
+            "import { a, d, type T } from './c';",
+        ),
+        (
+            "a.tsx",
+            [
+                "import type {\n  d,\n} from './c'",
+                "import type {\n  d,\n  e as f,\n} from './c'",
+                "import type {\n  d,\n  g,\n} from './c'",
+            ],
+            "import type {\n  d,\n  e as f,\n  g,\n} from './c'",
+        ),
+        (
+            "a.ts",
+            ["import x, {d} from './c'", "import x, {d, e} from './c'", "import x, {f} from './c'"],
+            "import x, {e, f} from './c'",
+        ),
+        ("a.rs", ["use c::{d};", "use c::{d, z};", "use c::{d, e};"], "use c::{d, e, z};"),
+        ("a.rs", ["use c::d;", "use c::{d, z};", "use c::{a, d};"], "use c::{a, d, z};"),
+        ("a.rs", ["pub use c::{d, e};", "pub use c::{e};", "pub use c::{d, e, f as g};"], "pub use c::{e, f as g};"),
+        (
+            "a.rs",
+            ["use c::{d, g::{h}};", "use c::{d, g::{h, i}};", "use c::{d, e, g::{h}};"],
+            "use c::{d, e, g::{h, i}};",
+        ),
+        (
+            "a.rs",
+            [
+                "use c::{\n    d, e, f,\n    g,\n};",
+                "use c::{\n    d, e, f,\n    g, z,\n};",
+                "use c::{\n    d, e, ee, f,\n    g,\n};",
+            ],
+            "use c::{\n    d, e, ee, f,\n    g, z,\n};",
+        ),
+    ] {
+        assert_eq!(merged_import(path, texts).as_deref(), Some(want), "{texts:?}");
+    }
+    // Beside definitions that each changed.
+    let base = "from c import d\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n";
+    let ours = base.replace("import d", "import d, e").replacen("pass", "e()", 1);
+    let theirs = base.replace("import d", "import d, z").replace("g():\n    pass", "g():\n    z()");
+    let both = ours.replace("d, e", "d, e, z").replace("g():\n    pass", "g():\n    z()");
+    assert_eq!(merged("a.py", base, &ours, &theirs), Some(both));
+}
+
+#[test]
+fn names_of_an_import_that_are_not_clear_are_no_merge() {
+    for (path, texts) in [
+        // Two things of one name.
+        ("a.py", ["from c import d", "from c import d, e", "from c import d, q as e"]),
+        ("a.py", ["from c import d", "from c import d, e", "from c import d\nfrom q import e"]),
+        ("a.ts", ["import { d } from './c'", "import { d, E } from './c'", "import { d, type E } from './c'"]),
+        // Both gave it another name, or took it away and put in others.
+        ("a.rs", ["use c::{d};", "use c::{d as x, e};", "use c::{d as y};"]),
+        ("a.rs", ["use c::{d, g::{h}};", "use c::{d, g::{h, i}};", "use c::{d, g::{h, j}};"]),
+        ("a.py", ["from c import d", "from c import *", "from c import d, e"]),
+        // Comments between names.
+        (
+            "a.py",
+            [
+                "from c import (\n    d,  # D\n)",
+                "from c import (\n    d,  # D\n    e,\n)",
+                "from c import (\n    d,  # D\n    f,\n)",
+            ],
+        ),
+        // The order, two ways.
+        ("a.rs", ["use c::{a, b, d};", "use c::{b, a, d};", "use c::{a, d, b};"]),
+        // Several imports of one module.
+        ("a.rs", ["use c::{d};\nuse c::e;", "use c::{d, x};\nuse c::e;", "use c::{d, y};\nuse c::e;"]),
+        // Another module.
+        ("a.ts", ["import { d } from './c'", "import { d, e } from './c'", "import { d, f } from './q'"]),
+    ] {
+        assert_eq!(merged_import(path, texts), None, "{texts:?}");
+    }
+}
+
+#[test]
 fn an_import_that_would_come_to_stand_elsewhere_is_no_merge() {
     let list = "package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc f() {}\n";
     let single = list.replace("(\n\t\"fmt\"\n\t\"os\"\n)", "\"fmt\"");
@@ -209,8 +388,8 @@ fn one_thing_that_both_named_anew_or_took_away_is_no_merge() {
     let base = "fn a() {}\nfn z() {}\n";
     assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn y() {}\nfn z() {}\n"), None);
     assert_eq!(merged("a.rs", base, "fn x() {}\nfn z() {}\n", "fn z() {}\n"), None);
-    let base = "use f::{a};\n\nfn z() {}\n";
-    let [ours, theirs] = ["b", "c"].map(|name| base.replace("{a}", &format!("{{a, {name}}}")));
+    let base = "use f::{a, d};\n\nfn z() {}\n";
+    let [ours, theirs] = ["b", "c"].map(|name| base.replace("{a", &format!("{{{name}")));
     assert_eq!(merged("a.rs", base, &ours, &theirs), None);
     let [unix, windows] = ["unix", "windows"].map(|name| format!("#[cfg({name})]\nfn f() {{}}\n"));
     assert_eq!(merged("a.rs", &format!("{unix}{windows}"), &unix, &windows), None);
@@ -506,5 +685,72 @@ proptest! {
             prop_assert!(!line.starts_with(begins) || is_parted, "{texts:?} {merged}");
             above.push_str(line);
         }
+    }
+}
+
+/// An import of some names of one module, on one line or over several.
+fn names_import(which: usize, names: &[char], is_column: bool) -> String {
+    let (path, indent) = (KITS[which].path, if KITS[which].path == "a.ts" { "  " } else { "    " });
+    let all: Vec<String> = names.iter().map(char::to_string).collect();
+    let inner = match is_column {
+        true => format!("\n{}\n", all.iter().map(|name| format!("{indent}{name},")).collect::<Vec<_>>().join("\n")),
+        false => all.join(", "),
+    };
+    match path {
+        "a.py" if is_column => format!("from c import ({inner})\n"),
+        "a.py" => format!("from c import {inner}\n"),
+        "a.rs" => format!("use c::{{{inner}}};\n"),
+        _ => format!("import {{{inner}}} from './c';\n"),
+    }
+}
+
+proptest! {
+    /// Each name that one side took out or put in is missing or there in the result, once, whichever side is which.
+    #[test]
+    fn names_of_one_import_are_joined_and_none_is_lost(
+        which in 0..3_usize,
+        count in 1..5_usize,
+        gone in proptest::collection::vec(0..3_u8, 4),
+        new in proptest::collection::vec((any::<u8>(), 0..3_u8), 0..4),
+        is_column in any::<bool>(),
+        is_sorted in any::<bool>(),
+    ) {
+        let base: Vec<char> = ('f'..).take(count).collect();
+        let side = |own: u8| {
+            let mut names: Vec<char> =
+                base.iter().zip(&gone).filter(|(_, gone)| **gone != own).map(|(name, _)| *name).collect();
+            for ((at, who), name) in new.iter().zip('p'..) {
+                // Of one side, or of both.
+                if *who == own || *who == 0 {
+                    names.insert(usize::from(*at) % (names.len() + 1), name);
+                }
+            }
+            if is_sorted {
+                names.sort_unstable();
+            }
+            names
+        };
+        let sides = [side(1), side(2)];
+        prop_assume!(sides.iter().all(|names| !names.is_empty()));
+        let mut want: Vec<char> = base.iter().filter(|name| sides.iter().all(|side| side.contains(name))).copied().collect();
+        want.extend(sides.iter().flatten().filter(|name| !base.contains(name)));
+        want.sort_unstable();
+        want.dedup();
+        prop_assume!(!want.is_empty());
+        let kit = &KITS[which];
+        let file = |names: &[char]| format!("{}{}{}", names_import(which, names, is_column), kit.apart, (kit.function)("a", 1));
+        let [base, ours, theirs] = [&base, &sides[0], &sides[1]].map(|names| file(names));
+        let text = merged(kit.path, &base, &ours, &theirs);
+        let Some(text) = text else { return Err(TestCaseError::fail(format!("{base} {ours} {theirs}"))) };
+        let import = text.strip_suffix(&format!("{}{}", kit.apart, (kit.function)("a", 1)));
+        let Some(import) = import else { return Err(TestCaseError::fail(text)) };
+        let words = import.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() == 1 && *word != "c");
+        let mut found: Vec<char> = words.flat_map(str::chars).collect();
+        if is_sorted {
+            prop_assert!(found.is_sorted(), "{import}");
+        }
+        found.sort_unstable();
+        prop_assert_eq!(&found, &want, "{}", import);
+        prop_assert_eq!(import.lines().count() > 1, is_column, "{}", import);
     }
 }

@@ -251,8 +251,8 @@ impl<'a> MentionFinder<'a> {
                     continue;
                 }
                 let role = roles::role(leaf, file.syntax());
-                let is_plain = matches!(role, Role::Plain | Role::Macro | Role::Shorthand | Role::Pattern(_))
-                    || matches!(role, Role::Loose { .. });
+                let is_plain = matches!(role, Role::Plain | Role::Macro | Role::Pattern(_))
+                    || matches!(role, Role::Shorthand { .. } | Role::Loose { .. });
                 // What only has a name that another file gives is no mention.
                 let is_told = |one: &Certainty| *one > Certainty::Name || is_plain && aliases.contains(word);
                 let certainty = self.of_leaf(file, word, leaf, &role).filter(is_told);
@@ -283,7 +283,9 @@ impl<'a> MentionFinder<'a> {
             Role::Other | Role::Binds(_) => return None,
             Role::Untold => return Some(Certainty::Name),
             // What is merged with the namespace, or what names lead to it, is not looked up.
-            Role::Plain | Role::Shorthand | Role::Import(_) if self.may_be_of_namespace(file, name, leaf, role) => {
+            Role::Plain | Role::Shorthand { .. } | Role::Import(_)
+                if self.may_be_of_namespace(file, name, leaf, role) =>
+            {
                 return Some(Certainty::Name);
             }
             Role::Macro => match self.lookup.name(file, name, at, 0) {
@@ -293,11 +295,11 @@ impl<'a> MentionFinder<'a> {
                 meaning => meaning,
             },
             Role::Loose { is_key } => return self.of_loose(file, name, leaf, *is_key),
-            Role::Plain if is_macro => return None,
-            Role::Plain => self.lookup.name(file, name, at, 0),
+            Role::Plain | Role::Shorthand { .. } if is_macro => return None,
+            // The variable is what it reads; the field keeps its name.
+            Role::Plain | Role::Shorthand { is_read: true } => self.lookup.name(file, name, at, 0),
             Role::Pattern(_) => self.lookup.in_pattern(file, name, at, 0),
-            // It names a field as well, which another name would change.
-            Role::Shorthand => {
+            Role::Shorthand { is_read: false } => {
                 let meaning = self.lookup.name(file, name, at, 0);
                 return self.certainty(file, &meaning).map(|_| Certainty::Name);
             }
@@ -343,7 +345,7 @@ impl<'a> MentionFinder<'a> {
             // Nothing else explains it.
             Role::Loose { .. } if self.lookup.bindings(file, name).is_empty() => return true,
             Role::Loose { .. } => self.lookup.name(file, name, leaf.start_byte(), 0),
-            Role::Plain | Role::Shorthand | Role::Macro => self.lookup.name(file, name, leaf.start_byte(), 0),
+            Role::Plain | Role::Shorthand { .. } | Role::Macro => self.lookup.name(file, name, leaf.start_byte(), 0),
             Role::Import(import) => self.lookup.import(file, import, 0),
             Role::Member { of } => self.lookup.member(file, *of, name),
             _ => return false,
@@ -419,7 +421,7 @@ impl<'a> MentionFinder<'a> {
             Role::Import(import) => only_node(lookup.import(file, import, 0)),
             Role::Key { of } => Some(in_type(target, file, of.and_then(|of| lookup.type_of(file, of)))),
             // It names a variable as well, which another name would change.
-            Role::Shorthand | Role::BindsKey(_) | Role::Untold => Some(Certainty::Name),
+            Role::Shorthand { .. } | Role::BindsKey(_) | Role::Untold => Some(Certainty::Name),
             Role::Member { of } => match lookup.own_type(file, *of) {
                 Some(own) => Some(of_own(target, file, &own)),
                 None => Some(in_type(target, file, of.and_then(|of| lookup.type_of(file, of)))),

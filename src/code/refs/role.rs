@@ -24,8 +24,9 @@ pub(super) enum Role<'t> {
     Member { of: Option<Node<'t>> },
     /// The name of a field in a literal or a pattern of a type.
     Key { of: Option<Node<'t>> },
-    /// A field and the variable it is given, under one name.
-    Shorthand,
+    /// A field and the variable it is given, under one name; `is_read`: scopes say which variable, else it may be one
+    /// that a pattern names.
+    Shorthand { is_read: bool },
     /// It is imported, or handed on.
     Import(Import),
     /// It stands where no scope says what it means: in the body of a macro, in an attribute.

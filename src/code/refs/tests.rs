@@ -215,10 +215,11 @@ fn uses_are_mentions_the_other_way() {
                 }
             }
             let mut found = uses(&CodeTarget { file: file.clone(), at }, &project).found;
-            // A mention by another name is none, and one that names a key as well is told by its name alone.
+            // A mention by another name is none, and one that may be of a pattern is told by its name alone.
             found.retain(|one| {
                 let (used, leaves) = (one.used.node(), binding::leaves_within(file, &one.at));
-                let is_key = leaves.iter().any(|leaf| matches!(roles::role(*leaf, file.syntax()), Role::Shorthand));
+                let is_loose = |role| matches!(role, Role::Shorthand { is_read: false });
+                let is_key = leaves.iter().any(|leaf| is_loose(roles::role(*leaf, file.syntax())));
                 used.kind != NodeKind::Mod && used.name == file.text[one.at.clone()] && !is_key
             });
             seen += found.len();
@@ -1330,4 +1331,73 @@ fn what_a_function_of_python_deletes_or_is_given_is_its_own() {
     assert_eq!(project.mentions("a.py::total"), total);
     assert_eq!(project.mentions("a.py::Shape.total"), Vec::<String>::new());
     assert_eq!(project.mentions("a.py::Shape.own"), ["a.py:6 local"]);
+}
+
+#[test]
+fn a_field_and_what_it_is_given_under_one_name_read_what_the_scope_gives() {
+    for path in ["a.ts", "a.tsx"] {
+        let project = Project::of(&[
+            (
+                path,
+                "const save = () => 2;\nlet total = 0;\nexport const api = { save, total };\n\
+                 function f(x: any) {\n  const { save } = x;\n  return { save };\n}\n\
+                 function g(x: any, { save, total = 1 }: any) { return { save, total }; }\n\
+                 function h(x: any) {\n  ({ total } = x);\n  ({ total = 3 } = x);\n  [{ a: { total } }] = x;\n}\n\
+                 function i({ a = save, b = { save } }: any) { return { save: 1, total: a.save, [total]: save }; }\n\
+                 class K { save = save; m() { return { ...this, save }; } }\n",
+            ),
+            ("u.ts", "import { api } from './a';\nexport const use = (save: number) => ({ save, b: api.save });\n"),
+        ]);
+        let at = |lines: &[usize]| -> Vec<String> { lines.iter().map(|line| format!("{path}:{line} local")).collect() };
+        assert_eq!(project.mentions(&format!("{path}::save")), at(&[3, 14, 14, 14, 15, 15]));
+        assert_eq!(project.mentions(&format!("{path}::total")), at(&[3, 10, 11, 12, 14]));
+        // The field itself is told by its name alone.
+        let of_field = project.mentions(&format!("{path}::K.save"));
+        assert!(!of_field.is_empty() && of_field.iter().all(|one| one.ends_with(" name")), "{of_field:?}");
+    }
+    let imported = Project::of(&[
+        ("a.ts", "export function load() {}\nexport interface Part {}\n"),
+        (
+            "b.ts",
+            "import { load } from './a';\nimport { load as get } from './a';\nexport const api = { load, get };\nexport { load };\n",
+        ),
+        ("d.tsx", "import { load } from './a';\nexport const D = () => <b {...{ load }} />;\n"),
+        ("c.ts", "import { Part } from './a';\nexport const f = (Part: number) => ({ Part });\n"),
+    ]);
+    let found = [
+        "b.ts:1 import",
+        "b.ts:2 import",
+        "b.ts:3 import",
+        "b.ts:3 import",
+        "b.ts:4 import",
+        "d.tsx:1 import",
+        "d.tsx:2 import",
+    ];
+    assert_eq!(imported.mentions("a.ts::load"), found);
+    assert_eq!(imported.mentions("a.ts::Part"), ["c.ts:1 import"]);
+}
+
+#[test]
+fn a_field_of_a_literal_of_rust_reads_what_the_scope_gives() {
+    let rust = Project::of(&[(
+        "src/lib.rs",
+        "struct C { size: fn() -> u8 }\nfn size() -> u8 { 1 }\nfn a() -> C { C { size } }\n\
+         fn b(size: fn() -> u8) -> C { C { size } }\nfn c(c: C) -> u8 { let C { size } = c; size() }\n\
+         fn d() { vec![C { size }]; }\n",
+    )]);
+    assert_eq!(rust.mentions("src/lib.rs::size"), ["src/lib.rs:3 local", "src/lib.rs:6 name"]);
+    let of_field = rust.mentions("src/lib.rs::C.size");
+    assert_eq!(of_field, [3, 4, 5, 6].map(|line| format!("src/lib.rs:{line} name")));
+}
+
+#[test]
+fn the_names_of_arguments_and_of_keys_are_no_mentions_of_what_they_are_given() {
+    let python =
+        Project::of(&[("a.py", "def save(): pass\ndef f(x): pass\nf(save=1)\nf(save=save)\ndict(save=save)\n")]);
+    assert_eq!(python.mentions("a.py::save"), ["a.py:4 local", "a.py:5 local"]);
+    let go = Project::of(&[(
+        "a.go",
+        "package p\n\ntype T struct{ size func() }\n\nfunc size() {}\n\nvar t = T{size: size}\n",
+    )]);
+    assert_eq!(go.mentions("a.go::size"), ["a.go:7 local"]);
 }

@@ -74,7 +74,7 @@ pub fn uses(target: &CodeTarget, tree: &dyn SourceTree) -> CodeUses {
 fn meant(lookup: &Lookup<'_>, file: &Rc<SourceFile>, leaf: Node<'_>, role: Role<'_>) -> Option<(CodeTarget, bool)> {
     let (name, start) = (&file.text[leaf.byte_range()], leaf.start_byte());
     let meaning = match role {
-        Role::Plain | Role::Shorthand | Role::Macro | Role::Loose { is_key: false } => {
+        Role::Plain | Role::Shorthand { .. } | Role::Macro | Role::Loose { is_key: false } => {
             lookup.name(file, name, start, 0)
         }
         Role::Pattern(_) => lookup.in_pattern(file, name, start, 0),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::args::{self, ConflictCommand};
 use super::out::{Writer, plural};
 use super::session::Session;
+use crate::strand::check::Diagnostic;
 use crate::strand::conflicts::{self, Reissued};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Issuer, Refusal};
@@ -215,7 +216,8 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
             let Reissued { written, unmarked } = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
             let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
             let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
-            out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
+            let diagnostics: Vec<Value> = written.new_faults.iter().map(Diagnostic::to_json).collect();
+            out.answer(&lines.join("\n"), || json!({"op-ids": ids, "diagnostics": diagnostics}));
             out.new_faults(&written.new_faults);
             if let Some(error) = unmarked {
                 out.note(&format!("{id} could not be marked as decided, so it stays listed: {error}"));

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::out::{Writer, plural};
 use super::read::{history_line, op_id, read_file};
 use super::session::{Session, remotes};
+use crate::strand::check::Diagnostic;
 use crate::strand::conflicts::about_ops;
 use crate::strand::findings::newly_superseded;
 use crate::strand::id::OpId;
@@ -75,12 +76,10 @@ pub(super) fn apply_ops(
         );
         return Err(Refusal::Malformed(message).into());
     }
-    let mut result = if sealed.is_empty() {
-        Accepted::default()
-    } else if dry_run {
-        s.store.rehearse(sealed)?
-    } else {
-        s.store.accept(sealed)?
+    let (mut result, mut brought) = match sealed.is_empty() {
+        true => (Accepted::default(), Vec::new()),
+        false if dry_run => (s.store.rehearse(sealed)?, Vec::new()),
+        false => s.store.accept_checked(sealed)?,
     };
     if !drafts.is_empty() {
         let issuer = if drafts.len() > 1 { s.issuer.bundled() } else { s.issuer.clone() };
@@ -90,12 +89,14 @@ pub(super) fn apply_ops(
         } else {
             let written = s.store.issue(&drafts, &issuer, false)?;
             result.accepted.extend(written.ops.iter().map(|op| op.id));
-            out.new_faults(&written.new_faults);
+            brought = written.new_faults;
         }
     }
+    out.new_faults(&brought);
     result.state_hash = s.store.state().state_hash();
     warn_of_lost(&mut result, s.store.state(), WrittenSide::Here);
-    Ok(print_accepted(out, &result))
+    let brought = brought.iter().map(Diagnostic::to_json).collect();
+    Ok(tell_with(out, &result, &[("diagnostics", Value::Array(brought))]))
 }
 
 /// The side of an exchange that a text was written on.

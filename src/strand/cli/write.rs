@@ -8,6 +8,7 @@ use super::args;
 use super::out::Writer;
 use super::read::{layer_named, op_id, qname, read_file};
 use super::session::Session;
+use crate::strand::check::Diagnostic;
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{self, Draft, Refusal, Removal};
 use crate::strand::op::Op;
@@ -21,7 +22,7 @@ fn body(text: &str) -> Result<String, Error> {
 
 /// Prints the ops of a write, and on stderr the faults it brought.
 fn print_result(s: &Session, out: &Writer, written: &WriteResult, about: Option<&QName>) {
-    let diagnostics: Vec<Value> = written.new_faults.iter().map(|fault| fault.to_json()).collect();
+    let diagnostics: Vec<Value> = written.new_faults.iter().map(Diagnostic::to_json).collect();
     if out.json {
         let first = written.ops.first();
         let name = about.map(ToString::to_string);
@@ -100,7 +101,9 @@ pub(super) fn remove(s: &mut Session, out: &mut Writer, args: &args::Remove) -> 
         let issuer = s.issuer.clone();
         let (ops, ()) = s.store.rehearse_write(|state| issue::issue(state, &draft, &issuer), |_, _| ())?;
         let removed = names(s.store.state(), &ops);
-        out.answer(&removed.join("\n"), || json!({"op-ids": [], "removed": removed, "dangling": found.places()}));
+        let none: [Value; 0] = [];
+        let answer = || json!({"op-ids": [], "removed": removed, "dangling": found.places(), "diagnostics": none});
+        out.answer(&removed.join("\n"), answer);
         return Ok(0);
     }
     let written = s.store.issue(&[draft], &s.issuer, false)?;
@@ -111,7 +114,9 @@ pub(super) fn remove(s: &mut Session, out: &mut Writer, args: &args::Remove) -> 
         removed.iter().for_each(|name| out.note(&format!("removed {name}")));
     }
     let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    out.answer(&lines.join("\n"), || json!({"op-ids": ids, "removed": removed, "dangling": dangling}));
+    let diagnostics: Vec<Value> = written.new_faults.iter().map(Diagnostic::to_json).collect();
+    let answer = || json!({"op-ids": ids, "removed": removed, "dangling": dangling, "diagnostics": diagnostics});
+    out.answer(&lines.join("\n"), answer);
     if !dangling.is_empty() {
         let are = if dangling.len() == 1 { "reference to {} is" } else { "references to {} are" };
         out.note(&format!("Warning: {} {} now dangling", dangling.len(), are.replace("{}", &qname.to_string())));

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::checkpoint;
 use super::position::fold_chain;
-use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids, update_attributes};
+use super::{Accepted, CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids, update_attributes};
 use crate::strand::check::{Checks, Diagnostic, LocatedFault, render};
 use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;
@@ -295,21 +295,40 @@ impl Store {
 
     /// Returns the faults ops on the state brought: those among what they touched that were not there without them.
     fn faults_of(&mut self, ops: &[Op], touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
-        let changed = Changed { definitions: touched.clone(), rehashed: 0 };
-        let check = |store: &Store| {
-            let mut checks = Checks::default();
-            checks.update(&store.state, &store.config.capabilities, &changed);
-            checks
-        };
-        let after = check(self);
+        let after = self.checks_of(touched);
         if after.found().next().is_none() {
             return Vec::new();
         }
         self.state.retract(&ops.iter().map(|op| op.id).collect());
         self.state.refresh();
-        let known: HashSet<(DefId, String)> = check(self).found().map(fault_key).collect();
+        let known: HashSet<(DefId, String)> = self.checks_of(touched).found().map(fault_key).collect();
         self.state.apply(ops.iter().cloned());
         render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
+    }
+
+    fn checks_of(&self, definitions: &BTreeSet<DefId>) -> Checks {
+        let changed = Changed { definitions: definitions.clone(), rehashed: 0 };
+        let mut checks = Checks::default();
+        checks.update(&self.state, &self.config.capabilities, &changed);
+        checks
+    }
+
+    /// Accepts sealed ops as [`Store::accept`] does. Returns the faults that they brought too, among what they touched.
+    pub fn accept_checked(&mut self, ops: Vec<Op>) -> Result<(Accepted, Vec<Diagnostic>), Error> {
+        self.catch_up()?;
+        let mut around = self.neighbours(&ops);
+        for op in &ops {
+            let named = [Some(&*op.name), op.name_new()];
+            around.extend(named.into_iter().flatten().flat_map(|name| self.state.late_watchers(op.layer, name)));
+        }
+        let known: HashSet<(DefId, String)> = self.checks_of(&around).found().map(fault_key).collect();
+        let result = self.accept(ops)?;
+        let graph = self.state.graph();
+        let taken = result.accepted.iter().chain(&result.healed).filter_map(|id| graph.node(*id));
+        let taken: Vec<Op> = taken.map(|node| node.op.clone()).collect();
+        let after = self.checks_of(&self.neighbours(&taken));
+        let brought = render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))));
+        Ok((result, brought))
     }
 
     /// Creates the faults of the present state. Those that the checkpoint has are taken from it, and the others go into

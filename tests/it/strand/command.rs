@@ -116,16 +116,19 @@ fn every_command_answers_in_json_with_its_keys() {
     assert_eq!(keys(&json(0, &["rename", "slot.a", "b"])), WRITTEN);
     assert_eq!(keys(&json(0, &["link", "slot.b", "slot.todos"])), WRITTEN);
     assert_eq!(keys(&json(0, &["unlink", "slot.b", "slot.todos"])), WRITTEN);
-    assert_eq!(keys(&json(0, &["remove", "slot.b", "--dry-run"])), ["op-ids", "removed", "dangling"]);
+    let removal = ["op-ids", "removed", "dangling", "diagnostics"];
+    assert_eq!(keys(&json(0, &["remove", "slot.b", "--dry-run"])), removal);
     let removed = json(0, &["remove", "slot.b"]);
-    assert_eq!((keys(&removed), &removed["removed"]), (vec!["op-ids", "removed", "dangling"], &json!(["slot.b"])));
+    assert_eq!((keys(&removed), &removed["removed"]), (removal.to_vec(), &json!(["slot.b"])));
     let id = removed["op-ids"][0].as_str().unwrap();
     assert_eq!(keys(&json(0, &["patch", "revert", id, "--dry-run"])), ["ops", "skipped"]);
     assert_eq!(keys(&json(0, &["patch", "revert", id])), WRITTEN);
     std::fs::write(world.path().join("draft.json"), r#"{"op":"add","layer":"slot","name":"c","body":"Int = x"}"#)
         .unwrap();
-    assert_eq!(keys(&json(0, &["patch", "apply", "draft.json", "--dry-run"])), EXCHANGED);
-    assert_eq!(keys(&json(0, &["patch", "apply", "draft.json"])), EXCHANGED);
+    let applied = [&EXCHANGED[..], &["diagnostics"]].concat();
+    assert_eq!(keys(&json(0, &["patch", "apply", "draft.json", "--dry-run"])), applied);
+    let told = json(0, &["patch", "apply", "draft.json"]);
+    assert_eq!((keys(&told), &told["diagnostics"][0]["code"]), (applied, &json!("E0103")));
     let fault = json(1, &["check"]);
     assert_eq!(keys(&fault), ["code", "kind", "location", "message", "suggestion", "auto-patch", "severity", "id"]);
     assert_eq!(json(0, &["fix", "--apply"]), json!({"applied": 0, "left": 1, "op-ids": []}));

@@ -143,6 +143,12 @@ fn renames_removals_and_several_ops_come_back_whole() {
     let before = w.texts();
     let add = |name: &str| json!({"op": "add", "layer": "fn", "name": name, "body": "(n: Int) -> Int = n + 1"});
     let edits = |value: &str| json!({"op": "replace", "layer": "slot", "name": "count", "body": value});
+    let patch = ("strand_patch_apply", json!({"ops": [add("seen"), edits("Int = 2")]}));
+    let (_, out, err) = w.task(&[patch], &["--approve", "edits"]);
+    let mut lines = out.lines().chain(err.lines());
+    let names = |line: &str| ["strand_patch_apply", "fn.seen", "slot.count"].iter().all(|word| line.contains(word));
+    assert!(lines.any(names), "a line names what the call touches: {out}{err}");
+    w.done(&["undo", "--turn", "--yes"]);
     let calls: &[&[(&str, Value)]] = &[
         &[("strand_rename", json!({"qname": "slot.draft", "new_name": "words"}))],
         &[("strand_remove", json!({"qname": "slot.draft", "cascade": true}))],
@@ -182,6 +188,9 @@ fn a_turn_with_edits_and_ops_is_undone_as_one() {
     assert_eq!(text(), "two\n");
     w.done(&["undo", "--turn", "--yes"]);
     assert_eq!((w.texts(), text().as_str()), (before.clone(), "one\n"));
+    // The turn is called by its prompt, not by its last call.
+    let (_, _, err) = w.nebula(&["redo", "--dry-run"]);
+    assert!(err.contains("redo of the turn change it"), "{err}");
     let told = w.done(&["history"]);
     assert!(told.contains("1 file, 2 definitions"), "{told}");
     w.done(&["redo", "--yes"]);
@@ -197,10 +206,13 @@ fn what_the_store_refuses_to_take_back_is_told_and_nothing_is_half_done() {
     w.approved(&[("replaceInFile", json!({"path": "a.txt", "search": "one", "replace": "two"})), replace("Int = 2")]);
     w.strand(&["replace", "slot.count", "Int = 9"]);
     let theirs = w.texts();
-    for words in [&["undo", "--yes"][..], &["undo", "--turn", "--yes"], &["undo", "--turn", "--force"]] {
+    // With files in the turn it is as with a file that someone else changed: something stays as it is.
+    let cases = [(&["undo", "--yes"][..], 1), (&["undo", "--turn", "--yes"], 3), (&["undo", "--turn", "--force"], 3)];
+    for (words, expected) in cases {
         let (code, _, err) = w.nebula(words);
-        assert!(code == 1 && err.contains("its body was replaced again"), "{words:?}: {code} {err}");
+        assert!(code == expected && err.contains("its body was replaced again"), "{words:?}: {code} {err}");
         assert!(err.contains(STORE) && err.contains("nothing was changed"), "{err}");
+        assert_eq!(err.contains("`nebula undo FILE` undoes one alone"), expected == 3, "{err}");
     }
     assert_eq!((w.texts(), fs::read_to_string(w.path("work/a.txt")).expect("read")), (theirs, "two\n".into()));
     let [store, aside] = [STORE, "aside"].map(|name| w.path("work").join(name));

@@ -78,7 +78,9 @@ fn every_tool_answers_as_its_schema_says() {
     let removed = call("strand_remove", json!({"qname": "fn.doubled"}));
     assert_eq!(removed["removed"], json!(["fn.doubled"]));
     let draft = json!({"op": "add", "layer": "slot", "name": "late", "body": "Int = lte"});
-    assert_eq!(call("strand_patch_apply", json!({"ops": [draft]}))["accepted"].as_array().unwrap().len(), 1);
+    let applied = call("strand_patch_apply", json!({"ops": [draft]}));
+    assert_eq!(applied["accepted"].as_array().unwrap().len(), 1);
+    assert_eq!(applied["diagnostics"][0]["code"], "E0103");
     call("strand_replace", json!({"qname": "slot.late", "body": "Option(Int) = null"}));
     assert_eq!(call("strand_fix", json!({"error_code": "E0403"}))["patches"].as_array().unwrap().len(), 1);
     let fixed = call("strand_fix", json!({"error_code": "E0403", "apply": true}));
@@ -91,6 +93,39 @@ fn every_tool_answers_as_its_schema_says() {
     assert_eq!(calls.called, TOOLS.map(String::from).into());
     assert_eq!(client.end(), (Some(0), String::new()));
     assert_eq!(world.out(0, &["store", "verify"]).split(' ').next(), Some("ok"));
+}
+
+#[test]
+fn what_breaks_by_a_removal_or_by_ops_is_answered() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = greeted(&world, "a");
+    let removed = client.done("strand_remove", json!({"qname": "slot.shown", "force": true}));
+    let about = |answer: &Value| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let all = answer["diagnostics"].as_array().unwrap().iter();
+        all.map(|one| (text(&one["code"]), text(&one["location"]))).collect()
+    };
+    let broken = about(&removed);
+    for name in ["reducer.pick.", "tile.App."] {
+        assert!(broken.iter().any(|(code, at)| code == "E0501" && at.starts_with(name)), "{broken:?}");
+    }
+    let checked: Vec<(String, String)> =
+        about(&json!({"diagnostics": client.done("strand_check", json!({}))["errors"]}));
+    assert!(broken.iter().all(|one| checked.contains(one)), "{broken:?} {checked:?}");
+    // Sealed ops of another store.
+    let other = World::new();
+    other.load(TODO);
+    let ops: Vec<Value> =
+        other.out(0, &["--json", "op", "log"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    other.out(0, &["add", "slot.lost", "Int = nowhere"]);
+    let all: Vec<Value> =
+        other.out(0, &["--json", "op", "log"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sealed = &all[ops.len()..];
+    let applied = client.done("strand_patch_apply", json!({"ops": sealed}));
+    assert_eq!(about(&applied).iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), ["E0103"], "{applied}");
+    assert_eq!(client.done("strand_patch_apply", json!({"ops": sealed}))["diagnostics"], json!([]), "known before");
+    client.end();
 }
 
 #[test]

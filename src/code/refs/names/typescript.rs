@@ -41,7 +41,10 @@ pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, 
 
 /// Returns whether what a name is bound to is of the kind that is asked for where it stands: a type is no variable.
 pub(super) fn may_mean(file: &SourceFile, leaf: Option<Node<'_>>, bound: &Bound) -> bool {
-    let kind = leaf.map_or("", |leaf| leaf.kind());
+    let kind = match leaf.map_or("", |leaf| leaf.kind()) {
+        "shorthand_property_identifier" | "shorthand_property_identifier_pattern" => "identifier",
+        kind => kind,
+    };
     match bound {
         Bound::Variable => kind != "type_identifier",
         Bound::TypeVariable => kind != "identifier",
@@ -281,7 +284,7 @@ fn spaces(file: &SourceFile) -> Vec<String> {
                 !["member_expression", "nested_identifier", "nested_type_identifier"].contains(&above(leaf, 1))
             }
             Role::Import(_) => is_field(leaf, "alias") && above(leaf, 1) == "export_specifier",
-            Role::Shorthand => true,
+            Role::Shorthand { .. } => true,
             _ => false,
         };
         let held = space.kind() == "namespace_export" || leaves(file, name).any(is_held);

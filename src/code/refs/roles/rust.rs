@@ -61,9 +61,9 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &'t str) -> Role<'t> {
         "macro_invocation" if is_field(leaf, "macro") => Role::Macro,
         "field_expression" if is_field(leaf, "field") => Role::Member { of: leaf.prev_named_sibling() },
         "field_initializer" if is_field(leaf, "field") => Role::Key { of: literal(leaf, 3, "name") },
-        "shorthand_field_initializer" => Role::Shorthand,
+        "shorthand_field_initializer" => Role::Shorthand { is_read: true },
         "field_pattern" if leaf.kind() == "shorthand_field_identifier" => {
-            binds(leaf).map_or(Role::Shorthand, Role::BindsKey)
+            binds(leaf).map_or(Role::Shorthand { is_read: false }, Role::BindsKey)
         }
         "field_pattern" if is_field(leaf, "name") => Role::Key { of: literal(leaf, 2, "type") },
         "scoped_identifier" | "scoped_type_identifier" if is_field(leaf, "name") => {
@@ -146,7 +146,7 @@ fn in_tokens<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
         _ if of != "macro_invocation" => Role::Untold,
         ("." | "::", _) => Role::Member { of: before.and_then(|token| token.prev_sibling()) },
         (_, ":") if in_literal(leaf, text) => Role::Key { of: None },
-        ("{" | ",", "}" | ",") if in_literal(leaf, text) => Role::Shorthand,
+        ("{" | ",", "}" | ",") if in_literal(leaf, text) => Role::Shorthand { is_read: false },
         (_, next) if next != "::" && !is_read_as_code(leaf, text) => Role::Loose { is_key: next == ":" },
         (_, ":") => Role::Key { of: None },
         _ => Role::Plain,

@@ -55,8 +55,11 @@ pub(super) fn role<'t>(leaf: Node<'t>, text: &str) -> Role<'t> {
         }
         (_, "required_parameter" | "optional_parameter") if above(leaf, 2) == "tuple_type" => Role::Other,
         (_, "rest_pattern") if above(leaf, 3) == "tuple_type" => Role::Other,
-        ("shorthand_property_identifier", _) => Role::Shorthand,
-        ("shorthand_property_identifier_pattern", _) => binds(leaf).map_or(Role::Shorthand, Role::BindsKey),
+        ("shorthand_property_identifier", _) => Role::Shorthand { is_read: true },
+        // Without a declaration the variable is there: `({ total } = cart)`.
+        ("shorthand_property_identifier_pattern", _) => {
+            binds(leaf).map_or(Role::Shorthand { is_read: true }, Role::BindsKey)
+        }
         ("property_identifier" | "private_property_identifier", _) => Role::Key { of: None },
         (_, "type_parameter") if is_field(leaf, "name") => Role::Binds(
             leaf.parent()

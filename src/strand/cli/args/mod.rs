@@ -91,6 +91,15 @@ JSON: {accepted, duplicate, pending: [{op-id, missing}],
 Exit: 0 applied, 2 malformed, or an op-id known with other content,
       4 refused by the policy, 5 owned by someone else";
 
+/// The command that applies ops: what it answers tells the faults that they brought.
+const APPLIED: &str = "\
+JSON: {accepted, duplicate, pending: [{op-id, missing}],
+      rejected: [{bundle, ops, reason, conflict, edges}],
+      absorbed: [{qname, winner, loser}], healed, warnings, state-hash,
+      diagnostics: the faults that the ops brought}
+Exit: 0 applied, 2 malformed, or an op-id known with other content,
+      4 refused by the policy, 5 owned by someone else";
+
 /// The command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -188,7 +197,8 @@ Exit: 0 renamed, 2 no legal name, 3 the name is taken, or means something else
     },
     /// Remove a definition; refused while others refer to it
     #[command(after_help = "\
-JSON: {op-ids, removed, dangling}; when refused, error.details.referenced_by
+JSON: {op-ids, removed, dangling, diagnostics};
+      when refused, error.details.referenced_by
 Exit: 0 removed, 3 still referenced, 5 owned by someone else,
       6 no such definition")]
     Remove(Remove),

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::EXCHANGED;
+use super::{APPLIED, EXCHANGED};
 
 /// `patch`.
 #[derive(Debug, Subcommand)]
 pub enum PatchCommand {
     /// Apply draft or sealed ops: one, an array, a bundle, or one a line
-    #[command(after_help = EXCHANGED)]
+    #[command(after_help = APPLIED)]
     Apply {
         /// A file of ops; - is stdin
         file: String,
@@ -53,7 +53,9 @@ pub enum ConflictCommand {
         id: String,
     },
     /// Issue the ops of one again on the present state
-    #[command(after_help = "JSON: {op-ids}\nExit: 0 issued, 2 it holds nothing to issue, 6 no such conflict")]
+    #[command(
+        after_help = "JSON: {op-ids, diagnostics}\nExit: 0 issued, 2 it holds nothing to issue, 6 no such conflict"
+    )]
     Reissue {
         /// cf_… or W09…@place
         id: String,
@@ -73,7 +75,7 @@ pub enum OpCommand {
         id: String,
     },
     /// Apply draft or sealed ops, as 'strand patch apply' does
-    #[command(after_help = EXCHANGED)]
+    #[command(after_help = APPLIED)]
     Apply {
         /// A file of ops; - is stdin
         file: String,

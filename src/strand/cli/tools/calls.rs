@@ -194,10 +194,13 @@ impl Call<'_> {
         self.expect(&given.qname, given.expect_hash)?;
         let (cascade, force) = (given.cascade, given.force);
         let command = Command::Remove(args::Remove { qname: given.qname, cascade, force, dry_run: false });
-        self.one(
-            command,
-            |value| json!({"op-id": value["op-ids"][0], "op-ids": value["op-ids"], "removed": value["removed"]}),
-        )
+        self.one(command, |value| {
+            let ids = &value["op-ids"];
+            json!({
+                "op-id": ids[0], "op-ids": ids, "removed": value["removed"],
+                "diagnostics": value["diagnostics"],
+            })
+        })
     }
 
     fn check(&mut self, given: &CheckArguments) -> Result<ToolAnswer, Error> {
@@ -283,8 +286,9 @@ impl Call<'_> {
         if let (true, Some(id)) = (reissue, &id) {
             let command = Some(ConflictCommand::Reissue { id: id.clone() });
             let (mut values, _) = self.perform(Command::Conflicts { command, all: false })?;
-            let ids = values.pop().map_or_else(|| json!([]), |value| value["op-ids"].clone());
-            return Ok(ToolAnswer::Done(json!({"conflicts": [], "op-ids": ids})));
+            let told = values.pop().unwrap_or_else(|| json!({"op-ids": [], "diagnostics": []}));
+            let (ids, diagnostics) = (&told["op-ids"], &told["diagnostics"]);
+            return Ok(ToolAnswer::Done(json!({"conflicts": [], "op-ids": ids, "diagnostics": diagnostics})));
         }
         if reissue {
             return Err(Refusal::Usage("name the conflict to issue again: id".to_owned()).into());

@@ -118,9 +118,14 @@ fn diagnostic() -> Value {
 fn written() -> Value {
     let properties = json!({
         "op-id": nullable(text()), "qname": nullable(text()), "hash": nullable(text()),
-        "diagnostics": described(list(diagnostic()), "faults that this edit brought, here and in what depends on it"),
+        "diagnostics": brought(),
     });
     object(properties, &["op-id", "qname", "hash", "diagnostics"])
+}
+
+/// Returns the faults that a write brought.
+fn brought() -> Value {
+    described(list(diagnostic()), "faults that this edit brought, here and in what depends on it")
 }
 
 /// Returns what became of offered ops.
@@ -128,10 +133,10 @@ fn accepted() -> Value {
     let properties = json!({
         "accepted": list(text()), "duplicate": list(text()), "pending": list(any_object()),
         "rejected": list(any_object()), "absorbed": list(any_object()), "healed": list(text()),
-        "warnings": list(text()), "state-hash": text(),
+        "warnings": list(text()), "state-hash": text(), "diagnostics": brought(),
     });
-    let required = ["accepted", "duplicate", "pending", "rejected", "absorbed", "healed", "warnings", "state-hash"];
-    object(properties, &required)
+    let told = ["accepted", "duplicate", "pending", "rejected", "absorbed", "healed", "warnings", "state-hash"];
+    object(properties, &[&told[..], &["diagnostics"]].concat())
 }
 
 fn recorded() -> Value {
@@ -283,8 +288,11 @@ fn fixing() -> Vec<Tool> {
                     &["qname"],
                 ),
                 object(
-                    json!({"op-id": nullable(text()), "op-ids": list(text()), "removed": list(text())}),
-                    &["op-id", "op-ids", "removed"],
+                    json!({
+                        "op-id": nullable(text()), "op-ids": list(text()), "removed": list(text()),
+                        "diagnostics": brought(),
+                    }),
+                    &["op-id", "op-ids", "removed", "diagnostics"],
                 ),
             )
         },
@@ -319,7 +327,10 @@ fn exchanging() -> Vec<Tool> {
                 json!({"id": said("one of them; all if left out"), "reissue": choice("issue the ops of that one again")}),
                 &[],
             ),
-            object(json!({"conflicts": list(any_object()), "op-ids": list(text())}), &["conflicts"]),
+            object(
+                json!({"conflicts": list(any_object()), "op-ids": list(text()), "diagnostics": brought()}),
+                &["conflicts"],
+            ),
         ),
         writes(
             "strand_run",
