@@ -1,5 +1,7 @@
 //! The card that the person is shown of a command that waits for them, and their answers to it.
 
+use std::collections::BTreeSet;
+
 /// The class of a command, as the agent judged it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum CommandClass {
@@ -34,6 +36,8 @@ impl CommandClass {
 pub struct CommandCard {
     /// Its text as it is shown: what would not be seen in it is written out.
     pub text: String,
+    /// The numbers of the lines of its text that are the content of a here-document, no commands.
+    pub document_lines: BTreeSet<usize>,
     /// Its text as it would be run.
     pub source: String,
     /// Its purpose, in the words of the model.

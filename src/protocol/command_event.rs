@@ -13,13 +13,24 @@ pub enum CommandEvent {
     Printed {
         /// Its id, as in `c7`.
         id: String,
+        /// The number of lines before these that are left out: there were too many at once.
+        missed: usize,
         /// The lines, each with its end.
         text: String,
+        /// The line after them that is not over yet, for screens.
+        begun: String,
     },
     /// A call of it waited for the person, and was decided about.
     Held(CommandHold),
     /// Its call is answered; of a job the end follows as another one.
     Ended(CommandEnd),
+}
+
+impl CommandEvent {
+    /// Returns whether it says nothing but how far an unfinished line is.
+    pub fn is_for_screens(&self) -> bool {
+        matches!(self, CommandEvent::Printed { missed: 0, text, .. } if text.is_empty())
+    }
 }
 
 /// A command that was started, or refused.

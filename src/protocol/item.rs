@@ -88,7 +88,7 @@ pub struct Call {
     pub summary: String,
     /// Lines added and removed, for edits.
     pub counts: Option<Counts>,
-    /// The edit as a small diff, or the result's first lines.
+    /// The edit as a small diff, the result's first lines, or the text of a command and the end of its output.
     pub preview: Vec<PreviewLine>,
     /// Whole result as the model got it, once there.
     pub result: Option<String>,
@@ -114,8 +114,10 @@ pub struct Call {
     pub answered: Option<i64>,
     /// The change that it led to.
     pub change: Option<CallChange>,
-    /// The lines of output of a command that the person typed, of which the preview is the end; none: it is the model's.
-    pub typed_lines: Option<usize>,
+    /// The number of lines that a command printed, of which the preview holds the last.
+    pub printed: usize,
+    /// True if it is a command that the person typed, not one of the model.
+    pub is_typed: bool,
 }
 
 impl Call {
@@ -142,7 +144,8 @@ impl Call {
             decided: None,
             answered: None,
             change: None,
-            typed_lines: None,
+            printed: 0,
+            is_typed: false,
         }
     }
 

@@ -389,7 +389,7 @@ fn gather(all: &mut Vec<Msg>, events: &mut mpsc::Receiver<Event>) {
 /// Adds an event; text that grows what grew last becomes one with it. What the screen does not show is left out.
 fn join(all: &mut Vec<Msg>, event: Event) {
     match (all.last_mut(), event) {
-        (_, Event { body: EventBody::Command(CommandEvent::Printed { .. } | CommandEvent::Held(_)), .. }) => {}
+        (_, Event { body: EventBody::Command(CommandEvent::Held(_)), .. }) => {}
         (
             Some(Msg::Agent(Event { body: EventBody::Grew(id, text), .. })),
             Event { body: EventBody::Grew(other, more), .. },
@@ -512,5 +512,15 @@ mod tests {
         }
         let want = [grew(1, "ab"), grew(2, "c"), grew(1, "d"), retrying(), grew(1, "e")];
         assert_eq!(all, want.map(Msg::Agent));
+    }
+
+    #[test]
+    fn what_a_command_prints_reaches_the_screen() {
+        let (id, text, begun) = ("c1".to_string(), "one\n".to_string(), String::new());
+        let body = EventBody::Command(CommandEvent::Printed { id, missed: 0, text, begun });
+        let event = Event { session: None, body };
+        let mut all = Vec::new();
+        join(&mut all, event.clone());
+        assert_eq!(all, [Msg::Agent(event)]);
     }
 }

@@ -2,7 +2,9 @@
 //! holds text, nor within two seconds of the last typed character. Until then a banner above the input tells of it.
 
 use super::{App, At, Attention, Effect, Line, Screen};
-use crate::messages::app as say;
+use crate::messages::{app as say, card};
+use crate::protocol::{Question, QuestionId};
+use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
 
 /// The milliseconds after the last typed character within which nothing takes the keys by itself.
@@ -147,6 +149,39 @@ impl App {
         match what {
             Attention::Proposal(_) if !self.is_own(what) => vec![Effect::Bell(say::proposal_waits().into())],
             _ => Vec::new(),
+        }
+    }
+
+    /// Takes in a question. A command that was judged anew takes the place of its card.
+    pub(super) fn add_question(&mut self, question: Question) -> Vec<Effect> {
+        if let Some(asking) = self.questions.iter_mut().find(|asking| asking.question.id == question.id) {
+            *asking = Asking::new(question);
+            // Keys meant for the card before it are dropped.
+            if self.layout.at == At::Question {
+                self.guard_keys();
+                self.say = None;
+            }
+            return Vec::new();
+        }
+        let waited = self.attention().is_some();
+        // Those that wait together come in any order; the one that is read stays.
+        let waiting = self.questions.get(1..).unwrap_or_default();
+        let before = waiting.partition_point(|asking| asking.question.id < question.id);
+        self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
+        // Who was called for what waits already is not called again.
+        if waited { Vec::new() } else { vec![Effect::Bell(say::nebula_asks().into())] }
+    }
+
+    /// Takes in that a question waits no more.
+    pub(super) fn question_answered(&mut self, id: QuestionId) {
+        let open = self.questions.first().filter(|q| q.question.id == id).map(|q| q.is_answered);
+        self.questions.retain(|q| q.question.id != id);
+        self.say.take_if(|said| said == card::judged_again());
+        if let Some(is_answered) = open.filter(|_| matches!(self.layout.at, At::Question | At::Answer)) {
+            self.layout.at = At::Input;
+            if !is_answered {
+                self.guard_keys();
+            }
         }
     }
 

@@ -44,6 +44,10 @@ impl App {
                 matches!(action, Action::RunInView | Action::WithNetwork | Action::AlwaysRun | Action::AcceptSession);
             return Some(if own || paging || decides || chooses { Vec::new() } else { self.act_global(action) });
         }
+        // What was decided is carried out, or judged anew: the next card comes in this place.
+        if asking.is_answered && action != Action::Later {
+            return Some(Vec::new());
+        }
         Some(match asking.card.act(&card, action) {
             CardOutcome::Stay => Vec::new(),
             CardOutcome::Again => {
@@ -76,6 +80,7 @@ impl App {
                 self.reply(Command::DecideCommand(id, CommandDecision::Refuse(reason.trim().into())))
             }
             (LineFor::Text, LineInput::Taken(text)) if !text.trim().is_empty() => {
+                self.say = Some(say::judged_again().into());
                 self.reply(Command::DecideCommand(id, CommandDecision::Edit(text.into())))
             }
             _ => Vec::new(),

@@ -52,7 +52,7 @@ impl App {
             PaneEffect::ShowChange(path) => self.show_change(&path),
             PaneEffect::Blame(path, line) => return self.open_blame(&path, line),
             PaneEffect::Timeline(changeset) => return self.open_timeline(changeset),
-            PaneEffect::Turn { session, at } => self.show_turn(&session, at),
+            PaneEffect::Turn { session, at } => return self.show_turn(session, at),
             PaneEffect::Focus(id) => self.go_to(id),
             PaneEffect::FocusInput => self.go_to_input(),
             PaneEffect::Say(words) => self.say = Some(words),

@@ -3,12 +3,11 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, Mode, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId, Question,
+    Command, Event, EventBody, Level, Listing, Mode, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId,
     QuestionId, RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
 use crate::text::sentence::in_one_line;
-use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
 use crate::tui::pane::line::{SHORTEST_TITLE, note_room};
 use crate::tui::popup::Popup;
@@ -88,7 +87,9 @@ impl App {
             EventBody::DriftedElsewhere(paths) => self.say = drifted(&paths, true),
             EventBody::Answer(id, listing) => return self.answer(id, &listing),
             EventBody::Recalled(items) => {
-                return items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
+                let effects = items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
+                self.show_sought();
+                return effects;
             }
             // The panes' own.
             EventBody::Added(..)
@@ -102,31 +103,10 @@ impl App {
         Vec::new()
     }
 
-    fn add_question(&mut self, question: Question) -> Vec<Effect> {
-        let waited = self.attention().is_some();
-        // Those that wait together come in any order; the one that is read stays.
-        let waiting = self.questions.get(1..).unwrap_or_default();
-        let before = waiting.partition_point(|asking| asking.question.id < question.id);
-        self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
-        // Who was called for what waits already is not called again.
-        if waited { Vec::new() } else { vec![Effect::Bell(say::nebula_asks().into())] }
-    }
-
     fn turn_started(&mut self) {
         self.leave_start();
         self.session.turn = Some(Turn { started: self.now, step: (0, self.now), changed: false });
         (self.session.starting, self.session.ended, self.say) = (false, None, None);
-    }
-
-    fn question_answered(&mut self, id: QuestionId) {
-        let open = self.questions.first().filter(|q| q.question.id == id).map(|q| q.is_answered);
-        self.questions.retain(|q| q.question.id != id);
-        if let Some(is_answered) = open.filter(|_| matches!(self.layout.at, At::Question | At::Answer)) {
-            self.layout.at = At::Input;
-            if !is_answered {
-                self.guard_keys();
-            }
-        }
     }
 
     /// Returns the form that connects a model; another popup may lie over it.

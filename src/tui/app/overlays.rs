@@ -2,7 +2,7 @@
 
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::{app as say, past};
-use crate::protocol::{Command, Listing, Query, QueryId};
+use crate::protocol::{Command, Listing, Query, QueryId, SessionChoice};
 use crate::text::time::Clock;
 use crate::tui::action::Action;
 use crate::tui::graph::{GraphOutcome, GraphScreen};
@@ -298,15 +298,27 @@ impl App {
         self.route_effects(Owner::Graph, effects)
     }
 
-    /// Shows the turn whose message was sent at a time in the chat, where it is one of the open session.
-    pub(super) fn show_turn(&mut self, session: &str, at: Option<i64>) {
-        if self.session.id.as_deref() != Some(session) {
-            self.say = Some(past::other_session().into());
-        } else if !at.is_some_and(|at| self.panes.chat.show_message(at)) {
+    /// Shows the turn whose message was sent at a time in the chat. Another session is opened first.
+    pub(super) fn show_turn(&mut self, session: String, at: Option<i64>) -> Vec<Effect> {
+        if self.session.id.as_ref() != Some(&session) {
+            let opens = self.send(Command::Open(SessionChoice::Resume(session.clone())));
+            self.session.sought = Some((session, at)).filter(|_| !opens.is_empty());
+            return opens;
+        }
+        if !at.is_some_and(|at| self.panes.chat.show_message(at)) {
             self.say = Some(past::turn_not_in_chat().into());
         } else {
-            self.screen = Screen::Main;
+            (self.screen, self.left_start) = (Screen::Main, None);
             self.go_to(PaneId::Chat);
+        }
+        Vec::new()
+    }
+
+    /// Shows the turn for which the session was opened whose entries are there now.
+    pub(super) fn show_sought(&mut self) {
+        if let Some((session, at)) = self.session.sought.take().filter(|(id, _)| self.session.id.as_ref() == Some(id)) {
+            // It is open: nothing is to be sent.
+            drop(self.show_turn(session, at));
         }
     }
 

@@ -139,6 +139,8 @@ pub(in crate::tui) struct Session {
     pub expects_none: bool,
     /// A message to send as soon as the session is open.
     pub prompt: Option<String>,
+    /// The session that is being opened for a turn of it, and the time of its message.
+    pub sought: Option<(String, Option<i64>)>,
 }
 
 /// Commit messages on their way.

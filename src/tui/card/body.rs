@@ -34,6 +34,8 @@ pub enum CardRow {
     Said(&'static str, Vec<Inline>),
     /// A row of the command's text.
     Shell(ShellRow, String),
+    /// A row of a here-document in the command's text.
+    Document(ShellRow, String),
     /// The class and why.
     Class(CommandClass, String),
     /// A part: its class, its text, its note.
@@ -123,7 +125,11 @@ pub fn rows(card: &CommandCard, width: usize) -> CardRows {
                 (_, 0) => ShellRow::Line,
                 _ => ShellRow::Wrapped,
             };
-            rows.push(CardRow::Shell(begins, line[part].to_string()));
+            let text = line[part].to_string();
+            rows.push(match card.document_lines.contains(&i) {
+                true => CardRow::Document(begins, text),
+                false => CardRow::Shell(begins, text),
+            });
         }
     }
     rows.push(CardRow::Gap);
@@ -196,7 +202,7 @@ pub fn draw(card: &CommandCard, (rows, stays, scrolled): SplitRows<'_>, area: Re
         paint::text(buf, body.x + 1, y, LABEL, label, ctx.theme.style(Role::Dim));
         let x = body.x + 1 + LABEL as u16;
         let room = width.saturating_sub(LABEL + 2);
-        if let (CardRow::Shell(..), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
+        if let (CardRow::Shell(..) | CardRow::Document(..), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
             for x in x..body.right().saturating_sub(2) {
                 buf[(x, y)].set_bg(ground);
             }
@@ -224,14 +230,17 @@ fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'sta
         CardRow::Gap => ("", Line::default()),
         CardRow::Said(label, line) => (label, styled(line, theme)),
         CardRow::Words(label, words) => (label, Line::from(Span::styled(words.clone(), text))),
-        CardRow::Shell(begins, line) => {
+        CardRow::Shell(begins, line) | CardRow::Document(begins, line) => {
             let sign = match begins {
                 ShellRow::Command => "$",
                 ShellRow::Line => " ",
                 ShellRow::Wrapped => ctx.glyphs.wrapped,
             };
             let mut spans = vec![Span::styled(format!(" {sign} "), dim)];
-            spans.extend(coloured(line, theme));
+            match row {
+                CardRow::Document(..) => spans.push(Span::styled(line.clone(), theme.style(Role::SynString))),
+                _ => spans.extend(coloured(line, theme)),
+            }
             let ground = theme.style(Role::CodeBg).bg;
             if let Some(ground) = ground {
                 spans.iter_mut().for_each(|span| span.style = span.style.bg(ground));
@@ -276,6 +285,19 @@ mod tests {
         assert_eq!(shell("\nrm -rf x\n\ny"), [row(Command, ""), row(Line, "rm -rf x"), row(Line, ""), row(Line, "y")]);
         assert_eq!(shell("echo aaaa\nrm -rf x"), [row(Command, "echo aaaa"), row(Line, "rm -rf x")]);
         assert_eq!(shell("echo aaaa rm -rf x"), [row(Command, "echo aaaa"), row(Wrapped, "rm -rf x")]);
+    }
+
+    #[test]
+    fn a_line_of_a_here_document_is_no_command() {
+        let text = "cat > x <<'EOF'\nrm -rf /\nEOF\nrm f1".to_string();
+        let card = CommandCard { text, document_lines: [1, 2].into(), ..CommandCard::default() };
+        let is_document = |row: &CardRow| match row {
+            CardRow::Shell(..) => Some(false),
+            CardRow::Document(..) => Some(true),
+            _ => None,
+        };
+        let found: Vec<_> = rows(&card, 40).all.iter().filter_map(is_document).collect();
+        assert_eq!(found, [false, true, true, false]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::GraphScreen;
 use super::detail::{Detail, DetailItem, DetailLine};
 use super::lines::GraphLine;
-use crate::messages::{count, graph as say, times};
+use crate::messages::{Text, count, graph as say, times};
 use crate::protocol::{ConflictRow, DefinitionRow, GraphPage};
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
@@ -119,7 +119,7 @@ impl GraphScreen {
         let text = if focus { bold(look.theme, Role::Focus) } else { bold(look.theme, Role::Text) };
         let (title, note) = match self.detail.as_ref().map(|detail| &detail.shown) {
             Some(DetailItem::Definition(found)) => (found.name.clone(), String::new()),
-            Some(DetailItem::Conflict(conflict)) => (conflict.id.clone(), conflict.kind.clone()),
+            Some(DetailItem::Conflict(conflict)) => (conflict.id.clone(), kind(&conflict.kind)),
             Some(DetailItem::Failed(_)) | None => (String::new(), String::new()),
         };
         let back = self.trail.len();
@@ -140,10 +140,37 @@ impl GraphScreen {
     }
 }
 
+/// The words of a store for kinds and states of conflicts.
+const KINDS: [(&str, Text); 17] = [
+    ("add-add", say::add_add),
+    ("clock", say::clock),
+    ("dangling", say::dangling),
+    ("edit-on-deleted", say::edit_on_deleted),
+    ("edit-superseded", say::edit_superseded),
+    ("healed", say::healed),
+    ("label-clash", say::label_clash),
+    ("locked", say::locked),
+    ("malformed", say::malformed),
+    ("op-id-collision", say::op_id_collision),
+    ("open", say::open),
+    ("resolved", say::resolved),
+    ("stale-dep", say::stale_dep),
+    ("sync", say::sync),
+    ("void-op", say::void_op),
+    ("warned", say::warned),
+    ("withdrawn", say::withdrawn),
+];
+
+/// Returns the kind and the state of a conflict in the language of the screen; a word that is not known stays.
+pub(super) fn kind(words: &str) -> String {
+    let named = |word| KINDS.iter().find(|(own, _)| *own == word).map_or(word, |(_, text)| text());
+    words.split(' ').map(named).collect::<Vec<_>>().join(" ")
+}
+
 fn draw_conflict(pen: &mut Pen<'_>, y: u16, conflict: &ConflictRow, look: Look<'_>) {
     let room = usize::from(pen.width().saturating_sub(6));
     pen.put(2, y, look.glyphs.undecided, 1, bold(look.theme, Role::Attention));
-    let words = format!("{} {}", show::plain(&conflict.about), conflict.kind);
+    let words = format!("{} {}", show::plain(&conflict.about), kind(&conflict.kind));
     pen.put(4, y, &cut::end(&words, room, look.glyphs.cut), room, look.theme.style(Role::Text));
 }
 

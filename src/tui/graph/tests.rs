@@ -1,4 +1,5 @@
 use super::*;
+use crate::messages::Language;
 use crate::protocol::{DefinitionDetail, DefinitionRow, GraphLink, GraphLinks, OpRow};
 use crate::tui::msg::Effect;
 
@@ -287,4 +288,14 @@ fn the_head_counts_the_rows_that_are_marked() {
     let drawn =
         crate::tui::pane::testing::screen(140, 40, "dark", true, |area, buf, ctx| graph.draw(area, buf, true, ctx));
     assert!(drawn.text().contains("3 definitions · ✗ 2 ━"), "{}", drawn.text());
+}
+
+#[test]
+fn the_kind_and_the_state_of_a_conflict_are_in_the_language_of_the_screen() {
+    let told = |words: &str, language| crate::messages::with(language, || draw::kind(words));
+    for words in ["dangling open", "edit-superseded", "a-later-kind open"] {
+        assert_eq!(told(words, Language::English), words);
+    }
+    assert_eq!(told("dangling open", Language::Japanese), "参照切れ 未解決");
+    assert_eq!(told("a-later-kind resolved", Language::Japanese), "a-later-kind 解決済み");
 }

@@ -16,6 +16,7 @@ use crate::text::number::thousands;
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::line;
 use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::text::show::Invisible;
 use crate::tui::text::{cut, show, wrap};
 use crate::tui::theme::Role;
 
@@ -200,10 +201,14 @@ fn age(milliseconds: i64) -> String {
 
 /// Returns a line in the styles of its tokens, each of which ends at a byte of it.
 fn coloured(text: &str, tokens: &[(usize, Style)], rest: Style) -> Vec<Span<'static>> {
-    let (mut spans, mut from) = (Vec::new(), 0);
+    let (mut spans, mut from, mut column) = (Vec::new(), 0, 0);
     for (end, style) in tokens.iter().copied().chain([(text.len(), rest)]) {
         if let Some(piece) = text.get(from..end.min(text.len())).filter(|piece| !piece.is_empty()) {
-            spans.push(span(show::plain(piece), style));
+            // A tab reaches to a stop of the line, not of the token.
+            let drawn: String =
+                show::pieces(piece, column, Invisible::Keep).into_iter().map(|piece| piece.text).collect();
+            column += wrap::cells(&drawn);
+            spans.push(span(drawn, style));
             from = end.min(text.len());
         }
     }

@@ -228,6 +228,31 @@ fn runs_of_lines_lead_to_their_turn_and_their_diff() {
 }
 
 #[test]
+fn a_tab_reaches_to_a_stop_of_the_line() {
+    let mut blame = Blame::at("Makefile", 0);
+    blame.measure(100, 30);
+    let text = "ab:\tc\n\tmake\tx\n".into();
+    let before = BlameCause {
+        kind: PastKind::Before,
+        unsure: false,
+        at: None,
+        changeset: None,
+        turn: None,
+        prompt: String::new(),
+        prompted_at: None,
+        title: String::new(),
+    };
+    let path = "Makefile".to_string();
+    let file = BlamedFile { path, text, causes: vec![before], lines: vec![0, 0], commits: Vec::new() };
+    blame.answer(&Query::Blame("Makefile".into()), &Listing::Blame(file));
+    let drawn = crate::tui::pane::testing::screen(100, 30, "dark", true, |area, buf, ctx| {
+        blame.draw(area, buf, true, ctx);
+    });
+    let text = drawn.text();
+    assert!(text.contains("1  ab: c") && text.contains("2      make    x") && !text.contains("^I"), "{text}");
+}
+
+#[test]
 fn a_name_is_whole_and_what_is_unsure_is_said_in_fewer_words() {
     let name = "20261127110000_create_prices_table_and_index.sql";
     let drawn = |width: u16, path: &str, outside: Option<(i64, i64)>| {

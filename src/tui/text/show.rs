@@ -7,8 +7,7 @@ use super::wrap::cells;
 use crate::proposal::{hidden, looks_latin};
 use crate::text::clean;
 
-/// Cells from one tab stop to the next.
-pub const TAB: usize = 4;
+pub use crate::text::width::TAB;
 
 /// The kind of a piece of a shown line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

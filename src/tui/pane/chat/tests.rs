@@ -283,7 +283,8 @@ fn what_the_person_ran_stands_by_itself_with_the_end_of_its_output() {
         summary: "exit 1".into(),
         reason: Some("exit 1 · c1".into()),
         preview: lines.to_vec(),
-        typed_lines: Some(30),
+        printed: 30,
+        is_typed: true,
         ..call("runCommand", "", CallState::Done)
     };
     s.tell(EventBody::Added(crate::protocol::ItemId(900), Item::Call(ran)));

@@ -87,9 +87,9 @@ impl CallSummary {
             again,
             change: call.change.clone(),
             is_unsuccessful: call.is_unsuccessful(),
-            output: call.typed_lines.map(|all| {
+            output: call.is_typed.then(|| {
                 let lines: Vec<String> = call.preview.iter().map(|line| line.text.clone()).collect();
-                let before = all.saturating_sub(lines.len());
+                let before = call.printed.saturating_sub(lines.len());
                 (lines, before)
             }),
         }

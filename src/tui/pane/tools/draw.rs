@@ -173,7 +173,7 @@ impl RowPainter<'_, '_, '_> {
             self.pen.put(x, y, found_word(rung), room, self.style(Role::Attention));
         }
         let (visible, more) = tools.preview(i);
-        let (head, tail) = entry.visible_lines(visible);
+        let (head, tail) = tools.preview_lines(i, visible);
         let note = (more > 0 && visible > 0).then(|| match tail.is_empty() {
             true => format!("{} {}", self.ctx.glyphs.more, count::more_lines(more)),
             false => format!("{} {}", self.ctx.glyphs.more, say::before(&count::lines(more))),
@@ -184,7 +184,7 @@ impl RowPainter<'_, '_, '_> {
         {
             self.pen.put(3, y, &note, room, dim);
         }
-        self.preview(tail, entry);
+        self.preview(&tail, entry);
         if entry.call.preview.is_empty() {
             self.fields(&entry.fields);
         }

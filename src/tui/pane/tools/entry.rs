@@ -73,15 +73,27 @@ impl CallEntry {
         self.call.state == CallState::Running && self.call.preview.first().is_some_and(|line| line.sign == '$')
     }
 
+    /// Returns whether it is a command that may print: it runs, or a call of it waits for the person.
+    pub(super) fn prints(&self) -> bool {
+        let is_held = self.call.state == CallState::Asking && self.call.printed > 0;
+        self.is_running_command() || is_held || self.call.state == CallState::Running && self.call.is_typed
+    }
+
+    /// Returns the number of preview lines that are the text of a command.
+    pub(super) fn text_lines(&self) -> usize {
+        self.call.preview.iter().take_while(|line| line.sign == '$').count()
+    }
+
     /// Returns the lines of the preview that have room: its first ones, then its last ones. What grows is shown at its
     /// end, of a command the first line of its text and the newest of its output.
     pub(super) fn visible_lines(&self, room: usize) -> (&[PreviewLine], &[PreviewLine]) {
         let all = &self.call.preview;
         let room = room.min(all.len());
-        let is_command = all.first().is_some_and(|line| line.sign == '$') && all.last().is_some_and(|l| l.sign != '$');
+        let text = self.text_lines();
+        let is_command = text < all.len() && (text > 0 || self.call.printed > 0);
         let head = match () {
             () if self.call.state == CallState::Streaming => 0,
-            () if is_command => room.min(1),
+            () if is_command => room.min(text).min(1),
             () => room,
         };
         (&all[..head], &all[all.len() - (room - head)..])
@@ -143,6 +155,9 @@ impl CallEntry {
     /// Returns the number of lines of the whole preview, as far as they are known.
     pub(super) fn preview_total(&self) -> usize {
         let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
+        if self.call.printed > 0 {
+            return self.call.preview.len().max(self.text_lines() + self.call.printed);
+        }
         self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
     }
 }

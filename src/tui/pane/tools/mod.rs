@@ -7,12 +7,15 @@ mod entry;
 mod fields;
 mod filter;
 mod jobs;
+mod printed;
+mod select;
 mod stop;
 mod viewer;
 
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ratatui::buffer::Buffer;
@@ -21,7 +24,7 @@ use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
 use crate::messages::{count, tools as say};
-use crate::protocol::{Call, CallState, Command, EventBody, Item, ItemId, Listing, Query};
+use crate::protocol::{Call, CallState, Command, EventBody, Item, ItemId, Listing, PreviewLine, Query};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
@@ -40,7 +43,7 @@ use viewer::Viewer;
 
 /// Lines of a preview before `⋯ 9 more lines`.
 const PREVIEW: usize = 4;
-/// Lines of a preview while its command runs.
+/// Lines of a preview while its command runs, in a low pane.
 const PREVIEW_RUNNING: usize = 8;
 /// Lines of a preview that was opened.
 const PREVIEW_OPEN: usize = 40;
@@ -91,7 +94,7 @@ impl Tools {
                     entry.drifted &= !change.undone.is_any();
                 }
             }
-            EventBody::Command(event) => self.stale |= self.jobs.apply(event, now),
+            EventBody::Command(event) => self.apply_command(event, now),
             EventBody::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
                     entry.call.arguments.push_str(text);
@@ -209,10 +212,7 @@ impl Tools {
             }
             Action::NextMatch => self.go_to_hit(true),
             Action::PreviousMatch => self.go_to_hit(false),
-            Action::Open => {
-                let entry = self.chosen().map(|i| &self.calls[i]);
-                self.viewer = entry.map(|e| Viewer::new(e.id, &e.call, self.size));
-            }
+            Action::Open => self.open_chosen(),
             Action::Fold => {
                 if let Some(i) = self.chosen() {
                     self.calls[i].open = Some(!self.is_open(i));
@@ -235,62 +235,6 @@ impl Tools {
             _ => {}
         }
         Vec::new()
-    }
-
-    /// Returns the selected call, or the last one that shows.
-    fn chosen(&self) -> Option<usize> {
-        self.selected.filter(|i| *i < self.calls.len() && !self.is_hidden(*i)).or_else(|| self.visible().next_back())
-    }
-
-    /// Selects the first or the last call that shows.
-    fn select_end(&mut self, last: bool) {
-        if last {
-            self.close_earlier();
-        } else {
-            self.open_earlier();
-        }
-        let end = if last { self.visible().next_back() } else { self.visible().next() };
-        if let Some(i) = end {
-            self.select(i);
-        }
-        self.follow |= last;
-    }
-
-    fn select_by(&mut self, by: isize) {
-        if by < 0 && self.selected.is_some() && self.selected == self.visible().next() {
-            self.open_earlier();
-        }
-        let seen: Vec<usize> = self.visible().collect();
-        let Some(last) = seen.last().copied() else { return };
-        let here = self.selected.and_then(|at| seen.iter().position(|i| *i >= at));
-        match here {
-            Some(at) => self.select(seen[at.saturating_add_signed(by).min(seen.len() - 1)]),
-            None => self.select(last),
-        }
-    }
-
-    fn select(&mut self, i: usize) {
-        self.selected = Some(i);
-        self.show(i);
-    }
-
-    /// Brings call `i` into view.
-    fn show(&mut self, i: usize) {
-        let (Some(from), Some(to)) = (self.tops.get(i), self.tops.get(i + 1)) else { return };
-        let height = self.page();
-        if *to > self.top + height {
-            self.top = to - height.min(*to);
-        }
-        self.top = self.top.min(*from);
-        self.follow = self.top >= self.last_top();
-    }
-
-    fn scroll(&mut self, by: isize) {
-        if by < 0 && self.top == 0 {
-            self.open_earlier();
-        }
-        self.top = self.top.saturating_add_signed(by).min(self.last_top());
-        self.follow = self.top == self.last_top();
     }
 
     fn total(&self) -> usize {
@@ -322,15 +266,8 @@ impl Tools {
 
     /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
-        let head = self.head();
-        if self.viewer.is_none() && row < head {
-            return Vec::new();
-        }
-        let y = self.top + usize::from(row.saturating_sub(head));
-        if self.viewer.is_none() && y == 0 && self.earlier.count > 0 {
-            self.open_earlier();
-        } else if self.viewer.is_none() && y < self.total() {
-            self.selected = Some(self.tops.partition_point(|t| *t <= y).saturating_sub(1));
+        if self.viewer.is_none() {
+            self.select_at(row);
         }
         Vec::new()
     }
@@ -364,13 +301,33 @@ impl Tools {
             return (0, 0);
         }
         let entry = &self.calls[i];
-        let most = match entry.open {
-            Some(true) => PREVIEW_OPEN,
-            _ if entry.is_running_command() => PREVIEW_RUNNING,
-            _ => PREVIEW,
+        // What runs has the rows of the pane that a few calls before it leave.
+        let page = self.page();
+        let running = page.saturating_sub(3 + i.min(page / 3)).max(PREVIEW_RUNNING);
+        let most = match (entry.open, entry.prints()) {
+            (Some(true), true) => PREVIEW_OPEN.max(running),
+            (Some(true), false) => PREVIEW_OPEN,
+            (_, true) => running,
+            (_, false) => PREVIEW,
         };
-        let visible = entry.call.preview.len().min(most);
-        (visible, entry.preview_total() - visible)
+        let (held, total) = match self.printing(i) {
+            Some(output) => (entry.text_lines() + output.held(), entry.text_lines() + output.count()),
+            None => (entry.call.preview.len(), entry.preview_total()),
+        };
+        let visible = held.min(most);
+        (visible, total - visible)
+    }
+
+    /// Returns the preview lines of call `i` that have room: its first ones, then its last ones.
+    fn preview_lines(&self, i: usize, room: usize) -> (&[PreviewLine], Cow<'_, [PreviewLine]>) {
+        let entry = &self.calls[i];
+        let Some(output) = self.printing(i) else {
+            let (head, tail) = entry.visible_lines(room);
+            return (head, Cow::Borrowed(tail));
+        };
+        let text = entry.text_lines();
+        let tail = output.held().min(room - room.min(text.min(1)));
+        (&entry.call.preview[..(room - tail).min(text)], Cow::Owned(output.last(tail)))
     }
 
     fn lay(&mut self) {

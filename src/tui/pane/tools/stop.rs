@@ -13,8 +13,7 @@ impl Tools {
 
     /// Stops a command, and says which.
     pub(super) fn stop_command(&self) -> Vec<PaneEffect> {
-        let selected = self.selected.and_then(|i| self.calls.get(i)).map(|entry| entry.id);
-        let Some(id) = self.jobs.to_stop(selected) else { return Vec::new() };
+        let Some(id) = self.jobs.to_stop(self.selected_id()) else { return Vec::new() };
         vec![PaneEffect::send(Command::StopCommand(id.to_string())), PaneEffect::Say(say::stopping(&id))]
     }
 }

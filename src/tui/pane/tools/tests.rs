@@ -382,10 +382,177 @@ fn a_running_command_shows_its_newest_output() {
     let mut run = call("runCommand", "cargo test", CallState::Running, "40 lines", 0);
     run.preview = vec![line('$', "cargo test")];
     run.preview.extend((29..=40).map(|n| line(' ', &format!("output {n}"))));
-    add(&mut tools, vec![run], NOW);
+    run.printed = 40;
+    add(&mut tools, vec![run.clone()], NOW);
     let text = drawn(&mut tools, 60, 12).text();
-    assert!(text.contains("$ cargo test") && text.contains("output 40") && text.contains("output 34"), "{text}");
-    assert!(text.contains("⋯ 5 lines before") && !text.contains("output 33"), "{text}");
+    assert!(text.contains("$ cargo test") && text.contains("output 40") && text.contains("output 33"), "{text}");
+    assert!(text.contains("⋯ 32 lines before") && !text.contains("output 32"), "{text}");
+    // Once it is over a few lines are enough; their number is as true.
+    run.state = CallState::Done;
+    tools.apply(&EventBody::Changed(ItemId(0), Item::Call(run)), NOW);
+    let text = drawn(&mut tools, 60, 12).text();
+    assert!(text.contains("⋯ 37 lines before") && text.contains("output 38") && text.contains("output 40"), "{text}");
+}
+
+#[test]
+fn the_end_of_what_the_person_ran_is_shown() {
+    let mut tools = Tools::default();
+    let mut own = call("runCommand", "seq 40", CallState::Done, "exit 0", 2);
+    own.preview = (29..=40).map(|n| line(' ', &format!("output {n}"))).collect();
+    (own.printed, own.is_typed) = (40, true);
+    add(&mut tools, vec![own], NOW);
+    let text = drawn(&mut tools, 60, 12).text();
+    assert!(text.contains("⋯ 36 lines before") && text.contains("output 37") && text.contains("output 40"), "{text}");
+    assert!(!text.contains("output 36"), "{text}");
+}
+
+fn began_in(entry: u64, id: &str, text: &str) -> EventBody {
+    let EventBody::Command(CommandEvent::Began(command)) = began(id, text) else { unreachable!() };
+    EventBody::Command(CommandEvent::Began(CommandBegan { entry: Some(ItemId(entry)), ..command }))
+}
+
+fn printed(id: &str, lines: std::ops::RangeInclusive<usize>, begun: &str) -> EventBody {
+    let text = lines.map(|n| format!("output {n}\n")).collect();
+    EventBody::Command(CommandEvent::Printed { id: id.into(), missed: 0, text, begun: begun.into() })
+}
+
+/// A command that runs, with 300 lines of output.
+fn running_frame() -> Tools {
+    let mut tools = Tools::default();
+    let mut run = call("runCommand", "make", CallState::Running, "", 0);
+    run.arguments = r#"{"command": "make"}"#.into();
+    run.preview = vec![line('$', "make")];
+    add(&mut tools, vec![run], NOW);
+    tools.apply(&began_in(0, "c1", "make"), NOW);
+    tools.apply(&printed("c1", 1..=299, "output 300"), NOW);
+    tools
+}
+
+/// The rows of a pane of 40 cells, without their scroll thumb.
+fn seen(tools: &mut Tools, height: u16) -> Vec<String> {
+    let text = drawn(tools, 40, height).text();
+    text.lines().map(|row| row.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_string()).collect()
+}
+
+#[test]
+fn a_running_command_has_the_rows_of_its_pane_and_a_true_count() {
+    let mut tools = running_frame();
+    let text = drawn(&mut tools, 60, 40).text();
+    assert!(text.contains("⋯ 264 lines before") && text.contains("output 265"), "{text}");
+    assert!(text.contains("output 300") && !text.contains("output 264"), "{text}");
+    assert_eq!(text.lines().filter(|row| !row.trim().is_empty()).count(), 39, "{text}");
+    tools.apply(&printed("c1", 300..=301, ""), NOW);
+    let text = drawn(&mut tools, 60, 12).text();
+    assert!(text.contains("⋯ 293 lines before") && text.contains("output 301"), "{text}");
+    // Calls before it keep some rows.
+    let mut tools = Tools::default();
+    add(&mut tools, (0..9).map(|n| call("readFile", &format!("f{n}.rs"), CallState::Done, "", 1)).collect(), NOW);
+    let mut run = call("runCommand", "make", CallState::Running, "", 0);
+    run.preview = vec![line('$', "make")];
+    add(&mut tools, vec![run], NOW);
+    tools.apply(&began_in(9, "c1", "make"), NOW);
+    tools.apply(&printed("c1", 1..=300, ""), NOW);
+    let text = drawn(&mut tools, 60, 30).text();
+    assert!(text.contains("f8.rs") && text.contains("⋯ 283 lines before"), "{text}");
+}
+
+#[test]
+fn a_running_command_that_is_opened_is_followed_until_one_scrolls_back() {
+    let mut tools = running_frame();
+    drawn(&mut tools, 40, 10);
+    tools.act(Action::Open, NOW);
+    let shows = seen(&mut tools, 10);
+    assert!(shows[1] == "output 292" && shows[9] == "output 300", "{shows:?}");
+    tools.apply(&printed("c1", 300..=302, "at"), NOW);
+    assert_eq!(seen(&mut tools, 10)[8..], ["output 302", "at"]);
+    // What is read stays, whatever is printed, and says how much is below.
+    tools.act(Action::PageUp, NOW);
+    let before = seen(&mut tools, 10);
+    assert_eq!(before[9], "output 295");
+    tools.apply(&printed("c1", 303..=400, ""), NOW);
+    assert_eq!(seen(&mut tools, 10)[1..], before[1..]);
+    let theme = Theme::shipped("dark");
+    assert!(super::super::testing::note(&theme, |ctx| tools.note(50, ctx)).ends_with(" lines below"));
+    // The command ends: its result stands above, and the same lines stay in view.
+    let mut over = tools.calls[0].call.clone();
+    (over.state, over.result) = (CallState::Done, Some("exit 0\nthe whole\nresult".into()));
+    tools.apply(&ended("c1", false), NOW);
+    tools.apply(&EventBody::Changed(ItemId(0), Item::Call(over)), NOW);
+    assert_eq!(seen(&mut tools, 10)[1..], before[1..]);
+    tools.act(Action::Last, NOW);
+    assert_eq!(seen(&mut tools, 10)[9], "output 400");
+    tools.act(Action::First, NOW);
+    assert!(drawn(&mut tools, 40, 12).text().contains("the whole"));
+}
+
+#[test]
+fn a_call_that_was_opened_before_its_command_began_is_followed_too() {
+    let mut tools = Tools::default();
+    let mut run = call("runCommand", "make", CallState::Waiting, "", 0);
+    run.arguments = r#"{"command": "make"}"#.into();
+    add(&mut tools, vec![run], NOW);
+    drawn(&mut tools, 40, 10);
+    tools.act(Action::Open, NOW);
+    tools.apply(&began_in(0, "c1", "make"), NOW);
+    tools.apply(&printed("c1", 1..=2, "half"), NOW);
+    assert_eq!(seen(&mut tools, 10)[3..7], ["", "output", "output 1", "output 2"]);
+    assert_eq!(seen(&mut tools, 10)[7], "half");
+}
+
+#[test]
+fn the_end_key_follows_again_and_2000_lines_are_held() {
+    let mut tools = running_frame();
+    drawn(&mut tools, 40, 10);
+    tools.act(Action::Open, NOW);
+    tools.act(Action::Up, NOW);
+    tools.apply(&printed("c1", 300..=2_345, ""), NOW);
+    assert_eq!(seen(&mut tools, 10)[1], "output 346", "the oldest that is held");
+    tools.act(Action::Last, NOW);
+    tools.apply(&printed("c1", 2_346..=2_350, ""), NOW);
+    assert_eq!(seen(&mut tools, 10)[9], "output 2350");
+    tools.act(Action::First, NOW);
+    assert_eq!(seen(&mut tools, 10)[4..6], ["output  350 lines before", "output 351"]);
+}
+
+#[test]
+fn a_job_is_opened_by_its_row_and_by_its_call_and_after_its_end() {
+    let mut tools = running_frame();
+    let mut over = tools.calls[0].call.clone();
+    (over.state, over.result) = (CallState::Done, Some("still running as c1".into()));
+    tools.apply(&ended("c1", true), NOW);
+    tools.apply(&EventBody::Changed(ItemId(0), Item::Call(over)), NOW);
+    add(&mut tools, vec![call("readFile", "a.rs", CallState::Done, "1 line", 1)], NOW);
+    tools.apply(&printed("c1", 300..=500, ""), NOW);
+    let opened = |tools: &mut Tools| {
+        tools.act(Action::Open, NOW);
+        let rows = seen(tools, 10);
+        tools.act(Action::Escape, NOW);
+        rows
+    };
+    drawn(&mut tools, 40, 20);
+    // The job stands above the first call.
+    tools.act(Action::First, NOW);
+    assert_eq!(tools.selected, Some(0));
+    tools.act(Action::Up, NOW);
+    assert_eq!((tools.selected, tools.jobs.selected_entry()), (None, Some(ItemId(0))));
+    assert_eq!(opened(&mut tools)[9], "output 500");
+    tools.act(Action::Down, NOW);
+    assert_eq!((tools.selected, tools.jobs.selected_entry()), (Some(0), None));
+    assert_eq!(opened(&mut tools)[9], "output 500");
+    drawn(&mut tools, 40, 20);
+    tools.click(5, 0, NOW);
+    assert_eq!(tools.jobs.selected_entry(), Some(ItemId(0)));
+    let stop = tools.act(Action::StopCommand, NOW);
+    assert!(format!("{stop:?}").contains("c1"), "{stop:?}");
+    // What it prints while it is open is followed; the call has no part in it.
+    tools.act(Action::Open, NOW);
+    tools.apply(&printed("c1", 501..=600, ""), NOW);
+    assert_eq!(seen(&mut tools, 10)[9], "output 600");
+    tools.act(Action::Escape, NOW);
+    tools.apply(&ended("c1", false), NOW);
+    assert_eq!(tools.jobs.selected_entry(), None);
+    tools.act(Action::First, NOW);
+    assert_eq!(opened(&mut tools)[9], "output 600");
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! One call, whole: its arguments and its result as the model got it.
+//! One call, whole: its arguments, its result as the model got it, and what its command prints as it comes.
+
+use std::ops::Range;
 
 use ratatui::text::Span;
 
@@ -13,6 +15,7 @@ use crate::tui::text::{cut, show, wrap};
 use crate::tui::theme::Role;
 
 use super::fields;
+use super::printed::PrintedLines;
 use crate::messages::{count, tools as say};
 
 /// Lines of one call, wrapped for the pane.
@@ -24,12 +27,28 @@ pub(super) struct Viewer {
     /// The texts of the blocks that are code, each with the line it begins in.
     codes: Vec<(usize, Code)>,
     /// Line and byte range of each row.
-    rows: Vec<(usize, std::ops::Range<usize>)>,
+    rows: Vec<(usize, Range<usize>)>,
     top: usize,
     size: (u16, u16),
     words: String,
     /// The rows that hold them.
     hits: Vec<usize>,
+    printed: Option<PrintedBlock>,
+}
+
+/// The last block, of what the command prints.
+#[derive(Debug, Clone, Copy, Default)]
+struct PrintedBlock {
+    /// The line of its name.
+    at: usize,
+    /// The number of whole lines of the output before those of the block.
+    left_out: usize,
+    /// The number of whole lines of the output so far.
+    whole: usize,
+    /// True if a line follows that is not over yet.
+    is_begun: bool,
+    /// True if its end stays in view.
+    follows: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +58,7 @@ enum LineKind {
 }
 
 impl Viewer {
-    pub fn new(id: ItemId, call: &Call, size: (u16, u16)) -> Self {
+    pub fn new(id: ItemId, call: &Call, output: Option<&PrintedLines>, size: (u16, u16)) -> Self {
         let mut viewer = Viewer {
             id,
             title: String::new(),
@@ -50,8 +69,10 @@ impl Viewer {
             size,
             words: String::new(),
             hits: Vec::new(),
+            printed: None,
         };
         viewer.take(call);
+        output.into_iter().for_each(|output| viewer.print(output));
         viewer
     }
 
@@ -63,8 +84,32 @@ impl Viewer {
     /// Takes the call as it is now.
     pub fn take(&mut self, call: &Call) {
         self.title = format!("{} {}", call.name, call.main);
-        self.lines.clear();
-        self.codes.clear();
+        // The block of what is printed stays below, with the empty line above it.
+        let from = self.printed.map_or(self.lines.len(), |block| block.at.saturating_sub(1));
+        let printed = self.lines.split_off(from);
+        let before = std::mem::take(&mut self.lines);
+        let codes = std::mem::take(&mut self.codes);
+        self.take_head(call);
+        let (is_same, head) = (before == self.lines, self.lines.len());
+        self.lines.extend(printed);
+        if is_same {
+            self.codes = codes;
+            return;
+        }
+        let rows_above = |rows: &[(usize, Range<usize>)], lines| rows.partition_point(|(line, _)| *line < lines);
+        let (rows_before, top) = (rows_above(&self.rows, from), self.top);
+        if let Some(block) = &mut self.printed {
+            block.at = head + (block.at - from);
+        }
+        self.wrap();
+        if self.printed.is_some() && top >= rows_before {
+            // What is read of it stays in view.
+            self.go_to(top - rows_before + rows_above(&self.rows, head));
+        }
+    }
+
+    /// Takes all of the call but what its command prints.
+    fn take_head(&mut self, call: &Call) {
         let fields = fields::read(&call.arguments);
         if fields.is_empty() && !call.arguments.trim().is_empty() {
             self.block(say::arguments(), &call.arguments);
@@ -88,7 +133,62 @@ impl Viewer {
                 self.colour(&call.main, result);
             }
         }
+    }
+
+    /// Adds the block of what the command prints, whose end stays in view.
+    fn begin_printed(&mut self) -> PrintedBlock {
+        self.block(say::output(), "");
+        let block = PrintedBlock { at: self.lines.len() - 1, follows: true, ..PrintedBlock::default() };
+        self.printed = Some(block);
         self.wrap();
+        block
+    }
+
+    /// Takes what the command has printed since: new lines are added, those that are not held any more go.
+    pub fn print(&mut self, output: &PrintedLines) {
+        let mut block = self.printed.unwrap_or_else(|| self.begin_printed());
+        let width = self.width();
+        if std::mem::take(&mut block.is_begun) {
+            self.lines.pop();
+            let last = self.lines.len();
+            self.rows.truncate(self.rows.partition_point(|(line, _)| *line < last));
+        }
+        let held = self.lines.len() - block.at - 1;
+        let gone = (output.left_out() - block.left_out).min(held);
+        block.left_out = output.left_out();
+        self.leave_out(block.at + 1, gone);
+        if block.left_out > 0 {
+            self.lines[block.at].1 = format!("{}  {}", say::output(), say::before(&count::lines(block.left_out)));
+            let name = self.rows.partition_point(|(line, _)| *line < block.at);
+            self.rows[name].1 = 0..self.lines[block.at].1.len();
+        }
+        let new = output.whole_from(block.whole).chain(output.begun());
+        (block.whole, block.is_begun) = (output.whole(), output.begun().is_some());
+        for text in new {
+            let text = show::plain(text).into_owned();
+            rows_of(self.lines.len(), &text, width, &mut self.rows);
+            self.lines.push((LineKind::Text, text));
+        }
+        self.printed = Some(block);
+        self.top = if block.follows { self.last_top() } else { self.top.min(self.last_top()) };
+        if !self.words.is_empty() {
+            self.find_hits();
+        }
+    }
+
+    /// Removes `count` lines from line `first` on; the rows that are seen stay, as far as their lines do.
+    fn leave_out(&mut self, first: usize, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.lines.drain(first..first + count);
+        let from = self.rows.partition_point(|(line, _)| *line < first);
+        let to = self.rows.partition_point(|(line, _)| *line < first + count);
+        self.rows.drain(from..to);
+        self.rows[from..].iter_mut().for_each(|(line, _)| *line -= count);
+        if self.top > from {
+            self.top = self.top.saturating_sub(to - from).max(from);
+        }
     }
 
     fn block(&mut self, name: &str, text: &str) {
@@ -136,22 +236,29 @@ impl Viewer {
         self.wrap();
     }
 
+    fn width(&self) -> usize {
+        usize::from(self.size.0.saturating_sub(3)).max(4)
+    }
+
     fn wrap(&mut self) {
-        let width = usize::from(self.size.0.saturating_sub(3)).max(4);
-        // What goes on below keeps the indentation of its line.
-        let rows = |(i, (_, text)): (usize, &(LineKind, String))| {
-            let indent = indent_of(text, width);
-            let first = wrap::breaks(text, width).into_iter().next().unwrap_or(0..0);
-            let rest = text.get(first.end..).map_or(0, |rest| rest.len() - rest.trim_start().len()) + first.end;
-            let more = text.get(rest..).filter(|rest| !rest.is_empty());
-            let more = more.map(|rest| wrap::breaks(rest, width - indent)).unwrap_or_default();
-            let mut rows = vec![(i, first)];
-            rows.extend(more.into_iter().map(|r| (i, r.start + rest..r.end + rest)));
-            rows
-        };
-        self.rows = self.lines.iter().enumerate().flat_map(rows).collect();
-        self.top = self.top.min(self.last_top());
+        let width = self.width();
+        self.rows.clear();
+        for (i, (_, text)) in self.lines.iter().enumerate() {
+            rows_of(i, text, width, &mut self.rows);
+        }
+        let follows = self.printed.is_some_and(|printed| printed.follows);
+        self.top = if follows { self.last_top() } else { self.top.min(self.last_top()) };
         self.find_hits();
+    }
+
+    /// Brings a row to the top as far as there are rows below it. The end of what is printed stays in view from there on
+    /// where it is reached.
+    fn go_to(&mut self, top: usize) {
+        self.top = top.min(self.last_top());
+        let is_end = self.top == self.last_top();
+        if let Some(printed) = &mut self.printed {
+            printed.follows = is_end;
+        }
     }
 
     /// Finds the rows that hold the words: for other words, and for other rows.
@@ -206,7 +313,9 @@ impl Viewer {
             Action::Last => isize::MAX,
             _ => 0,
         };
-        self.top = self.top.saturating_add_signed(by).min(self.last_top());
+        if by != 0 {
+            self.go_to(self.top.saturating_add_signed(by));
+        }
         (true, Vec::new())
     }
 
@@ -246,7 +355,7 @@ impl Viewer {
         };
         match found {
             Some(i) => {
-                self.top = (*i).min(self.last_top());
+                self.go_to(*i);
                 Vec::new()
             }
             None => vec![PaneEffect::Say(say::not_in_result(&self.words))],
@@ -282,6 +391,17 @@ impl Viewer {
             pen.spans(1 + indent as u16, y as u16 + 1, &part.spans, width);
         }
         pen.thumb(1, pen.height().saturating_sub(1), self.top, self.rows.len(), look);
+    }
+}
+
+/// Adds the rows of line `i`. What goes on below keeps the indentation of its line.
+fn rows_of(i: usize, text: &str, width: usize, rows: &mut Vec<(usize, Range<usize>)>) {
+    let indent = indent_of(text, width);
+    let first = wrap::breaks(text, width).into_iter().next().unwrap_or(0..0);
+    let rest = text.get(first.end..).map_or(0, |rest| rest.len() - rest.trim_start().len()) + first.end;
+    rows.push((i, first));
+    if let Some(more) = text.get(rest..).filter(|rest| !rest.is_empty()) {
+        rows.extend(wrap::breaks(more, width - indent).into_iter().map(|r| (i, r.start + rest..r.end + rest)));
     }
 }
 
