@@ -6,14 +6,14 @@
 mod chains;
 mod change;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub use change::{ReviewChanges, changes, left_by_undo, undo, whole_folders};
 
 use self::chains::{EntryChains, is_as_before};
 use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, ChangesetListing, ReviewDecision, StatesAround};
+use crate::memory::{self, ChangesetListing, ChangesetState, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, is_in_repository};
 
 /// A change that waits.
@@ -75,12 +75,17 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
     let restores = stores.memory.restored_states(&project)?;
+    let decisive = DecisiveRestores::find(&reviewed, &known, &restores);
     let mut queue = ReviewQueue::default();
     let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
     let mut chains = EntryChains::new(stores, &modes);
     for id in ids.iter().rev().copied() {
         let name = id.to_string();
         let record = known.find(&name);
+        // What it was to change was put back: nothing of it waits.
+        if record.is_some_and(|record| record.state == ChangesetState::Failed) {
+            continue;
+        }
         let approved = match record {
             Some(record) => record.cause.approved.clone(),
             // Its process died before memory knew.
@@ -99,11 +104,13 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         }
         let files = files_of(id, &known, &mut queue.unreadable, stores);
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let restored = decision.map(|(_, at)| ids.iter().find(|other| restored_by(**other, (id, *at), &paths, stores)));
-        let by = restored.flatten();
-        let since = restored_since(&name, by.map(Id::to_string).as_deref(), &restores, stores)?;
+        let restored = decision.map(|_| decisive.of.get(name.as_str()).copied());
+        let since = restored_since(&name, restored.flatten(), (&restores, &decisive), stores)?;
         // Where the restore was undone, it waits again.
-        let again = |by: &Id| since.values().any(|back| !back) || is_undone(*by, &paths, &restores, (stores, &modes));
+        let again = |by: &str| {
+            let looked = (stores, &modes);
+            since.values().any(|back| !back) || is_undone(by, &paths, (&restores, &decisive), looked)
+        };
         let is_restored = restored.is_some_and(|by| !by.is_some_and(again));
         chains.add(id, &paths, |path| is_restored || since.get(path) == Some(&true))?;
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
@@ -135,12 +142,51 @@ fn files_of(
     files
 }
 
+/// The restores by which decisions to restore were carried out.
+struct DecisiveRestores<'a> {
+    /// Each by the name of what was decided; none where nothing of it was left.
+    of: HashMap<&'a str, &'a str>,
+    /// The ones of entries that undid no other restore, whatever states they have led to.
+    of_entries: HashSet<&'a str>,
+}
+
+impl<'a> DecisiveRestores<'a> {
+    /// Finds them, as the last restore of a file before each decision was recorded.
+    fn find(
+        reviewed: &'a BTreeMap<String, (ReviewDecision, i64)>,
+        known: &ChangesetListing,
+        restores: &'a [StatesAround],
+    ) -> Self {
+        let decided = reviewed.iter().filter(|(_, (decision, _))| *decision == ReviewDecision::Restore);
+        let by = decided.filter_map(|(name, (_, at))| {
+            let paths: HashSet<&str> = known.files(name).map(|file| file.path).collect();
+            let in_time =
+                |restore: &str| restore > name.as_str() && Id::parse(restore).is_some_and(|id| id.at() <= *at);
+            let by = restores.iter().rfind(|restore| paths.contains(&*restore.path) && in_time(&restore.changeset))?;
+            Some((name.as_str(), by.changeset.as_str()))
+        });
+        let of: HashMap<&str, &str> = by.collect();
+        let restores: HashSet<&str> = restores.iter().map(|restore| restore.changeset.as_str()).collect();
+        let (undoing, of_entries): (Vec<_>, Vec<_>) = of.iter().partition(|(name, _)| restores.contains(**name));
+        let mut of_entries: HashSet<&str> = of_entries.into_iter().map(|(_, by)| *by).collect();
+        for (_, by) in undoing {
+            of_entries.remove(by);
+        }
+        DecisiveRestores { of, of_entries }
+    }
+
+    /// Returns whether a restore may be the undo of another one.
+    fn may_undo(&self, restore: &StatesAround) -> bool {
+        !self.of_entries.contains(restore.changeset.as_str())
+    }
+}
+
 /// Returns the paths of an entry that a restore has brought back since, each with whether it stayed so: false where that
 /// restore was undone. `by`: the restore that was recorded for the entry; what it wrote counts as brought back.
 fn restored_since<'a>(
     entry: &str,
     by: Option<&str>,
-    restores: &'a [StatesAround],
+    (restores, decisive): (&'a [StatesAround], &DecisiveRestores<'_>),
     stores: Stores<'_>,
 ) -> Result<HashMap<&'a str, bool>, memory::Error> {
     let mut since = HashMap::new();
@@ -156,13 +202,18 @@ fn restored_since<'a>(
     for restore in restores {
         let path = restore.path.as_str();
         let Some(own) = own.get(path) else { continue };
+        // What was restored of another entry says nothing of this one, though it may lead to a state from before it.
+        if by != Some(restore.changeset.as_str()) && !decisive.may_undo(restore) {
+            continue;
+        }
         // A change of the mode alone has the same bytes before and after it: its undo is not seen by them.
         let is_back = restore.after.is_some() && restore.after == own.before && own.before != own.after;
         let stays = since.get(path) == Some(&true);
         // It undoes the restore that met last what it leaves: that of another change says nothing of the entry.
         let undoes = restore.after.as_deref().and_then(|after| met.get(&(path, after))) == Some(&true);
+        let undoes = undoes && stays && !is_back && by != Some(restore.changeset.as_str());
         let brings_back = !stays && (is_back || by == Some(restore.changeset.as_str()));
-        if brings_back || stays && undoes && !is_back {
+        if brings_back || undoes {
             since.insert(path, brings_back);
         }
         if let Some(before) = &restore.before {
@@ -184,23 +235,24 @@ pub fn undone_by(target: &RestoreTarget, stores: Stores<'_>) -> Result<Vec<Id>, 
     })
 }
 
-/// Returns whether a changeset may be the one that restored these files of an entry, by the time when that was decided.
-fn restored_by(other: Id, (entry, decided): (Id, i64), paths: &[&str], stores: Stores<'_>) -> bool {
-    let in_time = other > entry && other.at() <= decided;
-    in_time && stores.archive.paths(other).is_ok_and(|own| own.iter().any(|path| paths.contains(&path.as_str())))
-}
-
 /// Returns whether a restore that changed no bytes of these files, but modes or folders, was undone: a later one was of a
 /// file that is again as it was before. What changed bytes is followed by them.
-fn is_undone(by: Id, paths: &[&str], restores: &[StatesAround], looked: (Stores<'_>, &ModeChanges<'_>)) -> bool {
-    let (by_name, paths) = (by.to_string(), paths.iter().copied().collect::<HashSet<&str>>());
+fn is_undone(
+    by: &str,
+    paths: &[&str],
+    (restores, decisive): (&[StatesAround], &DecisiveRestores<'_>),
+    looked: (Stores<'_>, &ModeChanges<'_>),
+) -> bool {
+    let Some(id) = Id::parse(by) else { return false };
+    let paths: HashSet<&str> = paths.iter().copied().collect();
     let is_of_bytes = |restore: &StatesAround| {
         let (before, after) = (&restore.before, &restore.after);
         before.is_some() && after.is_some() && before != after
     };
     let mut restores = restores.iter().filter(|restore| paths.contains(restore.path.as_str()));
-    let is_clear = restores.clone().any(|restore| restore.changeset == by_name && is_of_bytes(restore));
-    !is_clear && restores.any(|restore| restore.changeset > by_name && is_as_before(&restore.path, by, looked))
+    let is_clear = restores.clone().any(|restore| restore.changeset == by && is_of_bytes(restore));
+    let may_undo = |restore: &StatesAround| restore.changeset.as_str() > by && decisive.may_undo(restore);
+    !is_clear && restores.any(|restore| may_undo(restore) && is_as_before(&restore.path, id, looked))
 }
 
 /// Returns what an entry changed in the repository, as one unit in words; none: nothing.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::changeset::{self, Changeset, SET_ID_BITS};
 use super::restore::state_sha;
-use super::shared::{KeptAtOnce, SealIds};
+use super::shared::{KeptAtOnce, SealIds, kept_again};
 use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
@@ -74,6 +74,36 @@ pub struct CommandChanges {
 }
 
 impl CommandChanges {
+    /// Adds the states around what a command did to a path.
+    fn add(
+        &mut self,
+        (place, entry): (usize, &JournalLine),
+        around: (State, State),
+        by_another: bool,
+        keep_bytes: bool,
+    ) {
+        let (before, after) = around;
+        if before == after {
+            return self.unchanged.push((place, entry.path.clone()));
+        }
+        if let Some(bit) = lost_bit(entry, &after) {
+            let why = format!("its {bit} bit: an undo brings it back without");
+            self.unread.push((entry.path.clone(), why));
+        }
+        self.changes.push(CommandChange {
+            kind: change_kind(&before, &after),
+            before: state_sha(&before),
+            after: state_sha(&after),
+            bytes: after.text().filter(|_| keep_bytes).map(|text| text.as_bytes().to_vec()),
+            counts: count_changed(&before, &after),
+            by_another,
+            sets_mode: changeset::sets_mode(&before, after.mode()),
+            adds_set_id: changeset::adds_set_id(&before, after.mode()),
+            entry: entry.clone(),
+            place,
+        });
+    }
+
     /// Takes what is the command's own for certain, by the places of the states, for that where it is the only one of its
     /// path: a changeset holds one state of a path.
     fn keep_certain(&mut self, certain: &HashSet<usize>) {
@@ -119,7 +149,7 @@ impl Archive {
         staging: &CommandStaging,
         (shared, owner): (&KeptAtOnce, usize),
     ) -> Result<CommandChanges, Error> {
-        let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
+        let Journal { states, seals, .. } = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = states.len() <= MANY;
         let mut others = self.changesets_since(&states)?;
         let sealed = self.sealed(&seals);
@@ -128,13 +158,12 @@ impl Archive {
         let again = kept_again(&states);
         let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
-        let mut known_exactly = HashSet::new();
+        let (mut known_exactly, mut at_present) = (HashSet::new(), Vec::new());
         let mut reader = workspace.reader();
         let is_compared = |(place, entry): &(usize, &JournalLine)| {
             !sealed.contains(place) && (shared.is_last(owner) || shared.holds(&entry.path))
         };
         for (place, entry) in states.iter().enumerate().filter(is_compared) {
-            let before = staged(entry)?;
             let by_other = shared.next(owner, place, &entry.path);
             let next = by_other.map(|next| (next.folder.as_path(), &next.line));
             let next = next.or(again[place].map(|later| (staging.folder(), &states[later])));
@@ -146,30 +175,23 @@ impl Archive {
             let after = match (met, next) {
                 (Some(state), _) => state,
                 (None, Some((folder, line))) => staged_state(folder, line).map_err(at(folder))?,
-                (None, None) => present(&mut reader, &entry.path, &mut all),
+                (None, None) => {
+                    at_present.push(place);
+                    present(&mut reader, &entry.path, &mut all)
+                }
             };
-            if before == after {
-                all.unchanged.push((place, entry.path.clone()));
-                continue;
-            }
-            if let Some(bit) = lost_bit(entry, &after) {
-                let why = format!("its {bit} bit: an undo brings it back without");
-                all.unread.push((entry.path.clone(), why));
-            }
-            let text = after.text().filter(|_| keep_bytes).map(|text| text.as_bytes().to_vec());
-            all.changes.push(CommandChange {
-                kind: change_kind(&before, &after),
-                before: state_sha(&before),
-                after: state_sha(&after),
-                bytes: text,
-                counts: count_changed(&before, &after),
-                by_another: again[place].is_some() && by_other.is_none(),
-                sets_mode: changeset::sets_mode(&before, after.mode()),
-                adds_set_id: changeset::adds_set_id(&before, after.mode()),
-                entry: entry.clone(),
-                place,
-            });
+            let by_another = again[place].is_some() && by_other.is_none();
+            all.add((place, entry), (staged(entry)?, after), by_another, keep_bytes);
         }
+        // What the command kept anew meanwhile ends what is archived here: it may have changed that since.
+        let kept = if shared.is_last(owner) { self.kept_next(staging) } else { HashMap::new() };
+        for (place, (folder, line)) in at_present.into_iter().filter_map(|p| Some((p, kept.get(&states[p].path)?))) {
+            all.changes.retain(|change| change.place != place);
+            all.unchanged.retain(|(unchanged, _)| *unchanged != place);
+            let after = staged_state(folder, line).map_err(at(folder))?;
+            all.add((place, &states[place]), (staged(&states[place])?, after), false, keep_bytes);
+        }
+        all.changes.sort_by_key(|change| change.place);
         all.keep_certain(&known_exactly);
         Ok(all)
     }
@@ -335,19 +357,6 @@ fn made_folders(changes: &[CommandChange]) -> BTreeSet<&str> {
         }
     }
     large
-}
-
-/// Returns, for each state, the place of the next one of its path: what stood there then ends what is known of it.
-fn kept_again(states: &[JournalLine]) -> Vec<Option<usize>> {
-    let mut next = HashMap::new();
-    let mut again = vec![None; states.len()];
-    for (place, state) in states.iter().enumerate().rev() {
-        again[place] = next.get(state.path.as_str()).copied();
-        if state.again {
-            next.insert(state.path.as_str(), place);
-        }
-    }
-    again
 }
 
 /// Returns what is at a path now; what cannot be read is noted.

@@ -4,9 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::staging::{CommandInfo, CommandStaging, Journal, JournalLine, SealKind, SealedStates};
 use super::{Archive, Error, Id, Lock, at};
+
+/// The time within which a call that went on has done its work, mostly.
+const SETTLE: Duration = Duration::from_millis(3);
 
 /// The states of the paths that more than one command kept.
 #[derive(Debug)]
@@ -139,6 +144,42 @@ impl Archive {
         Ok(ids)
     }
 
+    /// Lets the calls of commands that still run wait from here on until the lock is let go, and those that went on before
+    /// come to their end: what is read and written under the lock is changed by none of them meanwhile, and what they
+    /// change after it is kept anew. `own`: a command that needs not to wait.
+    pub fn let_calls_wait(&self, lock: &mut Lock, own: Option<&CommandStaging>) {
+        let first = own.and_then(|own| own.first().ok());
+        let is_other = |staging: &CommandStaging| first.is_none() || staging.first().ok() != first;
+        let folders = self.staging_folders().unwrap_or_default();
+        let mut others =
+            folders.iter().filter_map(|folder| CommandStaging::open(folder).ok()).filter(is_other).peekable();
+        if others.peek().is_none() {
+            return;
+        }
+        // Without the note a command goes on, and what it does then counts as someone else's.
+        let Ok(SealIds { changeset, .. }) = self.draw_ids(lock, 0) else { return };
+        others.for_each(|mut other| drop(other.note(changeset, Vec::new(), SealKind::Awaited)));
+        thread::sleep(SETTLE);
+    }
+
+    /// Returns the first state of each path that a command kept in its staging folders after this one.
+    pub(super) fn kept_next(&self, staging: &CommandStaging) -> HashMap<String, (PathBuf, JournalLine)> {
+        let mut next = HashMap::new();
+        let Ok(first) = staging.first() else { return next };
+        let mut folders = self.staging_folders().unwrap_or_default();
+        folders.sort();
+        for folder in folders {
+            let Ok(later) = CommandStaging::open(&folder) else { continue };
+            if later.id() <= staging.id() || later.first().ok().as_ref() != Some(&first) {
+                continue;
+            }
+            for line in later.journal().unwrap_or_default().states {
+                next.entry(line.path.clone()).or_insert_with(|| (folder.clone(), line));
+            }
+        }
+        next
+    }
+
     /// Returns the states that other commands kept of these paths, or of those of `own`, and that no changeset was made of
     /// yet, with those of `own`. What cannot be read is left to its own sealing.
     ///
@@ -175,7 +216,7 @@ impl Archive {
 
     /// Returns the states that no changeset was made of yet, each with its place in the journal.
     fn unsealed(&self, staging: &CommandStaging) -> Result<Vec<(usize, JournalLine)>, Error> {
-        let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
+        let Journal { states, seals, .. } = staging.journal().map_err(at(staging.folder()))?;
         let sealed = self.sealed(&seals);
         Ok(states.into_iter().enumerate().filter(|(place, _)| !sealed.contains(place)).collect())
     }
@@ -195,4 +236,17 @@ impl Archive {
         let ids = seals.into_iter().filter(|sealed| sealed.kind == SealKind::Own).map(|sealed| sealed.changeset);
         Ok(ids.filter(|id| !staging.made().contains(id) && self.paths(*id).is_ok()).collect())
     }
+}
+
+/// Returns, for each state, the place of the next one of its path: what stood there then ends what is known of it.
+pub(super) fn kept_again(states: &[JournalLine]) -> Vec<Option<usize>> {
+    let mut next = HashMap::new();
+    let mut again = vec![None; states.len()];
+    for (place, state) in states.iter().enumerate().rev() {
+        again[place] = next.get(state.path.as_str()).copied();
+        if state.again {
+            next.insert(state.path.as_str(), place);
+        }
+    }
+    again
 }

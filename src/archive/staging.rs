@@ -10,6 +10,7 @@
 //! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there
 //! from the sealing on.
 
+mod journal;
 mod sealed;
 mod seals;
 
@@ -24,8 +25,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
+use self::journal::{EndLine, is_staged};
+pub use self::journal::{Journal, JournalLine, StagedKind};
 pub use self::seals::{SealKind, SealedStates};
-use super::{Archive, Error, Id, at};
+use super::{Archive, Error, Id, NotUndone, at};
 use crate::disk::{self, Folder, Links};
 use crate::text::time;
 
@@ -68,57 +71,6 @@ pub struct CommandInfo {
     /// The name of the command's first staging folder; empty: it is this one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub first: String,
-}
-
-/// The kind of a path's state before the command changed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StagedKind {
-    /// There was no file.
-    Absent,
-    /// A regular file: its bytes are in the staged file.
-    File,
-    /// A symbolic link: the staged file is one too.
-    Link,
-    /// A folder. Its path ends in `/`.
-    Folder,
-}
-
-/// A line of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JournalLine {
-    /// Normalised path; a folder's ends in `/`.
-    pub path: String,
-    /// The kind of the state.
-    pub kind: StagedKind,
-    /// Its permission bits.
-    pub mode: u32,
-    /// The staged file, for files and links.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub staged: Option<String>,
-    /// Device and inode of the staged file; [`JournalLine::COPY`] where it is a copy that no program writes.
-    #[serde(default)]
-    pub inode: (u64, u64),
-    /// The time at which it was kept, in unix milliseconds; 0: that at which the line is written.
-    #[serde(default)]
-    pub kept: i64,
-    /// It is a later state of a path that was kept before: someone else had changed it meanwhile.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
-}
-
-impl JournalLine {
-    /// The mark in place of an inode: the staged file was never the workspace's.
-    pub const COPY: (u64, u64) = (0, 0);
-}
-
-/// A journal that was read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Journal {
-    /// The states that were kept: the first one of each path, and those that were kept again.
-    pub states: Vec<JournalLine>,
-    /// The changesets that were about to be made of them, each with the places of its states.
-    pub(super) seals: Vec<SealedStates>,
 }
 
 /// The staging folders whose processes are gone.
@@ -231,30 +183,28 @@ impl CommandStaging {
         Ok(())
     }
 
+    /// Notes, once, that its command has ended by itself, and what an undo does not bring back of it: its states could not
+    /// be archived then, and whoever finds them later takes it for none that was cut off.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn note_ended(&mut self, not_undone: &[NotUndone]) -> io::Result<()> {
+        if self.journal().is_ok_and(|journal| journal.ended.is_some()) {
+            return Ok(());
+        }
+        self.write_line(&EndLine::of(not_undone))
+    }
+
     /// Returns the readable lines of the journal.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn journal(&self) -> io::Result<Journal> {
         let text = match disk::read_file(&self.folder.join(JOURNAL), MAX_JOURNAL, Links::Refuse) {
-            Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Journal::default()),
-            Err(error) => return Err(error),
+            read => read?,
         };
-        let mut seen = HashSet::new();
-        // One that names a file elsewhere is none of this archive's making.
-        let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
-        let mut journal = Journal::default();
-        for line in text.split(|b| *b == b'\n') {
-            if let Ok(state) = serde_json::from_slice::<JournalLine>(line) {
-                if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
-                    journal.states.push(state);
-                }
-            } else {
-                journal.seals.extend(SealedStates::read(line));
-            }
-        }
-        Ok(journal)
+        Ok(Journal::read(&text))
     }
 
     /// Returns what is known of its command.
@@ -301,10 +251,6 @@ fn describe(folder: &Folder, info: &CommandInfo) -> io::Result<()> {
 
 fn read_info(file: &File) -> io::Result<CommandInfo> {
     Ok(serde_json::from_slice(&disk::read_open(file, MAX_INFO)?)?)
-}
-
-fn is_staged(name: &OsStr) -> bool {
-    !name.is_empty() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
 /// Returns the greatest number among staged files.

@@ -14,7 +14,7 @@ use super::error::ApplyError;
 use super::modes::with_modes_of_today;
 use super::moved::{self, FolderMove};
 use crate::archive::restore::lies_in;
-use crate::archive::{self, Archive, Before, Id, RecordedFile};
+use crate::archive::{self, Archive, Before, Id, Lock, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State, outermost_folder};
 use crate::workspace::folders::{Folders, shut_above};
@@ -52,7 +52,16 @@ pub const UNGUARDED: &str = "this file system cannot exchange two files: if anot
 /// # Errors
 /// When a file is not as the proposal knew it, a path may not be written, or the disk refuses.
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
-    let mut lock = archive.lock()?;
+    apply_locked(&mut archive.lock()?, decided, workspace, archive)
+}
+
+/// Does the same under a lock that is held already.
+pub(super) fn apply_locked(
+    lock: &mut Lock,
+    decided: &Decided,
+    workspace: &Workspace,
+    archive: &Archive,
+) -> Result<Applied, ApplyError> {
     let now = read_again(decided, workspace)?;
     let files = with_modes_of_today(decided.files(), &now);
     // They are archived too: where this process is killed, an undo sets them back.
@@ -63,17 +72,18 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let all: Vec<_> = files.iter().zip(&now).collect();
     let mut moves = moved::plan(&all, workspace, archive);
     let folders = moves.iter().map(|planned| planned.folder).collect();
-    let mut recorded = archive.record_folders(&mut lock, &states, &folders, Some(decided.consent()))?;
-    let wrote = move_folders(&mut moves, &mut recorded, (&mut lock, &states), (workspace, archive)).and_then(|moved| {
-        let rest: Vec<_> =
-            all.iter().copied().filter(|(file, _)| outermost_folder(file.path(), &moved).is_none()).collect();
-        write_all(&rest, &shut, workspace, archive)
-    });
+    let mut recorded = archive.record_folders(lock, &states, &folders, Some(decided.consent()))?;
+    let wrote =
+        move_folders(&mut moves, &mut recorded, (&mut *lock, &states), (workspace, archive)).and_then(|moved| {
+            let rest: Vec<_> =
+                all.iter().copied().filter(|(file, _)| outermost_folder(file.path(), &moved).is_none()).collect();
+            write_all(&rest, &shut, workspace, archive)
+        });
     let wrote = wrote.map_err(|failure| {
         let failure = put_back_folders(&mut moves, failure);
         for folder in moves.iter().filter(|one| one.goes() && !one.is_moved()).map(|one| one.folder) {
             // It is back, so its listing has no bytes of its own. What is not archived by itself now stays listed.
-            let _ = archive.unlist(&mut lock, &mut recorded, &states, folder);
+            let _ = archive.unlist(lock, &mut recorded, &states, folder);
         }
         failure
     });
@@ -94,8 +104,13 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     };
     let stayed: Vec<_> = states.iter().filter(|b| b.goes).map(|b| b.path.to_string()).collect();
     // After an interruption: a file that stays is not the archive's. What fails here is done at the next start.
-    let _ = archive.stopped_by(&CancellationToken::new()).unshare(&mut lock, &stayed);
-    Err(match failure {
+    let _ = archive.stopped_by(&CancellationToken::new()).unshare(lock, &stayed);
+    Err(error_of(failure, recorded, workspace)?)
+}
+
+/// Returns the error of a failure, with what was archived before it.
+fn error_of(failure: Failure<'_>, recorded: archive::Recorded, workspace: &Workspace) -> Result<ApplyError, ReadError> {
+    Ok(match failure {
         Failure::Changed { file, now } => {
             let found = read_of(workspace, file)?.state;
             let archived = recorded.changeset.map(|id| Box::new((id, recorded.files)));

@@ -128,11 +128,12 @@ impl MetStates {
     }
 }
 
-/// Archives what commands that still run did to paths that are about to be changed by nebula itself.
+/// Archives what commands that still run, and whose calls wait, did to paths that are about to be changed by nebula itself.
 ///
 /// # Errors
-/// When the archive cannot be locked, or no id be drawn.
+/// When no id can be drawn.
 pub(super) fn seal_before(
+    lock: &mut Lock,
     paths: &HashSet<&str>,
     stores: Stores<'_>,
 ) -> Result<(MetStates, Vec<memory::Error>), archive::Error> {
@@ -141,12 +142,9 @@ pub(super) fn seal_before(
     if shared.others.is_empty() {
         return Ok((MetStates { shared, unchanged: Vec::new() }, unrecorded));
     }
-    let mut lock = stores.archive.lock()?;
-    // Read again under the lock.
-    let shared = stores.archive.kept_at_once(None, paths)?;
-    let mut parts = SealParts::new(&mut lock, shared, Vec::new(), stores)?;
+    let mut parts = SealParts::new(lock, shared, Vec::new(), stores)?;
     while let Some((part, ids)) = parts.next() {
-        unrecorded.extend(parts.seal_other(&mut lock, part, ids, stores));
+        unrecorded.extend(parts.seal_other(lock, part, ids, stores));
     }
     let SealParts { shared, unchanged, .. } = parts;
     Ok((MetStates { shared, unchanged }, unrecorded))
@@ -214,8 +212,10 @@ mod tests {
     use crate::archive::restore::state_sha;
     use crate::archive::staging::{CommandInfo, JournalLine, StagedKind};
     use crate::execute::command::seal;
+    use crate::execute::execute;
     use crate::execute::testing::World;
-    use crate::proposal::State;
+    use crate::memory::ChangesetCause;
+    use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
     /// Keeps a state of the file `a`, so many milliseconds after a second ago.
     fn keep(staging: &mut CommandStaging, state: &str, after: i64) {
@@ -339,13 +339,41 @@ mod tests {
     }
 
     #[test]
+    fn a_command_waits_until_nebulas_own_change_is_written() {
+        let w = World::with("two");
+        let mut staging = w.archive.stage(&named("A")).expect("staged");
+        keep(&mut staging, "one", 0);
+        let file = FileChange::new("a", State::file(&b"two"[..]), State::file(&b"three"[..]), "test", &[]);
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+        let decision = Decision::accept(&proposal, Consent::Person);
+        let decided = proposal.decide(&decision).expect("it fits").expect("accepted");
+        let (archive, keeper) = (w.archive.clone(), Mutex::new(Some(staging)));
+        let (looking, looks) = std::sync::mpsc::channel();
+        // What the command kept is read by then, and nothing is made of it yet.
+        let look = move |step: &str| {
+            let first = (step == "seal: versions").then(|| keeper.lock().expect("whole").take());
+            if let Some(mut keeper) = first.flatten() {
+                let archive = archive.clone();
+                let look = move || keeper.sealed_by_another(&archive).map(|paths| (paths, archive.list()));
+                looking.send(std::thread::spawn(look)).expect("waited for");
+            }
+            Ok(())
+        };
+        let looked_at = w.archive.clone().with_probe(Arc::new(look));
+        execute(&decided, ChangesetCause::default(), w.stores_with(&looked_at)).applied.expect("written");
+        let (paths, made) = looks.recv().expect("a look").join().expect("whole").expect("read");
+        assert_eq!((paths, made.expect("listed").len()), (vec!["a".to_string()], 2), "it looks once all is written");
+        assert_eq!(states(&w), [("one", "A"), ("two", "")].map(|(state, by)| (state.to_string(), by.to_string())));
+    }
+
+    #[test]
     fn what_a_command_did_stands_before_a_change_of_nebulas_own() {
         let w = World::with("one");
         let mut staging = w.archive.stage(&named("A")).expect("staged");
         keep(&mut staging, "none", 0);
-        let (met, unrecorded) = seal_before(&["a"].into(), w.stores()).expect("sealed");
-        assert!(unrecorded.is_empty());
         let mut lock = w.archive.lock().expect("locked");
+        let (met, unrecorded) = seal_before(&mut lock, &["a"].into(), w.stores()).expect("sealed");
+        assert!(unrecorded.is_empty());
         let state = State::file(&b"one"[..]);
         let edit =
             w.archive.record(&mut lock, &[("a", &state).into()], None).expect("archived").changeset.expect("one");

@@ -58,7 +58,11 @@ pub fn seal(
     stores: Stores<'_>,
 ) -> Result<SealedCommand, archive::Error> {
     let mut lock = stores.archive.lock()?;
-    let shared = stores.archive.kept_at_once(Some(staging), &HashSet::new())?;
+    let mut shared = stores.archive.kept_at_once(Some(staging), &HashSet::new())?;
+    if !shared.others.is_empty() {
+        stores.archive.let_calls_wait(&mut lock, Some(staging));
+        shared = stores.archive.kept_at_once(Some(staging), &HashSet::new())?;
+    }
     let mut sealed = SealedCommand { earlier: stores.archive.sealed_elsewhere(staging)?, ..SealedCommand::default() };
     let own = shared.others.len();
     sealed.changes = stores.archive.compare_among(stores.workspace, staging, (&shared, own))?;
@@ -177,11 +181,15 @@ mod tests {
         let info = CommandInfo::default();
         let mut old = w.stage(&info, &["first"]);
         let mut open = w.stage(&old.info_of_next().expect("read"), &["second"]);
-        super::seal(&mut old, &info, &[], w.stores()).expect("sealed");
+        let left = |sealed: &SealedCommand| -> Vec<String> {
+            let changes = sealed.changes.changes.iter();
+            changes.map(|change| String::from_utf8_lossy(change.bytes.as_deref().expect("text")).into_owned()).collect()
+        };
+        let sealed = super::seal(&mut old, &info, &[], w.stores()).expect("sealed");
+        assert_eq!(left(&sealed), ["second"], "what the command did since is of the next part");
         open.follows(old.made());
         let sealed = super::seal(&mut open, &info, &[], w.stores()).expect("sealed");
-        let left: Vec<_> = sealed.changes.changes.iter().map(|change| change.bytes.as_deref()).collect();
-        assert_eq!(left, [Some(&b"now"[..])]);
+        assert_eq!(left(&sealed), ["now"]);
     }
 
     #[test]

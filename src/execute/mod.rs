@@ -27,7 +27,7 @@ pub use stores::Stores;
 use std::io;
 
 use crate::archive::restore::state_sha;
-use crate::archive::{self, Archive, Before, Recorded};
+use crate::archive::{self, Archive, Before, Lock, Recorded};
 use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
 use crate::proposal::{Decided, DecidedFile};
 use crate::workspace::{ReadError, Workspace, leftover};
@@ -64,12 +64,16 @@ pub struct Executed {
 
 /// Writes a decided proposal: intent to memory, states before to the archive, files to the disk, outcome to memory.
 /// A process that is killed between any two of these leaves every file old or new and every old state archived;
-/// memory's intent lets the next start join the changeset with its cause.
+/// memory's intent lets the next start join the changeset with its cause. Commands that still run wait with their calls.
 ///
 /// Where a file is another one than the proposal knew, what was decided is merged into it as it is now, or nothing is
 /// written: see [`Decided::merged_into`].
 pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
-    let mut executed = execute_exactly(decided, cause.clone(), stores);
+    let mut lock = match lock(stores) {
+        Ok(lock) => lock,
+        Err(failed) => return failed,
+    };
+    let mut executed = execute_locked(&mut lock, decided, cause.clone(), stores);
     for _ in 0..MERGES {
         if !matches!(executed.applied, Err(ApplyError::Conflict { .. })) {
             break;
@@ -77,7 +81,7 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
         let present = |file: &DecidedFile| Some(apply::present(file, stores.workspace).ok()?.state);
         let Some(merged) = decided.merged_into(present, stores.archive.merger()) else { break };
         let mut unrecorded = executed.unrecorded;
-        executed = execute_exactly(&merged, cause.clone(), stores);
+        executed = execute_locked(&mut lock, &merged, cause.clone(), stores);
         unrecorded.append(&mut executed.unrecorded);
         executed.unrecorded = unrecorded;
     }
@@ -92,6 +96,21 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
 
 /// Writes a decided proposal as [`execute`] does, to files that are as it knows them; else nothing is written.
 pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
+    match lock(stores) {
+        Ok(mut lock) => execute_locked(&mut lock, decided, cause, stores),
+        Err(failed) => failed,
+    }
+}
+
+/// Takes the archive's lock, for as long as the calls of commands that still run wait.
+fn lock(stores: Stores<'_>) -> Result<Lock, Executed> {
+    let failed = |error: archive::Error| Executed { applied: Err(error.into()), unrecorded: Vec::new() };
+    let mut lock = stores.archive.lock().map_err(failed)?;
+    stores.archive.let_calls_wait(&mut lock, None);
+    Ok(lock)
+}
+
+fn execute_locked(lock: &mut Lock, decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     let (decided, left_out) = match in_the_way::leave_out(decided, stores.workspace) {
         Ok(found) => found,
         Err(error) => return Executed { applied: Err(error), unrecorded: Vec::new() },
@@ -102,11 +121,11 @@ pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<
     let intent = record::intent(&decided);
     let paths = decided.files().iter().map(DecidedFile::path).collect();
     // Where that fails, the states of other commands stay staged.
-    let (met, unrecorded) = at_once::seal_before(&paths, stores).ok().unzip();
+    let (met, unrecorded) = at_once::seal_before(lock, &paths, stores).ok().unzip();
     let mut unrecorded = unrecorded.unwrap_or_default();
     let pending = stores.memory.write_intent(&project, &cause, &intent);
     let pending = pending.map_err(|error| unrecorded.push(error)).ok();
-    let mut applied = apply::apply(&decided, stores.workspace, stores.archive);
+    let mut applied = apply::apply_locked(lock, &decided, stores.workspace, stores.archive);
     applied.iter_mut().for_each(|applied| applied.not_kept.extend(left_out.iter().cloned()));
     if let (Some(met), Some(id)) = (met, applied.as_ref().ok().and_then(|applied| applied.changeset)) {
         met.note(id);

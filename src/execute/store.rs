@@ -283,6 +283,17 @@ fn names(touched: &[TouchedDefinition]) -> Vec<String> {
     names
 }
 
+/// The most definitions that a call is named by.
+const MOST_NAMED: usize = 3;
+
+/// Returns the definitions that a call touches, for its line on the screen: the first of them, and how many more.
+pub fn named(touched: &[TouchedDefinition]) -> String {
+    let names = names(touched);
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let more = (more > 0).then(|| format!("+{more}"));
+    names.into_iter().take(MOST_NAMED).chain(more).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the title of a call's changeset: the tool, the first definition, and how many more there are.
 fn titled(tool: &str, touched: &[TouchedDefinition]) -> String {
     match names(touched).as_slice() {

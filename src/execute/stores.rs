@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::archive::restore::is_damaged;
+use crate::archive::restore::{is_damaged, state_sha};
 use crate::archive::{self, Archive, Version};
-use crate::memory::Memory;
+use crate::memory::{self, LeftState, Memory};
 use crate::proposal::State;
 use crate::text::name::text_of;
 use crate::workspace::{Access, PathError, Workspace};
@@ -65,5 +65,31 @@ impl Stores<'_> {
             true => Err(archive::Error::DamagedVersion { path: path.into(), id: version.id }),
             false => Ok(state),
         }
+    }
+
+    /// Returns the state that a changeset left, by the version of the path that it made old; `met` as in [`Stores::left`].
+    ///
+    /// # Errors
+    /// When memory cannot be read.
+    pub fn left_by(&self, path: &str, version: archive::Id, met: State) -> Result<State, memory::Error> {
+        let version = version.to_string();
+        let left = self.memory.left_states(&self.project(), path)?;
+        self.left(path, left.iter().find(|(of, _)| *of == version).map(|(_, left)| left), met)
+    }
+
+    /// Returns the state that a changeset left at a path, where its bytes are kept; else the one that was met there next,
+    /// which someone else may have changed before.
+    ///
+    /// # Errors
+    /// When memory cannot be read.
+    pub fn left(&self, path: &str, left: Option<&LeftState>, met: State) -> Result<State, memory::Error> {
+        let Some(sha) = left.and_then(|left| left.sha256).filter(|sha| *sha != state_sha(&met)) else {
+            return Ok(met);
+        };
+        let Some(sha) = sha else { return Ok(State::Absent) };
+        Ok(match self.memory.bytes_left(&self.project(), path, &sha)? {
+            Some(bytes) => State::File { bytes: bytes.into(), mode: met.mode() },
+            None => met,
+        })
     }
 }

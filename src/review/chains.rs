@@ -114,17 +114,24 @@ impl<'a> EntryChains<'a> {
     /// Returns whether nobody changed a path between two entries.
     fn follows(&mut self, path: &str, earlier: Id, later: Id) -> Result<bool, memory::Error> {
         let versions = self.stores.archive.versions(path).unwrap_or_default();
-        let between = versions.iter().filter(|version| earlier < version.id && version.id < later);
-        if between.count() != 1 {
-            return Ok(false);
-        }
+        let mut between = versions.iter().filter(|version| earlier < version.id && version.id < later).rev();
+        let (Some(_), is_next) = (between.next(), between.clone().next().is_none()) else { return Ok(false) };
         // Of a folder nothing else is known.
         if path.ends_with('/') {
-            return Ok(true);
+            return Ok(is_next);
         }
         let left = self.state_of(earlier, path)?.and_then(|state| state.after);
         let met = self.state_of(later, path)?.and_then(|state| state.before);
-        Ok(left.is_some() && left == met)
+        let (Some(left), true) = (&left, left == met) else { return Ok(false) };
+        // A change that failed between them has met and left the same.
+        let (memory, project) = (self.stores.memory, self.stores.project());
+        let mut others = between.map(|version| match version.absent {
+            true => Ok(left.is_empty()),
+            false => {
+                Ok(memory.version_hash(&project, path, &version.id.to_string())?.is_some_and(|sha| sha[..] == left[..]))
+            }
+        });
+        others.try_fold(true, |all, one: Result<bool, memory::Error>| Ok(all && one?))
     }
 
     fn state_of(&mut self, id: Id, path: &str) -> Result<Option<StatesAround>, memory::Error> {

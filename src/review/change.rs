@@ -6,10 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ReviewEntry, ReviewError};
-use crate::archive::restore::state_sha;
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, version_before};
 use crate::execute::Stores;
-use crate::memory;
 use crate::proposal::{
     FileChange, ForeignChoice, ProposalId, REPOSITORY, RestorePreview, RestoreStatus, State, is_in_repository,
     large_folders, lines_touch, outermost_folder,
@@ -176,26 +174,10 @@ fn states(path: &str, (first, last): EntrySpan, single: bool, stores: Stores<'_>
     let is_file = single && !path.ends_with('/') && !is_in_repository(path);
     let made_old = version_before(&versions, last).filter(|_| is_file);
     let after = match made_old {
-        Some(made_old) => left_by(path, made_old.id, after, stores).map_err(|error| error.to_string())?,
+        Some(made_old) => stores.left_by(path, made_old.id, after).map_err(|error| error.to_string())?,
         None => after,
     };
     Ok((before, after))
-}
-
-/// Returns the state that a changeset left, by the version that it made old, where its bytes are kept; else the one that was
-/// met then.
-fn left_by(path: &str, version: Id, met: State, stores: Stores<'_>) -> Result<State, memory::Error> {
-    let (project, version) = (stores.project(), version.to_string());
-    let left = stores.memory.left_states(&project, path)?.into_iter().find(|(of, _)| *of == version);
-    let Some(sha) = left.and_then(|(_, left)| left.sha256).filter(|sha| *sha != state_sha(&met)) else {
-        return Ok(met);
-    };
-    let Some(sha) = sha else { return Ok(State::Absent) };
-    let bytes = stores.memory.bytes_left(&project, path, &sha)?;
-    Ok(match bytes {
-        Some(bytes) => State::File { bytes: bytes.into(), mode: met.mode() },
-        None => met,
-    })
 }
 
 /// Returns why a path cannot be read, without its name where it can be left out.

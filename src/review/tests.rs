@@ -160,6 +160,98 @@ proptest! {
     }
 }
 
+/// Restores an entry and records that; `false`: nothing of it was left, and it waits on.
+fn restore_reviewed(w: &World, id: Id) -> bool {
+    let undone = undo(&[id], ProposalId(2), w.stores()).expect("planned");
+    let is_left = !undone.proposal.files.is_empty();
+    if is_left {
+        write(w, &undone.proposal, Consent::Person, "undo");
+        let reviewed = w.memory.review(&w.stores().project(), &[id.to_string()], ReviewDecision::Restore, None);
+        reviewed.expect("recorded");
+    }
+    is_left
+}
+
+/// Brings files to these texts, or removes them, but those that are so already.
+fn step(w: &World, mut files: Vec<(&str, Option<&str>)>) {
+    files.retain(|(path, text)| text_at(w, path).as_deref() != *text);
+    if !files.is_empty() {
+        entry_of(w, &files);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// A file that is moved to and fro, and changed between: restored one by one, the newest first, nothing waits in the
+    /// end, and all is as it was.
+    #[test]
+    fn entries_restored_one_by_one_come_to_an_end(steps in prop::collection::vec(0..4usize, 1..8)) {
+        let w = World::with("one\n");
+        let mut rounds = 2 * steps.len();
+        for text in steps {
+            let (own, other) = if text_at(&w, "a").is_some() { ("a", "b") } else { ("b", "a") };
+            let now = text_at(&w, own).expect("one of them is there");
+            match ["one\n", "two\n"].get(text) {
+                Some(text) => step(&w, vec![(own, Some(text))]),
+                None => step(&w, vec![(own, None), (other, Some(&now))]),
+            }
+        }
+        while let Some(last) = waiting(&w).last() {
+            prop_assert!(rounds > 0, "{:?} still wait", waiting(&w));
+            rounds -= 1;
+            prop_assert!(restore_reviewed(&w, *last), "nothing is left of {last}");
+        }
+        prop_assert_eq!(["a", "b"].map(|path| text_at(&w, path)), [Some("one\n".to_string()), None]);
+    }
+}
+
+#[test]
+fn a_restore_that_leads_to_a_state_from_before_another_one_undoes_none() {
+    let w = World::with("one\n");
+    entry_of(&w, &[("a", None), ("b", Some("one\n"))]);
+    entry_of(&w, &[("b", Some("two\n"))]);
+    entry_of(&w, &[("b", None), ("a", Some("two\n"))]);
+    let there = entry_of(&w, &[("a", None), ("b", Some("two\n"))]);
+    let back = entry_of(&w, &[("b", None), ("a", Some("two\n"))]);
+    for id in [back, there] {
+        assert!(restore_reviewed(&w, id));
+        assert!(!waiting(&w).contains(&back), "{:?}", waiting(&w));
+    }
+}
+
+#[test]
+fn the_undo_of_a_restore_lets_its_entry_wait_again() {
+    let w = World::with("one\n");
+    let entry = entry_of(&w, &[("a", Some("two\n"))]);
+    assert!(restore_reviewed(&w, entry));
+    assert_eq!(waiting(&w), []);
+    let restored = w.archive.list().expect("listed")[0];
+    assert!(restore_reviewed(&w, restored));
+    assert_eq!(waiting(&w), [entry]);
+}
+
+#[test]
+fn a_change_that_could_not_be_written_neither_waits_nor_is_between_others() {
+    let w = World::with("one\n");
+    let first = entry_of(&w, &[("a", Some("two\n"))]);
+    let fails = |step: &str| match step {
+        "apply: rename" => Err(std::io::ErrorKind::StorageFull.into()),
+        _ => Ok(()),
+    };
+    let archive = w.archive.clone().with_probe(std::sync::Arc::new(fails));
+    let file = FileChange::new("a", State::file(&b"two\n"[..]), State::file(&b"none\n"[..]), "test", &[]);
+    let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+    let decision = Decision::accept(&proposal, Consent::Policy("review"));
+    let decided = proposal.decide(&decision).expect("it fits").expect("accepted");
+    execute(&decided, ChangesetCause::default(), w.stores_with(&archive)).applied.expect_err("there is no room");
+    assert_eq!((w.archive.list().expect("listed").len(), waiting(&w)), (2, vec![first]));
+    let second = entry_of(&w, &[("a", Some("three\n"))]);
+    assert_eq!(waiting(&w), [first, second]);
+    restore(&w, &[first, second]);
+    assert_eq!((now(&w).as_str(), waiting(&w)), ("one\n", vec![]));
+}
+
 #[test]
 fn what_entries_made_and_took_back_waits_no_more() {
     let w = World::with("one\n");

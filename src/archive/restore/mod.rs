@@ -97,6 +97,9 @@ pub enum RestoreError {
     /// Ops of a store cannot be taken back; its words.
     #[error("{0}; nothing was changed")]
     Store(String),
+    /// Ops of a store cannot be taken back, and so neither are the files changed with them; its words.
+    #[error("{0}; nothing was changed, the files with it neither: `nebula undo FILE` undoes one alone")]
+    StoreWithFiles(String),
     /// COUNT is 0.
     #[error("COUNT must be 1 or more")]
     Zero,

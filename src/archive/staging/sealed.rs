@@ -37,7 +37,11 @@ impl CommandStaging {
         }
         let read = |staging: &Self| {
             let mut journal = staging.journal()?;
-            let is_known = |sealed: &SealedStates| sealed.kind != SealKind::Earlier && !sealed.states.is_empty();
+            let is_known = |sealed: &SealedStates| match sealed.kind {
+                SealKind::Own | SealKind::Met => !sealed.states.is_empty(),
+                SealKind::Earlier => false,
+                SealKind::Awaited => true,
+            };
             journal.seals.retain(|sealed| is_known(sealed) && !staging.never_made.contains(&sealed.changeset));
             Ok::<Journal, io::Error>(journal)
         };
@@ -55,7 +59,7 @@ impl CommandStaging {
             journal.seals = made;
             self.never_made.extend(never.into_iter().map(|sealed: SealedStates| sealed.changeset));
         }
-        let Journal { states, seals } = journal;
+        let Journal { states, seals, .. } = journal;
         let sealed: HashSet<usize> = seals.into_iter().flat_map(|sealed| sealed.states).collect();
         // Of a path that was kept again since, the last state counts.
         let mut last = HashMap::new();

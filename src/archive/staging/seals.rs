@@ -29,6 +29,8 @@ pub enum SealKind {
     Met,
     /// It is another command's, made of states before them.
     Earlier,
+    /// It is never made: calls wait until whoever announced it has let go of the archive.
+    Awaited,
 }
 
 impl SealKind {

@@ -1,0 +1,108 @@
+//! The journal of a staging folder: its lines, and what they say together.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::seals::SealedStates;
+use crate::archive::NotUndone;
+
+/// The kind of a path's state before the command changed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StagedKind {
+    /// There was no file.
+    Absent,
+    /// A regular file: its bytes are in the staged file.
+    File,
+    /// A symbolic link: the staged file is one too.
+    Link,
+    /// A folder. Its path ends in `/`.
+    Folder,
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalLine {
+    /// Normalised path; a folder's ends in `/`.
+    pub path: String,
+    /// The kind of the state.
+    pub kind: StagedKind,
+    /// Its permission bits.
+    pub mode: u32,
+    /// The staged file, for files and links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<String>,
+    /// Device and inode of the staged file; [`JournalLine::COPY`] where it is a copy that no program writes.
+    #[serde(default)]
+    pub inode: (u64, u64),
+    /// The time at which it was kept, in unix milliseconds; 0: that at which the line is written.
+    #[serde(default)]
+    pub kept: i64,
+    /// It is a later state of a path that was kept before: someone else had changed it meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+impl JournalLine {
+    /// The mark in place of an inode: the staged file was never the workspace's.
+    pub const COPY: (u64, u64) = (0, 0);
+}
+
+/// A journal that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Journal {
+    /// The states that were kept: the first one of each path, and those that were kept again.
+    pub states: Vec<JournalLine>,
+    /// The changesets that were about to be made of them, each with the places of its states.
+    pub(in crate::archive) seals: Vec<SealedStates>,
+    /// The effects of its command that an undo does not bring back; none: nothing says that it has ended.
+    pub ended: Option<Vec<NotUndone>>,
+}
+
+impl Journal {
+    /// Reads the lines that can be read.
+    pub(super) fn read(text: &[u8]) -> Journal {
+        let mut seen = HashSet::new();
+        // One that names a file elsewhere is none of this archive's making.
+        let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
+        let mut journal = Journal::default();
+        for line in text.split(|b| *b == b'\n') {
+            if let Ok(state) = serde_json::from_slice::<JournalLine>(line) {
+                if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
+                    journal.states.push(state);
+                }
+            } else {
+                journal.seals.extend(SealedStates::read(line));
+                journal.ended = EndLine::read(line).or(journal.ended);
+            }
+        }
+        journal
+    }
+}
+
+/// A line of the journal that says what an undo does not bring back of the command, which has ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct EndLine {
+    /// A path, or what else it is on, and the reason.
+    ended: Vec<(String, String)>,
+}
+
+impl EndLine {
+    /// Returns the line for a command that has ended.
+    pub(super) fn of(not_undone: &[NotUndone]) -> EndLine {
+        EndLine { ended: not_undone.iter().map(|effect| (effect.what.clone(), effect.why.clone())).collect() }
+    }
+
+    /// Reads a line of the journal; none: it is no such line.
+    fn read(line: &[u8]) -> Option<Vec<NotUndone>> {
+        let EndLine { ended } = serde_json::from_slice(line).ok()?;
+        Some(ended.into_iter().map(|(what, why)| NotUndone::new(what, why)).collect())
+    }
+}
+
+/// Returns whether a name is one of a staged file.
+pub(super) fn is_staged(name: &OsStr) -> bool {
+    !name.is_empty() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+}
