@@ -11,6 +11,10 @@ use crate::execute::{Restorer, Stores};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
 use crate::proposal::{FileChange, ProposalId, State};
 use crate::text::number::plural;
+use crate::text::sentence::first_words;
+
+/// The most characters of a prompt in the title of the undo of its turn.
+const TITLE: usize = 60;
 
 /// The scope of a restore. Paths are normalised; ids may be unique beginnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,7 +165,10 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
             let Some((session, turn)) = record.cause.session.as_deref().zip(record.cause.turn) else {
                 return Err(PlanError::NoTurn("here"));
             };
-            of_turn(session, turn, &format!("the turn {}", record.cause.title), stores)
+            // A call of a store's tool is the title of its own change.
+            let prompt = stores.memory.typed(turn)?.map(|(text, _)| first_words(&text, TITLE));
+            let title = prompt.filter(|words| !words.is_empty()).unwrap_or_else(|| record.cause.title.clone());
+            of_turn(session, turn, &format!("the turn {title}"), stores)
         }
     }
 }
@@ -187,7 +194,11 @@ impl RestorePlan {
         by: Restorer,
         stores: Stores<'_>,
     ) -> Result<Option<StoreRevert>, RestoreError> {
-        let revert = plan_revert(&restoration.ops, by, stores).map_err(RestoreError::Store)?;
+        let refused = match restoration.proposal.files.is_empty() {
+            true => RestoreError::Store,
+            false => RestoreError::StoreWithFiles,
+        };
+        let revert = plan_revert(&restoration.ops, by, stores).map_err(refused)?;
         restoration.previews.extend(revert.iter().flat_map(StoreRevert::previews));
         Ok(revert)
     }

@@ -13,7 +13,7 @@ use crate::agent::{self, AgentParts};
 use crate::config::{Config, Flags, Paths, Variables};
 use crate::disk;
 use crate::protocol::Mode;
-use crate::provider::{Delta, Recording, Replay};
+use crate::provider::{Delta, Recording, Replay, Request};
 use crate::workspace::Workspace;
 
 /// The first prompt of the tour; the person sends it.
@@ -74,7 +74,11 @@ impl Tour {
         let archive = agent::open_archive(&config, &workspace)?;
         let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
         name_keys(&mut recording, key);
-        let model = Replay::new(recording, "a recording");
+        let undo = undo_step(&recording);
+        let mut model = Replay::new(recording, "a recording");
+        if let Some(undo) = undo {
+            model = model.skipping(undo, removes_nothing);
+        }
         let (provider, mode) = (Some(Arc::new(model) as _), Some(Mode::Agent));
         Ok(AgentParts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode })
     }
@@ -91,6 +95,19 @@ fn name_keys(recording: &mut Recording, key: impl Fn(&str, &str) -> String) {
             *text = text.replace(usual, &key(usual, action));
         }
     }
+}
+
+/// Returns the step that undoes the command before it.
+fn undo_step(recording: &Recording) -> Option<usize> {
+    let undoes = |(_, delta): &(_, Delta)| matches!(delta, Delta::Call { name: Some(name), .. } if name == "undo");
+    recording.steps.iter().position(|step| step.iter().any(undoes))
+}
+
+/// Returns whether the command before this request did not remove its file, as the person did not let it: then there is
+/// nothing to undo.
+fn removes_nothing(request: &Request) -> bool {
+    let last = request.messages.iter().rev().find_map(|message| message.tool_result());
+    last.is_none_or(|result| !result.text.contains("D README.md") || result.text.contains("nothing was changed"))
 }
 
 fn copy(root: &Path) -> io::Result<()> {

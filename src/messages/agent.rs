@@ -57,6 +57,7 @@ messages! {
     context_title: "context", "コンテキスト";
     configuration_title: "configuration", "設定";
     environment_title: "what the next command begins with", "次のコマンドの開始状態";
+    environment_head_of_root: "Folder: the workspace's root. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: ワークスペースのルート。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
     environment_head(folder): "Folder: `{folder}`. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: `{folder}`。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
     preview_has_to_end: "a preview has to end: its changes are told with its call", "プレビューは最後まで実行します: 変更は呼び出しの結果に示します";
     nothing_runs_on: "no command is under way", "実行中のコマンドはありません";
@@ -233,6 +234,7 @@ messages! {
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "`nebula config set shell.check COMMAND` says how", "`nebula config set shell.check コマンド` で設定できます";
+    refused_message_too_large(size): "the message alone is larger than the model's context window has room for (about {size} tokens): mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)", "このメッセージだけでモデルのコンテキストウィンドウに収まりません（約{size}トークン）。ファイルの一部をメンションするか（@path:1-200）、より大きなウィンドウのモデルを選んでください（--model または /model）";
     message_too_large(size, room, window): "the message alone is larger than the model's context window has room for (about {size} tokens; {room} of {window} are left for it): mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)", "このメッセージだけでモデルのコンテキストウィンドウに収まりません（約{size}トークン、{window}のうち使えるのは{room}）。ファイルの一部をメンションするか（@path:1-200）、より大きなウィンドウのモデルを選んでください（--model または /model）";
     no_runner(said): "{said}: `nebula config set shell.check COMMAND` says how", "{said}: `nebula config set shell.check コマンド` で設定できます";
     tests_nothing: "nothing of it would be written", "書き込まれるものがありません";
@@ -276,6 +278,7 @@ messages! {
     nothing_restored_told: "Nothing was restored; the model is told.", "何も復元せず、モデルに伝えます。";
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
     cut_off(files, id): "a command was cut off: what it changed ({files}) is changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
+    archived_late(files, id): "a command that had ended was not archived yet: what it changed ({files}) is changeset {id}", "終了したコマンドがアーカイブされていませんでした。変更（{files}）はチェンジセット{id}です";
     cut_off_earlier(id): "what it changed before someone else did is changeset {id}: `nebula at {id} --restore` goes back to before that", "ほかの人が変更する前の変更はチェンジセット{id}です。その前へは`nebula at {id} --restore`で戻せます";
     command_runs_yet: "a command still runs here: what it changed so far is not archived yet, and not undone", "コマンドがまだ実行中です。これまでの変更はまだアーカイブされておらず、元に戻りません";
     repository_by_call: "the repository is restored whole: U undoes the call that changed it", "リポジトリは全体で復元します。Uで変更した呼び出しを元に戻せます";
@@ -287,6 +290,7 @@ messages! {
     not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";
     interrupted: "interrupted", "中断";
     summarising_now: "summarising", "要約中";
+    wrote_blanks: "It wrote blank lines or spaces without end. Asking in other words, or another model, may help.", "空行や空白を際限なく書きました。言い換えるか、別のモデルを試してください。";
     wrote_again(words): "It wrote {words} again and again. Asking in other words, or another model, may help.", "{words}を繰り返しました。言い換えるか、別のモデルを試してください。";
 
     // Tables.

@@ -56,6 +56,7 @@ messages! {
     back: "back", "戻る";
     why_refused: "why not? the model is told", "理由（モデルに伝えます）";
     change_text: "the command; it is judged again", "コマンド。再判定します";
+    judged_again: "the changed command is being judged", "変更したコマンドを判定しています";
     commands(n): "{n} command" | "{n} commands", "コマンド{n}件";
     waits(class): "1 command, {class}", "コマンド1件、{class}";
     worst_decides: "the worst part decides", "最も重い部分で決まります";
@@ -76,6 +77,9 @@ messages! {
     excluded_own(paths): "not archived: {paths}: what is overwritten there cannot be undone", "アーカイブ対象外: {paths}。上書きした内容は元に戻せません";
     excluded_by_scan(globs): "archiveExclude leaves out {globs}: what a command overwrites of it cannot be undone", "archiveExclude（{globs}）に当たるファイルをコマンドが上書きすると、元に戻せません";
     reads: "only reads", "読み取りのみ";
+    searches: "searches files that may hold keys", "鍵を含みうるファイルを検索";
+    asks_searched(path): "may print lines of {path}, which may hold keys", "鍵を含みうる{path}の行を出力する可能性があります";
+    asks_unseen: "not all files that it searches could be looked at for keys", "検索対象のファイルが多く、鍵を含むものがないか確認しきれませんでした";
     secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";
     runs: "runs a program", "プログラムを実行";
     writes: "writes into a file", "ファイルに書き込み";

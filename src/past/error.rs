@@ -10,6 +10,9 @@ pub enum PastError {
     /// A moment is written in no known way.
     #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
     Unknown(String),
+    /// A time of day is none.
+    #[error("there is no time {0}: the hours go from 00 to 23, the minutes from 00 to 59")]
+    NoTime(String),
     /// The moment is earlier than anything archived.
     #[error("nothing is archived before {0}")]
     TooEarly(String),

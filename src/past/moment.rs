@@ -92,10 +92,24 @@ fn before(ids: &[Id], place: usize) -> Id {
 /// Returns the first changeset since a message of a session.
 fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> Result<Id, PastError> {
     let message: i64 = message.parse().map_err(|_| PastError::Unknown(text.into()))?;
-    let session = stores.memory.find(&stores.project(), session)?;
+    let session = stores.memory.find(&stores.project(), session);
+    // What is written as a time of day is meant as one, unless there is such a session.
+    let session = session.map_err(|error| match is_written_as_time(text) {
+        true => PastError::NoTime(text.into()),
+        false => error.into(),
+    })?;
     let records = stores.memory.changesets_since(&session, message)?;
     let ids = records.iter().filter_map(|record| Id::parse(record.id.as_deref()?));
     ids.min().ok_or_else(|| PastError::NothingSince(text.into()))
+}
+
+/// Returns whether a text is one or two digits, a colon, and two digits.
+fn is_written_as_time(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_time = |(hour, minute): (&str, &str)| {
+        matches!(hour.len(), 1 | 2) && minute.len() == 2 && digits(hour) && digits(minute)
+    };
+    text.split_once(':').is_some_and(is_time)
 }
 
 /// Returns the oldest version of a path that was made after a moment: it holds what the next change met. None: no change

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::decision::keep;
-use super::merge::is_contained;
+use super::merge::{has_change, is_contained};
 use super::{Choice, FileChange, Hunk, HunkKind, State, lines_touch};
 
 /// The most runs of one hunk that are looked at one by one.
@@ -72,7 +72,13 @@ impl WrittenChange {
         match is_text.then(|| self.runs.without(|run| is_part(run, hunk))).flatten() {
             Some(without) => {
                 let is_without = is_contained(after, &without, now)?;
-                (is_without || is_contained(&without, after, now)?).then_some(is_without)
+                if is_without || is_contained(&without, after, now)? {
+                    return Some(is_without);
+                }
+                // Someone else's lines may stand right beside its own.
+                let (after, without, now) = (after.text()?, without.text()?, now.text()?);
+                let is_without = has_change(after, without, now);
+                (is_without != has_change(without, after, now)).then_some(is_without)
             }
             // What is no text is there as a whole, or is not.
             None if now.is_same_but_for_mode(before) => Some(true),
@@ -133,6 +139,18 @@ mod tests {
         assert_eq!(after(&others(&AFTER.replace("ONE", "one"))), (1, 2));
         assert_eq!(after(&others(BEFORE)), (2, 2));
         assert_eq!(after(&others(AFTER)), (0, 2));
+    }
+
+    #[test]
+    fn hunks_are_undone_also_where_others_put_lines_beside_them() {
+        let mut change = WrittenChange::new("a", text(BEFORE), text(AFTER));
+        let beside = |text: &str| text.replace("two\n", "beside\ntwo\n").replace("ten\n", "under\nten\n");
+        change.restored(&text(&beside(BEFORE)));
+        assert_eq!(change.count(), (2, 2));
+        change.restored(&text(&beside(&AFTER.replace("ONE", "one"))));
+        assert_eq!(change.count(), (1, 2));
+        change.restored(&text(&beside(AFTER)));
+        assert_eq!(change.count(), (0, 2));
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub fn cut_off(shell: &Shell, patience: Duration) -> Result<CutOff, Error> {
 
 fn look_after(shell: &Shell, staging: &mut CommandStaging) -> Result<(), ScanError> {
     match Scan::take_up(&shell.archive, staging) {
-        Ok(scan) => scan.after(&shell.places(), staging),
+        Ok(scan) => scan.after(&shell.places(), staging).map(drop),
         // It was killed before it was looked at, and so before the command ran.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(ScanError::Io { path: staging.folder().to_path_buf(), source }),

@@ -1,5 +1,6 @@
 //! A command under way: starts its helper, reads its output, waits for its end.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -256,10 +257,12 @@ impl RunningCommand {
             && switched(&self.progress())
     }
 
-    /// Notes folders that can be rebuilt and that a look at the disk has found gone.
-    pub fn note_gone<'a>(&self, folders: impl Iterator<Item = &'a String>) {
+    /// Notes what a look at the disk has found of folders that can be rebuilt: those that were added to, each with the
+    /// number of what was added, and those that are gone.
+    pub fn note_looked<'a>(&self, added: BTreeMap<String, u64>, gone: impl Iterator<Item = &'a String>) {
         let mut progress = self.progress();
-        for folder in folders {
+        progress.summary.add(Summary { derived: added, ..Summary::default() });
+        for folder in gone {
             progress.summary.derived.entry(folder.clone()).or_insert(1);
             progress.summary.derived_gone.insert(folder.clone());
         }

@@ -201,11 +201,16 @@ impl Scan {
         folders.filter(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())).collect()
     }
 
-    /// Looks again after the command: what changed is put into the journal, with its state before.
+    /// Looks again after the command: what changed is put into the journal, with its state before. Returns the folders of
+    /// objects that the command added to, which are not kept, each with the number of what was added.
     ///
     /// # Errors
     /// When the tree cannot be looked at, or the disk refuses.
-    pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
+    pub fn after(
+        &self,
+        places: &PathClasses,
+        staging: &mut CommandStaging,
+    ) -> Result<BTreeMap<String, u64>, ScanError> {
         let name = |folder: &Path| format!("{}/", places.name(folder));
         let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
         let now = look(places, &looked, MOST_FILES)?.entries;
@@ -253,7 +258,18 @@ impl Scan {
                 .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
                 .map_err(at(&self.shadow))?;
         }
-        Ok(())
+        Ok(self.added_objects(&now))
+    }
+
+    fn added_objects(&self, now: &BTreeMap<String, Entry>) -> BTreeMap<String, u64> {
+        let mut added = BTreeMap::new();
+        for entry in now.values().filter(|entry| entry.object && !self.entries.contains_key(&entry.path)) {
+            let mut above = entry.path.match_indices('/').map(|(at, _)| &entry.path[..=at]);
+            if let Some(folder) = above.find(|folder| holds_objects(folder)) {
+                *added.entry(folder.to_string()).or_default() += 1;
+            }
+        }
+        added
     }
 
     /// Returns the folders that can be rebuilt and are gone as a whole by now.

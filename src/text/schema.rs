@@ -41,8 +41,11 @@ pub fn described(mut schema: Value, words: &str) -> Value {
 
 /// Returns how long a page may be: a [`PageLimit`].
 pub fn limit(usual: usize) -> Value {
-    described(number(1), &format!("at most so many; {usual} if not given"))
+    described(number(1), &format!("at most so many, {MOST} at most; {usual} if not given"))
 }
+
+/// The most entries of a page, whatever its caller wants: what a server holds of one answer stays bounded.
+const MOST: usize = 1_000;
 
 /// The most entries that a caller wants of a page: one or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -50,9 +53,9 @@ pub fn limit(usual: usize) -> Value {
 pub struct PageLimit(usize);
 
 impl PageLimit {
-    /// Returns how many are wanted; `usual` where nothing was said.
+    /// Returns how many a page holds at most: what is wanted, up to [`MOST`]; `usual` where nothing was said.
     pub fn or(limit: Option<PageLimit>, usual: usize) -> usize {
-        limit.map_or(usual, |limit| limit.0)
+        limit.map_or(usual, |limit| limit.0.min(MOST))
     }
 }
 
@@ -61,5 +64,17 @@ impl TryFrom<usize> for PageLimit {
 
     fn try_from(limit: usize) -> Result<PageLimit, &'static str> {
         if limit == 0 { Err("limit must be at least 1") } else { Ok(PageLimit(limit)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_bounded_whatever_is_wanted() {
+        let wanted = |limit: usize| PageLimit::or(Some(PageLimit::try_from(limit).unwrap()), 200);
+        assert_eq!((wanted(7), wanted(MOST), wanted(100_000), PageLimit::or(None, 200)), (7, MOST, MOST, 200));
+        assert!(PageLimit::try_from(0).is_err());
     }
 }

@@ -12,6 +12,15 @@ pub fn in_one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
+/// Returns the beginning of a text in one line of at most this many characters.
+pub fn first_words(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        None => line,
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{first_sentence, in_one_line};

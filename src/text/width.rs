@@ -1,8 +1,13 @@
 //! The width of text on a terminal.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr;
 
 use super::clean::clean_line;
+
+/// Cells from one tab stop to the next, wherever a line of a file is shown.
+pub const TAB: usize = 4;
 
 /// Returns how many cells `text` takes as it is shown: control and hidden characters as their marks.
 pub fn cells(text: &str) -> usize {
@@ -13,6 +18,21 @@ pub fn cells(text: &str) -> usize {
 pub fn is_printable(text: &str) -> bool {
     // Not `all`: without an early end many bytes are looked at together.
     text.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b))
+}
+
+/// Returns a line with its tabs as spaces, to the next tab stop.
+pub fn expanded(line: &str) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return line.into();
+    }
+    let mut text = String::new();
+    for (n, piece) in line.split('\t').enumerate() {
+        if n > 0 {
+            text.push_str(&" ".repeat(TAB - cells(&text) % TAB));
+        }
+        text.push_str(piece);
+    }
+    text.into()
 }
 
 /// Returns `text` with spaces behind it up to `width` cells.
@@ -41,6 +61,14 @@ pub fn shortened(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tab_reaches_to_the_next_stop() {
+        assert_eq!(
+            [expanded("\tif\tx"), expanded("abcd\t"), expanded("価\t格"), expanded("a")],
+            ["    if  x", "abcd    ", "価  格", "a"]
+        );
+    }
 
     #[test]
     fn wide_characters_take_two_cells() {

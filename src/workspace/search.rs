@@ -9,7 +9,7 @@ use grep_searcher::sinks::Lossy;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use super::Workspace;
-use crate::disk::{Links, open_file};
+use crate::disk::{Links, open_file, read_file};
 
 /// Bytes of a matching line that are returned.
 const MAX_LINE: usize = 400;
@@ -99,6 +99,29 @@ impl Workspace {
         }
         Ok(result)
     }
+}
+
+/// Returns whether a line of a file may match one of these regular expressions, with `A` as `a` or not. Of what cannot be
+/// read, is no text or is no expression, that may be so.
+pub fn may_match(path: &Path, expressions: &[String]) -> bool {
+    let Ok(bytes) = read_file(path, MAX_BUFFER as u64, Links::Follow) else { return true };
+    if bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() {
+        return true;
+    }
+    let finds = |expression: &String, is_insensitive: bool| {
+        let mut builder = RegexMatcherBuilder::new();
+        let builder = builder.case_insensitive(is_insensitive).multi_line(true).line_terminator(Some(b'\n'));
+        let built = builder.build(expression);
+        let Ok(matcher) = built else { return true };
+        let mut found = false;
+        let sink = Lossy(|_, _| {
+            found = true;
+            Ok(false)
+        });
+        let searched = SearcherBuilder::new().line_number(true).build().search_slice(&matcher, &bytes, sink);
+        searched.is_err() || found
+    };
+    expressions.iter().any(|expression| finds(expression, false) || finds(expression, true))
 }
 
 /// The observer of a search.

@@ -520,6 +520,45 @@ async fn the_person_chooses_for_a_file_changed_outside_in_a_restore_of_the_model
     }
 }
 
+/// Hunks below lines that someone else put in before the undo are undone, each with its call: an undo that was merged knows
+/// them by what was written, not by where they stood then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_are_undone_one_by_one_by_an_undo_that_is_merged() {
+    let comments = |name: &str| (0..8).map(|n| format!("    // {name} {n}\n")).collect::<String>();
+    let function = |name: &str, value: u32| format!("fn {name}() -> u32 {{\n{}    {value}\n}}\n\n", comments(name));
+    let text = |values: [u32; 3]| ["a", "b", "c"].iter().zip(values).map(|(n, v)| function(n, v)).collect::<String>();
+    let theirs = |text: &str| {
+        let text = text.replace("fn b()", &format!("{}fn b()", function("fresh", 5)));
+        text.replace("fn c()", &format!("{}fn c()", function("other", 6)))
+    };
+    let edit = |from: &str, to: &str| replace("a.rs", &format!("    {from}\n}}"), &format!("    {to}\n}}"));
+    let edits = [edit("1", "10"), edit("2", "20"), edit("3", "30"), replace("b.txt", "one", "ONE")];
+    let world = World::new().file("a.rs", &text([1, 2, 3])).file("b.txt", "one\n").approve("edits");
+    let world = world.model([calls(&edits), say("Done.")]);
+    let mut live = world.start();
+    live.submit("more");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.rs"), text([10, 20, 30]));
+    world.write("a.rs", &theirs(&text([10, 20, 30])));
+    live.send(Command::Restore(RestoreRequest::Undo { count: 1, files: Vec::new() }));
+    let (first, path) = (live.proposal().await, "a.rs".to_string());
+    let choice = ForeignChoice::Merge;
+    live.send(Command::Restore(RestoreRequest::Foreign { proposal: first.id, path, choice }));
+    live.decide(Choice::Accept).await;
+    let told = |e: &EventBody| if let EventBody::Undone(all) = e { Some(all.clone()) } else { None };
+    let told = live.until(told).await;
+    assert_eq!(world.read("a.rs"), theirs(&text([1, 2, 3])));
+    let counts: Vec<_> = told.iter().map(|c| (c.path.as_str(), c.undone.hunks, c.undone.of)).collect();
+    assert_eq!(counts, [("a.rs", 3, 3), ("b.txt", 1, 1)]);
+    let made: Vec<_> = calls_of(&live.events).into_values().filter_map(|call| call.change).collect();
+    assert_eq!(made.len(), 4);
+    for mut change in made {
+        change.take_undone(&told);
+        assert_eq!((change.undone.hunks, change.undone.of), (1, 1), "{change:?}");
+    }
+    live.close().await;
+}
+
 /// A screen that shows what an agent tells; what its keys send goes to the agent.
 struct Played {
     live: Live,

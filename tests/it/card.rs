@@ -38,6 +38,25 @@ fn the_text_that_is_changed_is_the_text_that_would_run() {
     assert_eq!(decided(&stage), [&CommandDecision::Edit(source)]);
 }
 
+/// A changed text is judged anew: until then no key is a message, and the new card stands there at once.
+#[test]
+fn the_card_of_a_changed_command_takes_the_place_of_the_one_before() {
+    let card = |text: &str| CommandCard { text: text.into(), source: text.into(), ..CommandCard::default() };
+    let mut stage = with_card(card("rm one"));
+    stage.keys("e<backspace><backspace><backspace>two<enter>y<enter>");
+    assert_eq!(decided(&stage), [&CommandDecision::Edit("rm two".into())]);
+    ask(&mut stage, 1, Some(card("rm two")));
+    assert!(stage.text().contains("$ rm two"), "{}", stage.text());
+    stage.keys("y");
+    assert_eq!(decided(&stage).len(), 1, "it was meant for the card before");
+    stage.wait(500);
+    stage.keys("y");
+    assert_eq!(decided(&stage)[1..], [&CommandDecision::Run { network: false }]);
+    stage.tell(EventBody::Answered(QuestionId(1)));
+    assert!(!stage.text().contains("$ rm two"), "{}", stage.text());
+    assert!(!stage.sent().iter().any(|command| matches!(command, Command::Submit(_))), "{:?}", stage.sent());
+}
+
 #[test]
 fn an_emptied_text_changes_nothing() {
     let mut stage = with_card(CommandCard { text: "ls".into(), source: "ls".into(), ..CommandCard::default() });

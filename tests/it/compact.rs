@@ -642,12 +642,30 @@ async fn a_message_that_alone_is_too_large_ends_the_turn() {
     let end = live.end().await;
     let TurnEnd::Failed { message, .. } = end else { panic!("{end:?}") };
     assert!(message.starts_with("the message alone is larger than the model's context window"), "{message}");
+    assert!(!message.contains("are left"), "no window is named that nobody knows: {message}");
     assert_eq!(model.seen.lock().expect("not poisoned").len(), 1);
     // The session goes on without it.
     live.submit("and this?");
     assert_eq!(end_with_summaries(&mut live).await, TurnEnd::Done);
     let sent = texts(&model.seen.lock().expect("not poisoned").pop().expect("a request"));
     assert!(sent.last().is_some_and(|text| text.starts_with("and this?")), "{sent:?}");
+    live.close().await;
+}
+
+/// A server that refuses even the shortest request is asked once more, and its words end the turn; what was guessed of its
+/// window from that keeps no later message from it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_for_length_that_names_no_window_is_answered_once_and_keeps_nothing_back() {
+    let world = World::new();
+    let model = Arc::new(Narrow { bytes: 0, seen: Mutex::default() });
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let mut live = world.start_with(parts, unasked);
+    for (text, requests) in [("hi".to_string(), 2), ("word ".repeat(300), 4)] {
+        live.submit(&text);
+        let TurnEnd::Failed { message, .. } = live.end().await else { panic!("it fails") };
+        assert_eq!((&*message, model.seen.lock().expect("not poisoned").len()), ("too long", requests));
+    }
     live.close().await;
 }
 

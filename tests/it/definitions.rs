@@ -118,6 +118,35 @@ async fn a_definition_is_replaced_as_a_proposal_and_undone() {
     history(&world, "src/cart.rs::Cart.total", &["changed: undo of one more", "changed: one more"]);
 }
 
+/// A definition that is replaced in a file which someone else changed since the model read it goes into the file as it is,
+/// and the card and the model are told so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_that_is_replaced_in_a_file_that_changed_is_said_to_be_merged() {
+    let hash = hash("src/cart.rs", CART, "Cart.total");
+    let by = "/// Sums.\npub fn total(&self) -> u64 {\n    self.items.iter().sum::<u64>() + 1\n}";
+    let world = World::new().file("src/cart.rs", CART).approve("edits").model([
+        calls(&[("readFile", json!({"path": "src/cart.rs"}))]),
+        say("Read."),
+        calls(&[replace("src/cart.rs::Cart.total", &hash, by)]),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("look");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let theirs = format!("{CART}\nfn theirs() {{}}\n");
+    world.write("src/cart.rs", &theirs);
+    live.submit("one more");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("src/cart.rs"), theirs.replace("sum()", "sum::<u64>() + 1"));
+    let told = &results(&live)[1];
+    assert!(told.contains("src/cart.rs changed on disk after it was read."), "{told}");
+    assert!(told.contains("+fn theirs() {}"), "{told}");
+    let all = calls_of(&live.events);
+    let call = all.values().next_back().expect("a call");
+    assert_eq!(call.summary, "merged: lines");
+    live.close().await;
+}
+
 /// Returns the calls among these entries: the main argument, the counts and the preview of each.
 fn cards<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<String> {
     let card = |item: &Item| match item {

@@ -427,8 +427,10 @@ mod properties {
         }
     }
 
-    const FRAGMENTS: [&str; 64] = [
+    const FRAGMENTS: [&str; 66] = [
         "hello ",
+        "=====\n",
+        "-----\n",
         "a.rs",
         "\n",
         "\n\n",

@@ -46,6 +46,7 @@ const STORES: &[&str] = &[
     "agent/background/adopt.rs",
     "agent/background/maintenance.rs",
     "agent/query/past.rs",
+    "agent/query/undone.rs",
     "agent/background/review.rs",
     "agent/turn/step/tool_run/store_change.rs",
 ];

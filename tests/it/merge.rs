@@ -525,6 +525,71 @@ async fn what_someone_else_wrote_meanwhile_is_said_to_be_there_already() {
     assert!(call.change.is_none());
 }
 
+/// A file that someone else changed since the model read it is neither deleted nor moved: it is read again first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_changed_since_it_was_read_is_read_again_before_it_is_deleted_or_moved() {
+    let removal = ("deleteFile", json!({"path": "a.rs"}));
+    let moves = ("moveFile", json!({"path": "a.rs", "to": "c.rs"}));
+    for (remove, is_moved) in [(removal, false), (moves, true)] {
+        let read = || calls(&[("readFile", json!({"path": "a.rs"}))]);
+        let world = world::World::new().file("a.rs", &functions("1", "2")).approve("all").model([
+            read(),
+            say("Read."),
+            calls(&[remove.clone()]),
+            read(),
+            calls(&[remove]),
+            say("Done."),
+        ]);
+        let mut live = world.start();
+        live.submit("look");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        world.write("a.rs", &functions("1", "mine"));
+        live.submit("remove it");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let told = results(&live);
+        assert!(told[1].contains("it changed since it was read") && told[1].contains("+    mine"), "{told:?}");
+        let states: Vec<_> = calls_of(&live.events).into_values().map(|call| call.state).collect();
+        assert_eq!(states, [CallState::Done, CallState::Failed, CallState::Done, CallState::Done]);
+        assert_eq!((world.has("a.rs"), world.has("c.rs")), (false, is_moved));
+        live.close().await;
+    }
+}
+
+/// An edit of a part that is placed in a file which changed since the model read it tells how they go together, and what
+/// others changed, on the card, to the model and in the history.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_that_is_placed_in_a_file_that_changed_since_it_was_read_is_said_to_be_merged() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-    1\n+    one\n*** End Patch";
+    let edits = [replace("a.rs", "    1", "    one"), ("applyPatch", json!({"patch": patch}))];
+    for edit in edits {
+        let world = world::World::new().file("a.rs", &functions("1", "2")).approve("edits").model([
+            calls(&[("readFile", json!({"path": "a.rs"}))]),
+            say("Read."),
+            calls(&[edit]),
+            say("Done."),
+        ]);
+        let mut live = world.start();
+        live.submit("look");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        world.write("a.rs", &functions("1", "mine"));
+        live.submit("count");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(world.read("a.rs"), functions("one", "mine"));
+        let told = &results(&live)[1];
+        assert!(told.contains("a.rs: written (+1 −1)\na.rs changed on disk after it was read."), "{told}");
+        assert!(told.ends_with("(- without it, + as it is now):\n@@ line 6 @@\n-    2\n+    mine"), "{told}");
+        let all = calls_of(&live.events);
+        let call = all.values().next_back().expect("a call");
+        assert_eq!((call.state, call.summary.as_str()), (CallState::Done, "merged: lines"));
+        let folder = world.home().join(".nebula");
+        live.close().await;
+        let (memory, _) = Memory::open(Options::in_folder(&folder));
+        let project = fs::canonicalize(world.root()).expect("a folder").to_string_lossy().into_owned();
+        let made = memory.changesets(&project).expect("listed");
+        assert_eq!(made.iter().map(|made| made.cause.merged.as_deref()).collect::<Vec<_>>(), [Some("lines")]);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_proposal_that_waits_while_its_file_changes_apart_is_merged_on_approval() {
     let world = world::World::new().file("a.rs", &functions("1", "2")).model([

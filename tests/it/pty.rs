@@ -269,6 +269,23 @@ fn the_tour_goes_from_a_key_to_a_command_that_is_undone() {
 }
 
 #[test]
+fn the_tour_undoes_no_command_that_was_refused() {
+    let home = tempfile::tempdir().expect("a folder");
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    let mut terminal = Terminal::start_on(nebula, &["demo"], home.path(), "C.UTF-8", std::env::var("PATH").ok());
+    terminal.wait_for("Load all prices in one query");
+    terminal.wait_for("ready");
+    terminal.keys("\r");
+    terminal.wait_for("4 of 4 hunks undecided");
+    terminal.press("a", "1 changeset");
+    terminal.wait_for("to show that a command can be undone");
+    terminal.press("\x1b[17~", "refuse");
+    terminal.press("\r", "in a temporary copy");
+    terminal.wait_until("no failure", |screen| !screen.contains("Nothing to undo") && screen.contains("failed 0"));
+    assert_eq!(terminal.leave(), 0);
+}
+
+#[test]
 fn keys_typed_before_the_first_frame_are_a_message() {
     let home = tempfile::tempdir().expect("a folder");
     let recording = home.path().join("hello.jsonl");

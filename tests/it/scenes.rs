@@ -606,6 +606,7 @@ pub fn card(stage: &mut Stage) {
     let part = |class, text: &str, note: &str| CardPart { class, text: text.into(), note: note.into() };
     let card = CommandCard {
         source: String::new(),
+        document_lines: Default::default(),
         text: "rm -rf src/generated \\\n  && cargo run --bin generate -- --from migrations --out src/generated \\\n  && git status --short src/generated | head -n 40".into(),
         why: Some("The query types in src/generated were made from the old schema; they are made again, so that cargo check sees what is really used.".into()),
         class: CommandClass::Harm,

@@ -1053,3 +1053,33 @@ fn the_next_hit_has_the_plain_key_where_nothing_is_decided() {
     let text = stage.text();
     assert!(text.contains("Ctrl-N N next, previous match"), "{text}");
 }
+
+#[test]
+fn a_line_of_an_earlier_session_leads_to_its_turn() {
+    let mut stage = Stage::new(140, 42, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/blame a.rs<enter>");
+    let cause = BlameCause {
+        kind: PastKind::Edit,
+        unsure: false,
+        at: Some(NOW - 600_000),
+        changeset: Some("01990001".into()),
+        turn: Some(("earlier".into(), 1)),
+        prompt: "write it".into(),
+        prompted_at: Some(NOW - 700_000),
+        title: String::new(),
+    };
+    let (path, text) = ("a.rs".to_string(), "fn a() {}\n".into());
+    let file = BlamedFile { path, text, causes: vec![cause], lines: vec![0], commits: Vec::new() };
+    stage.answer(|query| matches!(query, Query::Blame(_)), Listing::Blame(file));
+    stage.keys("<enter>");
+    let resumed = Command::Open(SessionChoice::Resume("earlier".into()));
+    assert!(stage.sent().contains(&&resumed), "{:?}", stage.sent());
+    let info = SessionInfo { id: "earlier".into(), title: None, resumed: 2, status: status() };
+    stage.tell(EventBody::Opened(info));
+    let said = |text: &str, at| Item::User { text: text.into(), at, attached: Vec::new() };
+    let items = [said("write it", NOW - 700_000), said("and more", NOW - 60_000)];
+    stage.tell(EventBody::Recalled((100..).map(ItemId).zip(items).collect()));
+    assert!(matches!(stage.app.focus(), Focus::Pane(_)), "{:?}", stage.app.focus());
+    assert!(stage.text().contains("write it"), "{}", stage.text());
+}

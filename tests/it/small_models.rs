@@ -224,6 +224,32 @@ async fn an_edit_of_a_file_that_moved_on_or_is_withheld_takes_no_tools() {
     live.close().await;
 }
 
+/// A question of nebula's about an edit, or one argument that is missing, takes no tools; that it is missing again does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_back_about_an_edit_takes_no_tools() {
+    let part = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
+    let method = |n: u32| format!("\n    def m{n}(self):\n        return {n}\n");
+    let whole = format!("{part}\n\nclass K:\n    kind = 1\n{}{}{}", method(1), method(2), method(3));
+    let rewrite = call("editFile", json!({"path": "m.py", "new_content": part.replace("1", "10")}));
+    let incomplete = || call("replaceInFile", json!({"path": "m.py", "search": "return 2"}));
+    let to = call("moveFile", json!({"to": "n.py"}));
+    let answers = [rewrite, say("Asked."), to, say("Hm."), say("So."), incomplete(), say("Well."), say("End.")];
+    let world = World::new().file("m.py", &whole).approve("edits").model(answers);
+    let mut live = started(&world, "somebody-coder");
+    let mut offers = Vec::new();
+    for prompt in ["Drop K from @m.py", "Move it", "And now?", "Change it", "And then?"] {
+        live.submit(prompt);
+        assert_eq!(live.end().await, TurnEnd::Done, "{prompt}");
+        let last = live.requests().pop().expect("a request");
+        offers.push(["replaceInFile", "editFile"].iter().all(|name| tool_names(&last).contains(name)));
+    }
+    let told: Vec<String> = live.requests()[1].messages.iter().map(|message| message.text().into_owned()).collect();
+    assert!(told.iter().any(|text| text.contains("is a part of the file meant?")), "{told:?}");
+    assert_eq!(world.read("m.py"), whole);
+    assert_eq!(offers, [true, true, true, false, false], "{:?}", notices(&live));
+    live.close().await;
+}
+
 /// The same edit of a turn once more is done already, and is not applied twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_stands_is_not_made_again() {
@@ -438,6 +464,52 @@ async fn arguments_and_thoughts_that_repeat_themselves_are_cut() {
     }
 }
 
+/// Blank characters without end are cut as other texts are, in whichever pieces they come; what is whole before them stands.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blank_characters_without_end_are_cut() {
+    use nebula::provider::Delta;
+    let floods = ["\n".repeat(6_000), " ".repeat(12_000), "\t".repeat(12_000), "  \n".repeat(6_000)];
+    let in_pieces = |text: &str| -> Vec<Delta> {
+        let chars: Vec<char> = text.chars().collect();
+        chars.chunks(70).map(|piece| Delta::Text(piece.iter().collect())).collect()
+    };
+    let arguments = |flood: &str, pieces: bool| -> Vec<Delta> {
+        let text = json!({"path": "a.py", "content": format!("x = 1\n{flood}")}).to_string();
+        let of = |(at, arguments): (usize, &str)| Delta::Call {
+            index: 0,
+            id: (at == 0).then(|| "c".into()),
+            name: (at == 0).then(|| "writeFile".into()),
+            arguments: arguments.into(),
+        };
+        let (head, rest) = text.split_at(40);
+        if pieces { [head, rest].into_iter().enumerate().map(of).collect() } else { vec![of((0, &text))] }
+    };
+    for flood in &floods {
+        let fence = format!("a.py\n```python\nx = 1\n{flood}```\n");
+        let behind = format!("Done.{flood}");
+        let whole = format!("b.py\n```python\ny = 1\n```\n{flood}");
+        for (deltas, format, b) in [
+            (vec![Delta::Text(fence.clone())], "whole", false),
+            (in_pieces(&fence), "whole", false),
+            (vec![Delta::Text(behind.clone())], "tools", false),
+            (in_pieces(&behind), "tools", false),
+            (vec![Delta::Text(whole.clone())], "whole", true),
+            (in_pieces(&whole), "whole", true),
+            (arguments(flood, false), "tools", false),
+            (arguments(flood, true), "tools", false),
+        ] {
+            let world = World::new().approve("edits").format(format).model([deltas]);
+            let mut live = world.start();
+            live.submit("Go");
+            let end = live.end().await;
+            let TurnEnd::Failed { message, hint, .. } = end else { panic!("{end:?}") };
+            assert!(message.contains("repeated itself") && hint.contains("blank"), "{message} {hint}");
+            assert!(!world.has("a.py") && world.has("b.py") == b, "{format} {:?}", &flood[..3]);
+            live.close().await;
+        }
+    }
+}
+
 /// Where a model writes `path:line` for a path, the line is what it reads; quotes and labels are no part of a path either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reading_tools_take_paths_with_any_marks_around_them() {
@@ -481,8 +553,8 @@ async fn a_doubtful_whole_file_raises_a_question_first() {
     live.close().await;
 }
 
-/// A whole new text without the lines around its definitions raises the same question; a lone
-/// definition between such lines takes the place of its namesake.
+/// Definitions of a file without the lines around them take the places of their namesakes, for a person to decide; beside
+/// one that the file does not have they raise the same question.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_around_the_definitions_of_a_file_is_not_lost() {
     let one = "import os\n\nA = 1\n\n\ndef a():\n    return A\n";
@@ -492,9 +564,12 @@ async fn what_stands_around_the_definitions_of_a_file_is_not_lost() {
     let part = "def a():\n    return A + 1\n\n\ndef b():\n    return 2\n";
     let fenced = |text: &str| say(&format!("a.py\n```python\n{text}```\n"));
     let world = World::new().file("a.py", &file).approve("edits");
-    let world = world.model([fenced(part), fenced(&changed(&file)), say("Done.")]);
+    let unknown = part.replace("def b", "def c");
+    let world = world.model([fenced(&unknown), fenced(part), say("Done.")]);
     let mut live = started(&world, "qwen2.5-coder:1.5b");
     live.submit("Let a return one more in @a.py");
+    let proposal = live.decide(nebula::proposal::Choice::Accept).await;
+    assert!(proposal.needs_person().is_some());
     live.end().await;
     let question_text = live.requests()[1].messages.last().expect("a question").text().into_owned();
     assert!(question_text.contains("is a part of the file meant?"), "{question_text}");

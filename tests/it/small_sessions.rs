@@ -506,6 +506,65 @@ async fn a_definition_under_its_path_is_offered_in_every_format() {
     }
 }
 
+/// Several passages of a file under its path, of any language, are for a person to decide, in every format.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_passages_under_a_path_are_offered_in_every_format() {
+    let python = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n\n\ndef four():\n    return 4\n";
+    let functions = "def one():\n    return 1\n\n\ndef two():\n    return 22\n";
+    let css = "a {\n  color: red;\n}\n\nb {\n  color: blue;\n}\n\nc {\n  margin: 0;\n}\n";
+    let rule = "b {\n  color: green;\n}\n";
+    for (path, file, part) in [("calc.py", python, functions), ("s.css", css, rule)] {
+        for format in ["whole", "tools", "auto", "blocks"] {
+            let world = World::new().file(path, file);
+            let prompt = format!("Fix @{path}");
+            let words = ["--format", format, "--approve", "edits", &prompt];
+            let reply = format!("{path}\n```\n{part}```\n");
+            let ran = task(&world, UNKNOWN, &words, &[&reply, "I cannot do more."]).await;
+            assert!(ran.events.iter().any(|event| event["type"] == "proposal"), "{path} {format}: {:?}", ran.events);
+            assert_eq!((world.read(path).as_str(), ran.code), (file, Some(3)), "{path} {format}");
+        }
+    }
+}
+
+/// A block under the path of a file that has no certain place in it: the model is asked once more, and the end of the turn says
+/// so where that is in vain.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_without_a_place_is_asked_for_once_more() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let part = "calc.py\n```python\nprint(f1())\nprint(f2())\n```\n";
+    let whole = format!("calc.py\n```python\n{}```\n", file.replace("return 1", "return 11"));
+    for format in ["tools", "auto", "blocks"] {
+        let world = World::new().file("calc.py", &file);
+        let words = ["--format", format, "--approve", "edits", "Fix @calc.py"];
+        let ran = task(&world, UNKNOWN, &words, &[part, "I cannot.", "Unasked."]).await;
+        assert_eq!((ran.requests.len(), world.read("calc.py")), (2, file.clone()), "{format}");
+        assert!(ran.last_message(1).contains("calc.py: nothing was written. The block"), "{}", ran.last_message(1));
+        let said = "no file was changed. The block for calc.py is neither";
+        assert!(ran.notices().iter().any(|notice| notice.starts_with(said)), "{format}: {:?}", ran.notices());
+        assert_eq!((&ran.done()["changed"], ran.code), (&json!(0), Some(0)), "{format}");
+        let ran = task(&world, UNKNOWN, &words, &[part, &whole]).await;
+        assert!(world.read("calc.py").contains("return 11"), "{format}: {:?}", ran.notices());
+        assert!(!ran.notices().iter().any(|notice| notice.contains("was not read")), "{format}: {:?}", ran.notices());
+    }
+}
+
+/// A line under the path of a file makes a heading of it, of a new file as of one that is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_underlined_path_heads_a_file() {
+    for line in ["=====", "-----", "=============="] {
+        for format in ["whole", "blocks"] {
+            let world = World::new().file("calc.py", "x = 1\n");
+            let reply =
+                format!("pkg/new.py\n{line}\n```python\ny = 1\n```\n\ncalc.py\n{line}\n\n```python\nx = 2\n```\n");
+            let words = ["--format", format, "--approve", "edits", "Add to @calc.py"];
+            let ran = task(&world, UNKNOWN, &words, &[&reply, "Done."]).await;
+            assert!(world.has("pkg/new.py"), "{line} {format}: {:?}", ran.notices());
+            let files = ["pkg/new.py", "calc.py"].map(|path| world.read(path));
+            assert_eq!(files, ["y = 1\n", "x = 2\n"], "{line} {format}");
+        }
+    }
+}
+
 /// What was changed stands although something else was refused again and again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_in_which_a_part_is_refused_twice_is_refused_in_part() {

@@ -126,6 +126,18 @@ async fn the_request_and_a_connection_used_again() {
     assert_eq!((provider.name(), provider.place()), ("openai", format!("127.0.0.1:{}", server.port())));
 }
 
+/// A body of events that are none of this format is no answer, with an end and without, and is not asked for again.
+#[tokio::test]
+async fn a_stream_without_a_choice_is_an_error() {
+    for body in
+        ["data: {}\n\n", "data: {\"type\":\"ping\"}\n\ndata: [DONE]\n\n", "data: {\"choices\":null}\n\ndata: [DONE]"]
+    {
+        let error = error_of(chunked(body.as_bytes(), 7)).await;
+        assert_eq!(error.kind, ErrorKind::BadAnswer, "{body}");
+        assert!(error.message.contains("holds no choices"), "{body}: {}", error.message);
+    }
+}
+
 #[tokio::test]
 async fn trouble_before_the_first_token_is_tried_again() {
     let server = MockServer::start(vec![

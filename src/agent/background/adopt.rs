@@ -1,4 +1,4 @@
-//! Commands that were cut off: what they changed is archived at the next start.
+//! Commands that were cut off, or could not be archived at their end: what they changed is archived at the next start.
 
 use std::time::Duration;
 
@@ -37,9 +37,11 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
     let mut made = Vec::new();
     for (mut staging, info) in cut.found {
         staging.follows(&made);
-        // Its helper had no one to tell.
-        let unknown = [NotUndone::new("derived folders", "it was cut off: what it changed there is not known")];
-        let sealed = seal(&mut staging, &recorded(info, stores.memory), &unknown, stores);
+        let ended = staging.journal().ok().and_then(|journal| journal.ended);
+        let has_ended = ended.is_some();
+        // The helper of one that was cut off had no one to tell.
+        let unknown = || vec![NotUndone::new("derived folders", "it was cut off: what it changed there is not known")];
+        let sealed = seal(&mut staging, &recorded(info, stores.memory), &ended.unwrap_or_else(unknown), stores);
         made = staging.made().to_vec();
         match sealed {
             Ok(sealed) => {
@@ -49,7 +51,7 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
                     let paths = sealed.changes.changes.iter().map(|change| change.entry.path.as_str());
                     let (repository, files): (Vec<&str>, Vec<&str>) = paths.partition(|path| is_in_repository(path));
                     let files = count::changed_files(files.len() + usize::from(!repository.is_empty()));
-                    say::cut_off(&files, &id)
+                    if has_ended { say::archived_late(&files, &id) } else { say::cut_off(&files, &id) }
                 }));
                 lines.extend(sealed.earlier.iter().map(|id| say::cut_off_earlier(id)));
                 sealed.unrecorded.iter().for_each(|error| stores.memory.report(error));
@@ -88,6 +90,30 @@ mod tests {
         let written = w.memory.written(&w.stores().project(), "a").expect("read").expect("known");
         assert!(written.is(state_sha(&State::file(&b"now"[..]))), "an undo finds what they left");
         drop(running);
+    }
+
+    #[test]
+    fn a_command_that_had_ended_is_not_taken_for_one_that_was_cut_off() {
+        for has_ended in [true, false] {
+            let w = World::with("now");
+            let mut staging = w.stage(&CommandInfo { keeper: "guard".into(), ..CommandInfo::default() }, &["first"]);
+            if has_ended {
+                staging.note_ended(&[NotUndone::new("target/", "changed; it can be rebuilt")]).expect("noted");
+            }
+            drop(staging);
+            let shell = Shell::for_archive(&w.workspace, &w.archive);
+            let [line] = &adopt(&shell, w.stores(), Duration::ZERO).expect("looked").lines[..] else {
+                panic!("a line")
+            };
+            let [id] = w.archive.list().expect("listed")[..] else { panic!("one changeset") };
+            let not_undone = w.archive.not_undone(id).expect("read");
+            let expected = match has_ended {
+                true => ("a command that had ended", "target/"),
+                false => ("a command was cut off", "derived folders"),
+            };
+            assert!(line.starts_with(expected.0), "{line}");
+            assert_eq!(not_undone.iter().map(|effect| effect.what.as_str()).collect::<Vec<_>>(), [expected.1]);
+        }
     }
 
     #[test]

@@ -15,9 +15,11 @@ use crate::proposal::{
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile, UNDO};
 use crate::restore_plan::marking_foreign;
 use crate::review::{self, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
+use crate::text::clean::clean_line;
+use crate::text::sentence::first_words;
 use crate::workspace::watch::Changes;
 
-/// Cells of a turn's title.
+/// The most characters of a turn's title.
 const TITLE: usize = 80;
 
 /// Returns the changes that wait, by turn, oldest first, and keeps their number for the status line.
@@ -38,12 +40,8 @@ pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
             let typed = message.map(|message| services.memory.ask_blocking(move |memory| memory.typed(message)));
             let typed = typed.and_then(|typed| services.record_error(typed).flatten());
             let (typed, _) = typed.unwrap_or_default();
-            let title = crate::text::clean::clean_line(typed.trim());
-            turns.push(ReviewTurn {
-                title: title.chars().take(TITLE).collect(),
-                at: entry.id.at(),
-                entries: Vec::new(),
-            });
+            let title = clean_line(&first_words(&typed, TITLE)).into_owned();
+            turns.push(ReviewTurn { title, at: entry.id.at(), entries: Vec::new() });
             of.push(entry.turn.clone());
             turns.len() - 1
         });
@@ -53,7 +51,10 @@ pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
 }
 
 fn row(entry: &ReviewEntry) -> ReviewRow {
-    let lines = entry.files.iter().map(|file| file.lines).try_fold(Counts::default(), |sum, lines| {
+    // The files of the repository are one, and have no lines.
+    let mut own = entry.files.iter().filter(|file| !is_in_repository(&file.path)).peekable();
+    let has_files = own.peek().is_some();
+    let lines = own.map(|file| file.lines).try_fold(Counts::default(), |sum, lines| {
         let (added, removed) = lines?;
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         Some(Counts { added: sum.added + size(added), removed: sum.removed + size(removed) })
@@ -63,7 +64,8 @@ fn row(entry: &ReviewEntry) -> ReviewRow {
         [file] if !command => file.path.clone(),
         _ => entry.title.clone(),
     };
-    ReviewRow { id: entry.id.to_string(), title, command, files: entry.files.len(), counts: lines }
+    let counts = lines.filter(|_| has_files);
+    ReviewRow { id: entry.id.to_string(), title, command, files: entry.files.len(), counts }
 }
 
 /// Counts what waits, for the status line. Returns whether the number is another one than before.
@@ -233,6 +235,22 @@ pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision, rea
 mod tests {
     use super::*;
     use crate::proposal::State;
+    use crate::review::ReviewFile;
+
+    #[test]
+    fn the_lines_of_an_entry_are_those_of_its_files_and_not_of_the_repository() {
+        let entry = |paths: &[&str]| ReviewEntry {
+            id: Id::MIN,
+            kind: "command".into(),
+            title: "git commit".into(),
+            turn: None,
+            approved: "policy review".into(),
+            files: paths.iter().map(|path| ReviewFile { path: path.to_string(), lines: Some((2, 1)) }).collect(),
+        };
+        let counts = |paths: &[&str]| row(&entry(paths)).counts;
+        assert_eq!(counts(&[".git/HEAD", "a", "b"]), Some(Counts { added: 4, removed: 2 }));
+        assert_eq!((counts(&[".git/HEAD"]), counts(&[])), (None, None));
+    }
 
     #[test]
     fn a_folder_is_restored_with_the_folders_in_it_and_with_its_files_where_it_stands_for_them() {

@@ -222,11 +222,11 @@ pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &E
     }
 }
 
-/// Tells programs what a command printed since they were told last; `is_over`: its unfinished line too.
+/// Tells what a command printed since it was told last; `is_over`: its unfinished line is over.
 pub async fn tell_printed(events: &Events, command: &ShellCommand, is_over: bool) {
-    let text = command_event::printed(command, is_over);
-    if !text.is_empty() {
-        events.send(EventBody::Command(CommandEvent::Printed { id: command.id.clone(), text })).await;
+    let printed = command_event::printed(command, is_over);
+    if let Some(printed) = printed {
+        events.send(EventBody::Command(printed)).await;
     }
 }
 

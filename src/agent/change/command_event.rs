@@ -1,7 +1,8 @@
 //! The events of a command for programs that read them: its start, what it prints, and its end.
 
 use crate::archive::{ChangeKind, CommandChange};
-use crate::protocol::{ChangedPath, CommandEnd};
+use crate::protocol::{ChangedPath, CommandEnd, CommandEvent};
+use crate::shell::output::NewOutput;
 use crate::shell::{Exit, SealResult, ShellCommand, Stopped, with_moves};
 
 /// Returns what is told of a command's end, or of its call's.
@@ -49,9 +50,9 @@ fn kind_word(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// Returns the lines that a command printed since the last call, each with its end; `is_over`: the unfinished one too.
-pub fn printed(command: &ShellCommand, is_over: bool) -> String {
-    let (missed, lines) = command.running.output().take_printed(is_over);
-    let missed = (missed > 0).then(|| format!("[{missed} lines left out: nebula output {}]", command.id));
-    missed.into_iter().chain(lines).map(|line| line + "\n").collect()
+/// Returns what a command printed since the last call; none: nothing. `is_over`: its unfinished line is over.
+pub fn printed(command: &ShellCommand, is_over: bool) -> Option<CommandEvent> {
+    let NewOutput { missed, lines, begun } = command.running.output().take_printed(is_over)?;
+    let text = lines.into_iter().map(|line| line + "\n").collect();
+    Some(CommandEvent::Printed { id: command.id.clone(), missed, text, begun })
 }

@@ -397,8 +397,10 @@ fn environment(context: &SessionContext) -> String {
     let (folder, variables) = context.commands.left();
     let root = context.services.workspace.root();
     let inside = folder.strip_prefix(root).map(|inside| inside.display().to_string()).unwrap_or_default();
-    let inside = if inside.is_empty() { ".".to_string() } else { inside };
-    let mut text = say::environment_head(&clean_line(&inside));
+    let mut text = match inside.is_empty() {
+        true => say::environment_head_of_root().to_string(),
+        false => say::environment_head(&clean_line(&inside)),
+    };
     for (name, value) in variables {
         let value = clean_line(&value).replace('|', "\\|");
         text.push_str(&format!("| {} | {value} |\n", clean_line(&name)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::archive::Version;
-use crate::memory::ChangesetRecord;
+use crate::memory::{ChangesetRecord, LeftState};
 use crate::proposal::{State, WrittenChange, is_in_repository, part_of_repository};
 use crate::protocol::{EventBody, Item, REDO, UNDO, Undone, UndoneChange};
 
@@ -124,20 +124,27 @@ struct FileStates<'a> {
     path: &'a str,
     versions: Vec<Version>,
     places: HashMap<String, usize>,
+    /// The states that changesets left, by the version that each made old.
+    left: HashMap<String, LeftState>,
 }
 
 impl<'a> FileStates<'a> {
     fn read(services: &'a Services, path: &'a str) -> Option<Self> {
         let versions = services.record_error(services.archive.versions(path))?;
         let places = versions.iter().enumerate().map(|(at, version)| (version.id.to_string(), at)).collect();
-        Some(FileStates { services, path, versions, places })
+        let (project, name) = (services.project(), path.to_string());
+        let left = services.memory.ask_blocking(move |memory| memory.left_states(&project, &name));
+        let left = services.record_error(left)?.into_iter().collect();
+        Some(FileStates { services, path, versions, places, left })
     }
 
-    /// Returns the states before and after a changeset.
+    /// Returns the states before and after a changeset: what it left, not what someone else made of it before the next one.
     fn around(&self, record: &ChangesetRecord) -> Option<(State, State)> {
         let version = record.files.iter().find(|file| file.path == self.path)?.version.as_ref()?;
         let at = *self.places.get(version)?;
-        Some((self.state(at)?, self.state(at + 1)?))
+        let met = self.state(at + 1)?;
+        let after = self.services.stores().left(self.path, self.left.get(version), met);
+        Some((self.state(at)?, self.services.record_error(after)?))
     }
 
     /// Returns what a version holds; behind the last one the file as it is.

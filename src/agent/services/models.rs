@@ -100,6 +100,11 @@ impl ModelAccess {
         true
     }
 
+    /// Records again the window that refusals had shown `before`, in place of one that was guessed.
+    pub fn restore_window(&self, place: &str, model: &str, before: Option<u32>) {
+        lock(&self.known).restore_window(place, model, before);
+    }
+
     /// Records that a model takes no tools. Returns whether that is new.
     pub fn learn_no_tools(&self, place: &str, model: &str) -> bool {
         let mut models = lock(&self.known);

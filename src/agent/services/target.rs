@@ -105,4 +105,14 @@ impl RequestTarget {
     pub fn learn_window(&self, window: u32) -> bool {
         self.models.learn_window(&self.address(), &self.model, window, self.window())
     }
+
+    /// Returns the window that refusals have shown.
+    pub fn learnt_window(&self) -> Option<u32> {
+        self.known().learnt.window
+    }
+
+    /// Records again the window that refusals had shown `before`.
+    pub fn restore_window(&self, before: Option<u32>) {
+        self.models.restore_window(&self.address(), &self.model, before);
+    }
 }

@@ -102,11 +102,18 @@ impl PendingApprovals {
         reply
     }
 
-    /// Shows the person the card of a command and waits for the decision; none when interrupted.
+    /// Shows the person the card of a command and waits for the decision; none when interrupted. The card stands until
+    /// it is closed: one of the same name takes its place.
     pub async fn ask_command(&self, question: Question, stop: &CancellationToken) -> Option<CommandDecision> {
-        let (id, decision) = (question.id, self.await_command(question.id));
+        let decision = self.await_command(question.id);
         self.events.send(EventBody::Asked(question)).await;
-        self.wait(id, async { decision.await.ok() }, stop).await
+        stop.run_until_cancelled(decision).await.and_then(Result::ok)
+    }
+
+    /// Closes a question: nobody waits for its answer any more.
+    pub async fn close(&self, id: QuestionId) {
+        self.lock().remove(&RequestId::Question(id));
+        self.events.send(EventBody::Answered(id)).await;
     }
 
     /// Waits for the answer to a question and closes it; none when interrupted.
@@ -117,8 +124,7 @@ impl PendingApprovals {
         stop: &CancellationToken,
     ) -> Option<T> {
         let answer = stop.run_until_cancelled(answer).await.flatten();
-        self.lock().remove(&RequestId::Question(id));
-        self.events.send(EventBody::Answered(id)).await;
+        self.close(id).await;
         answer
     }
 

@@ -14,16 +14,63 @@ pub fn facts_room(status: &StatusData, session: &Conversation, target: &RequestT
     session.window.bytes(target.budget().room().saturating_sub(status.fixed_tokens()) / 2)
 }
 
+/// The refusals for length in a turn.
+#[derive(Default)]
+pub struct LengthRefusals {
+    /// True once one of them has led to another request.
+    asked_again: bool,
+    guess: Option<GuessedWindow>,
+}
+
+/// A window that was guessed, since the refusal names none.
+struct GuessedWindow {
+    refusal: Error,
+    target: RequestTarget,
+    /// The window that was learnt before.
+    before: Option<u32>,
+}
+
+impl LengthRefusals {
+    /// Learns from a refusal of `target`. Returns whether the model is asked once more, which it is once a turn.
+    pub fn learn(
+        &mut self,
+        config: &ConfigFiles,
+        status: &StatusData,
+        session: &Conversation,
+        target: &RequestTarget,
+        error: &Error,
+    ) -> bool {
+        if std::mem::replace(&mut self.asked_again, true) {
+            // No guess makes later messages fail that the server was never asked for.
+            self.forget_guess();
+            return false;
+        }
+        let before = target.learnt_window();
+        let (shorter, named) = learn(config, status, session, target, error);
+        if shorter && !named {
+            self.guess = Some(GuessedWindow { refusal: error.clone(), target: target.clone(), before });
+        }
+        shorter
+    }
+
+    /// Forgets the window that was guessed from a refusal, as far as one was. Returns the refusal.
+    pub fn forget_guess(&mut self) -> Option<Error> {
+        let GuessedWindow { refusal, target, before } = self.guess.take()?;
+        target.restore_window(before);
+        Some(refusal)
+    }
+}
+
 /// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes
 /// three quarters of the messages that were sent, beside system prompt and tools. A named one is kept for the next run.
-/// Returns whether the next request will be shorter.
-pub fn learn(
+/// Returns whether the next request will be shorter, and whether the server named the window.
+fn learn(
     config: &ConfigFiles,
     status: &StatusData,
     session: &Conversation,
     target: &RequestTarget,
     error: &Error,
-) -> bool {
+) -> (bool, bool) {
     let known = target.window();
     let sent = session.window.sent();
     let fixed = status.fixed_tokens().min(sent);
@@ -36,5 +83,5 @@ pub fn learn(
     if shorter && named.is_some() && !is_configured {
         learnt_windows::keep(config, &target.address(), &target.model, target.window());
     }
-    shorter
+    (shorter, named.is_some())
 }

@@ -19,7 +19,8 @@ use crate::agent::services::last_request;
 use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::attached_files;
-use crate::agent::session::{summary_facts, usage, window};
+use crate::agent::session::window::{self, LengthRefusals};
+use crate::agent::session::{summary_facts, usage};
 use crate::agent::turn::end::{failed, failure};
 use crate::agent::turn::request;
 use crate::agent::turn::side_request::listen;
@@ -82,15 +83,18 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
 pub enum Fitting {
     /// A summary replaces it.
     Summarised,
+    /// It is sent once more as it is: it does not fit a window that was only guessed, and cannot be made shorter.
+    AsItIs,
     /// It does not fit, which ends the turn.
     Not(TurnEnd),
 }
 
 /// Summarises a conversation that does not fit, as the configuration says: at once, after a question, or not at all.
+/// `again`: it was summarised a few steps ago.
 pub async fn by_itself(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
-    again: bool,
+    (again, refusals): (bool, &mut LengthRefusals),
     stop: &CancellationToken,
 ) -> Fitting {
     let mode = context.services.config.read().compact.clone();
@@ -98,13 +102,19 @@ pub async fn by_itself(
     let room = target.budget().room().saturating_sub(context.status_data.fixed_tokens());
     let unanswered = unanswered(session, room);
     let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
+    let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    // Where nothing stands before what must stay, no summary makes it shorter.
+    let is_shortest = unanswered.is_some_and(|from| from <= before);
+    if (is_shortest || tokens > room)
+        && let Some(refusal) = refusals.forget_guess()
+    {
+        return refused_whole(events, session, tokens, &refusal).await;
+    }
     if room > 0 && tokens > room {
         let [tokens, room, window] = [tokens, room, u64::from(target.window())].map(number::large);
         return does_not_fit(events, session, say::message_too_large(&tokens, &room, &window), "").await;
     }
-    let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
-    // Where nothing stands before what must stay, no summary makes it shorter.
-    if again || unanswered.is_some_and(|from| from <= before) {
+    if again || is_shortest {
         let window = number::large(u64::from(target.window()));
         let message = say::task_does_not_fit(&target.model, &window);
         return does_not_fit(events, session, message, &largest(&context.status_data, session)).await;
@@ -166,6 +176,18 @@ async fn dropped(events: &Events, session: &Conversation) -> TurnEnd {
 
 async fn does_not_fit(events: &Events, session: &Conversation, message: String, hint: &str) -> Fitting {
     let notice = failure(Level::Error, (&message, hint), Vec::new(), Cause::of("context"));
+    Fitting::Not(failed(events, session, None, notice, false).await)
+}
+
+/// Answers a refusal for length, which names no window, of what cannot be made shorter: a newest message of these tokens
+/// that is most of a large request is too large, and anything else is sent once more.
+async fn refused_whole(events: &Events, session: &Conversation, tokens: u64, refusal: &Error) -> Fitting {
+    if tokens <= (session.window.sent() / 2).max(session.window.tokens(SMALLEST)) {
+        return Fitting::AsItIs;
+    }
+    let message = say::refused_message_too_large(&number::large(tokens));
+    let cause = Cause { kind: refusal.kind.word(), status: refusal.status, request_id: refusal.request_id.clone() };
+    let notice = failure(Level::Error, (&message, &refusal.hint), Vec::new(), cause);
     Fitting::Not(failed(events, session, None, notice, false).await)
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
+use crate::agent::turn::follow_up::FollowUp;
 use crate::edit::Format;
 use crate::edit::stream::{Unread, UnreadText, unread};
 use crate::messages::agent as say;
@@ -18,6 +19,8 @@ use crate::text::sentence::first_sentence;
 pub struct StepNotes {
     /// An edit by a native call could not be read or placed.
     pub native_edit_failed: bool,
+    /// A native call that changes files lacked an argument.
+    pub native_edit_incomplete: bool,
     /// An edit by a native call was placed.
     pub native_edit_placed: bool,
     /// Something was asked for that changes files.
@@ -103,15 +106,17 @@ pub struct Effect {
     step_changed: bool,
     /// Something in the newest answer that holds such, which was not read as an edit.
     unread: Option<UnreadText>,
+    /// The one of them because of which the model was asked once more.
+    asked: Option<UnreadText>,
     /// The file that two edits left as it was, which ended the turn.
     unchanged: Option<String>,
 }
 
 impl Effect {
-    /// Looks at the answer that has arrived, before what it asks for is done: how it is read depends on the files as they
-    /// are then.
-    pub fn look(&mut self, session: &Conversation, settings: &Settings) {
-        let is_answer = |m: &&Arc<Message>| m.role == Role::Assistant && settings.mode == Mode::Agent;
+    /// Looks at the answer, if one has arrived, before what it asks for is done: how it is read depends on the files as
+    /// they are then.
+    pub fn look(&mut self, session: &Conversation, settings: &Settings, has_arrived: bool) {
+        let is_answer = |m: &&Arc<Message>| has_arrived && m.role == Role::Assistant && settings.mode == Mode::Agent;
         let answer = session.messages.last().filter(is_answer);
         let (known, calls) = (session.files.known(), session.tools.calls());
         let found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
@@ -131,6 +136,22 @@ impl Effect {
         TurnEnd::Done
     }
 
+    /// Returns whether the model is asked once more, in a turn that would end without a change, because a block of its answer
+    /// has no place in its file.
+    pub fn asks_again(&mut self, session: &mut Conversation, settings: &Settings, follow_up: &mut FollowUp) -> bool {
+        let is_idle = !self.changed && !self.changes_requested && self.unchanged.is_none();
+        let is_asked = match &self.unread {
+            Some(UnreadText { why: Unread::NoPlace(path), .. }) if is_idle && session.undecided.is_empty() => {
+                follow_up.again_for(session, path, settings.format)
+            }
+            _ => false,
+        };
+        if is_asked {
+            self.asked = self.unread.take();
+        }
+        is_asked
+    }
+
     /// Returns whether the step added last changed a file.
     pub fn take_step_changed(&mut self) -> bool {
         std::mem::take(&mut self.step_changed)
@@ -147,7 +168,8 @@ impl Effect {
             return Some(Notice::new(Level::Warning, title, say::written_unchanged(path)));
         }
         let is_told = |unread: &&UnreadText| !self.changed || settings.format != Format::TOOLS || unread.beside_edit;
-        let unread = self.unread.as_ref().filter(is_told).map(|unread| sentence(&unread.why));
+        let asked = || self.asked.as_ref().filter(|_| !self.changed);
+        let unread = self.unread.as_ref().or_else(asked).filter(is_told).map(|unread| sentence(&unread.why));
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
             (true, None) => return None,

@@ -1,9 +1,10 @@
-//! Unfinished answers: one that the server paused, a call that it could not read, thoughts without a word. The model
-//! is asked to continue once in a turn for each kind.
+//! Unfinished answers: one that the server paused, a call that it could not read, thoughts without a word, a block that has
+//! no place in its file. The model is asked to continue once in a turn for each kind.
 
 use std::collections::HashSet;
 
 use crate::agent::session::conversation::Conversation;
+use crate::edit::Format;
 
 /// The reason why an answer is no end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +15,8 @@ pub enum Unfinished {
     Malformed,
     /// It holds thoughts, and not a word.
     Silent,
+    /// It holds a block for a file that is neither all of it nor a part with a certain place.
+    Unplaced,
 }
 
 /// The kinds of unfinished answers that the model was asked to continue in a turn.
@@ -27,7 +30,7 @@ impl FollowUp {
             return false;
         }
         match answer {
-            Unfinished::Paused => {}
+            Unfinished::Paused | Unfinished::Unplaced => {}
             Unfinished::Malformed => {
                 session.add_hidden("Your call could not be read. Make it again, with valid arguments.");
             }
@@ -36,5 +39,18 @@ impl FollowUp {
             }
         }
         true
+    }
+
+    /// Returns whether the model is asked once more for the change of this file, a block for which has no place in it.
+    pub fn again_for(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
+        let is_asked = self.again(session, Unfinished::Unplaced);
+        if is_asked {
+            let how = format.reminder().unwrap_or("Make the change by a call of a tool that edits files.");
+            session.add_hidden(&format!(
+                "{path}: nothing was written. The block for it is neither the whole file nor a part whose place in it is \
+                 certain. If it is to be changed, do that now. {how}"
+            ));
+        }
+        is_asked
     }
 }

@@ -22,7 +22,7 @@ use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::write_parts;
 use crate::agent::session::usage::{self, BudgetLeft};
-use crate::agent::session::window;
+use crate::agent::session::window::LengthRefusals;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
@@ -53,8 +53,8 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     let mut repeats = Repeats::of(&session.messages);
     session.files.begin_turn();
     let (mut effect, mut follow_up) = (Effect::default(), FollowUp::default());
-    // The step that the last summary was made before, and whether a refusal for length led to a shorter request.
-    let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
+    // The step that the last summary was made before, and what came of refusals for length.
+    let (mut count, mut worked, mut summarised, mut refusals) = (0, false, None, LengthRefusals::default());
     loop {
         let limit = context.services.config.read().max_steps;
         if limit > 0 && count == limit {
@@ -68,8 +68,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
                 Some(Err(Unbuilt::Stopped(end))) => return end,
                 Some(Err(Unbuilt::TooLong)) => {
                     let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
-                    match compact::by_itself(context, session, again, stop).await {
+                    match compact::by_itself(context, session, (again, &mut refusals), stop).await {
                         Fitting::Summarised => (summarised, count) = (Some(count), count - 1),
+                        Fitting::AsItIs => count -= 1,
                         Fitting::Not(end) => return end,
                     }
                     continue;
@@ -83,7 +84,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         keep_parts(&context.status_data, session, &step);
         if let Ended::Broken(error) = &step.ended
             && step.row.is_none()
-            && is_learnt(context, session, (error, has_tools), &target, &mut shortened).await
+            && is_learnt(context, session, (error, has_tools), &target, &mut refusals).await
         {
             continue;
         }
@@ -93,14 +94,13 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         if step.silent && session.undecided.is_empty() {
             return said_nothing(&context.events, session, !worked).await;
         }
-        if step.row.is_some() {
-            effect.look(session, &settings);
-        }
+        effect.look(session, &settings, step.row.is_some());
         worked |= !step.acts.is_empty();
         match act(context, session, (step, &target), (&mut repeats, &mut effect), stop).await {
             // What changed a file got somewhere: it may be summarised anew.
             Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
+            Next::End(TurnEnd::Done) if effect.asks_again(session, &settings, &mut follow_up) => {}
             Next::End(end) => {
                 say_effect(context, session, &effect, &end).await;
                 return end;
@@ -156,13 +156,11 @@ async fn is_learnt(
     session: &Conversation,
     (error, has_tools): (&Error, bool),
     target: &RequestTarget,
-    shortened: &mut bool,
+    refusals: &mut LengthRefusals,
 ) -> bool {
     let (config, status) = (&context.services.config, &context.status_data);
     match error.kind {
-        ErrorKind::ContextTooLong if !std::mem::replace(shortened, true) => {
-            window::learn(config, status, session, target, error)
-        }
+        ErrorKind::ContextTooLong => refusals.learn(config, status, session, target, error),
         ErrorKind::NoTools if has_tools => {
             let learnt = request::learn_no_tools(config, session, target).await;
             if let Some(Some((title, detail))) = &learnt {
@@ -279,7 +277,9 @@ async fn learn_format(
     if notes.native_edit_placed {
         session.sent.native_edits.insert(target.model.clone());
     }
-    let how = match (wrote_text, notes.native_edit_failed) {
+    // One alone may be a slip.
+    let is_second = notes.native_edit_incomplete && !session.sent.incomplete_edits.insert(target.model.clone());
+    let how = match (wrote_text, notes.native_edit_failed || is_second) {
         (true, _) => TextUse::Calls,
         (false, true) => TextUse::Edits,
         (false, false) => return,

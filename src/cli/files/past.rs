@@ -26,7 +26,7 @@ use crate::text::clean::clean_line;
 use crate::text::name::text_of;
 use crate::text::number::plural;
 use crate::text::time;
-use crate::text::width::{cells, padded, shortened};
+use crate::text::width::{cells, expanded, padded, shortened};
 
 /// The time that git has for the commits of a file.
 const GIT_LIMIT: Duration = Duration::from_secs(30);
@@ -300,6 +300,9 @@ impl ArchiveCommands<'_> {
         let path = self.path(&self.folder, &args.file)?;
         let lines = past::blame(&path, self.stores())?;
         let (first, last) = range(args.lines.as_deref(), lines.len())?;
+        if args.lines.is_some() && first > lines.len() {
+            bail!("{} has {}: -L names none of them", clean_line(&path), plural(lines.len(), "line"));
+        }
         let mut known = HashMap::new();
         for line in &lines {
             if let LineCause::Changeset { id, .. } = line.cause {
@@ -338,7 +341,7 @@ impl ArchiveCommands<'_> {
                     None => words(line.cause, &known),
                 };
                 let cause = padded(&shortened(&cause, CAUSE), CAUSE);
-                writeln!(self.out, "{cause}  {:>5}  {}", n + 1, clean_line(&line.text))?;
+                writeln!(self.out, "{cause}  {:>5}  {}", n + 1, clean_line(&expanded(&line.text)))?;
             }
         }
         self.out.flush()?;

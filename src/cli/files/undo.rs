@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::restore_words::{changed_words, line, not_undone_words};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
-use crate::archive::{Choices, Id, Restoration};
+use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
 use crate::execute::{Applied, Restorer};
@@ -83,7 +83,14 @@ impl ArchiveCommands<'_> {
         // Named files say that their state now is known.
         let named = matches!(wanted, RestoreScope::Undo { files, .. } if !files.is_empty());
         let undone = if reviewed { review::undone_by(&plan.request, self.stores())? } else { Vec::new() };
-        let (code, written) = self.run_plan(&plan, named, ask)?;
+        let (code, written) = match self.run_plan(&plan, named, ask) {
+            Err(error) if matches!(error.downcast_ref(), Some(RestoreError::StoreWithFiles(_))) => {
+                self.report(None, &[], &WrittenFiles::new(), ask.json)?;
+                self.complain(&error.to_string())?;
+                (NOT_APPROVED, WrittenFiles::new())
+            }
+            ended => ended?,
+        };
         // Those of which no file was written wait on, and all of them where something could not be restored: what is back
         // as it was leaves the list by itself.
         let mut restored = Vec::new();

@@ -12,9 +12,6 @@ use crate::past::{cause, files_of, of_path};
 use crate::text::schema::PageLimit;
 use crate::text::time;
 
-/// The most entries of a list.
-const MOST: usize = 1_000;
-
 /// Arguments of `sessions_search`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,14 +20,9 @@ pub(super) struct SearchArgs {
     limit: Option<PageLimit>,
 }
 
-/// Returns how many entries a list has at most.
-fn wanted(limit: Option<PageLimit>, usual: usize) -> usize {
-    PageLimit::or(limit, usual).min(MOST)
-}
-
 impl ArchiveTools {
     pub(super) fn changesets(&self, args: &ListArgs) -> Result<Value, ToolRefusal> {
-        let limit = wanted(args.limit, CHANGESETS);
+        let limit = PageLimit::or(args.limit, CHANGESETS);
         self.reconcile()?;
         let mut ids = self.archive().list()?;
         if let Some(path) = &args.path {
@@ -75,7 +67,7 @@ impl ArchiveTools {
     }
 
     pub(super) fn versions(&self, args: &ListArgs) -> Result<Value, ToolRefusal> {
-        let limit = wanted(args.limit, VERSIONS);
+        let limit = PageLimit::or(args.limit, VERSIONS);
         let Some(path) = &args.path else {
             return Err(ToolRefusal::new("usage", "the arguments: missing field `path`"));
         };
@@ -97,7 +89,7 @@ impl ArchiveTools {
 
     pub(super) fn search(&self, args: &SearchArgs) -> Result<Value, ToolRefusal> {
         let stores = self.stores();
-        let hits = stores.memory.search(&stores.project(), &args.words, wanted(args.limit, HITS))?;
+        let hits = stores.memory.search(&stores.project(), &args.words, PageLimit::or(args.limit, HITS))?;
         let row = |hit: crate::memory::SearchHit| json!({"session": hit.session, "title": hit.title, "at": hit.at.map(time::utc_millis), "text": hit.snippet});
         Ok(json!({"hits": hits.into_iter().map(row).collect::<Vec<_>>()}))
     }

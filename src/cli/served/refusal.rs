@@ -72,7 +72,7 @@ impl From<RestoreError> for ToolRefusal {
         let kind = match error {
             RestoreError::Archive(error) => return error.into(),
             RestoreError::Zero | RestoreError::OpsOnce(_) => "usage",
-            RestoreError::Store(_) => "store",
+            RestoreError::Store(_) | RestoreError::StoreWithFiles(_) => "store",
             RestoreError::Unreadable(_) => "damaged",
             RestoreError::Empty | RestoreError::NoVersions { .. } | RestoreError::TooFar { .. } => "not-found",
         };

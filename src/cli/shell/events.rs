@@ -8,7 +8,10 @@ use crate::protocol::{ChangedPath, CommandBegan, CommandEnd, CommandEvent, Comma
 pub fn line(event: &CommandEvent) -> Value {
     match event {
         CommandEvent::Began(began) => of_began(began),
-        CommandEvent::Printed { id, text } => json!({"type": "command_output", "id": id, "text": text}),
+        CommandEvent::Printed { id, missed, text, begun: _ } => {
+            let missed = (*missed > 0).then(|| format!("[{missed} lines left out: nebula output {id}]\n"));
+            json!({"type": "command_output", "id": id, "text": missed.unwrap_or_default() + text})
+        }
         CommandEvent::Held(CommandHold { id, call, path, decision }) => {
             json!({"type": "hold", "id": id, "call": call, "path": path, "decision": decision})
         }
@@ -41,4 +44,23 @@ fn of_end(end: &CommandEnd) -> Value {
         "refused": {"writes": end.refused_writes, "connections": end.refused_connections}, "running": end.running,
         "grant": end.grant, "keeper": end.keeper,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_was_too_much_and_an_unfinished_line_is_for_screens() {
+        let printed = |missed, text: &str| CommandEvent::Printed {
+            id: "c1".into(),
+            missed,
+            text: text.into(),
+            begun: "half".into(),
+        };
+        let many = printed(1_204, "one\n");
+        let text = "[1204 lines left out: nebula output c1]\none\n";
+        assert_eq!(line(&many), json!({"type": "command_output", "id": "c1", "text": text}));
+        assert!(!many.is_for_screens() && printed(0, "").is_for_screens());
+    }
 }

@@ -32,7 +32,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     request.view = Some(Arc::clone(&view));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
     let Some(RanCommand { command, stopped, printed }) =
-        run_through(context, &commands, &request, Keeper::View, args.json)?
+        run_through(context, &commands, &request, Some(Keeper::View), args.json)?
     else {
         return Ok(NOT_STARTED);
     };

@@ -61,10 +61,10 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     }
     let request = request(context, args)?;
     let keeper = match args.keeper.as_deref() {
-        _ if args.unkept => Keeper::None,
-        Some("guard") => Keeper::Guard,
-        Some("scan") => Keeper::Scan,
-        _ => shell.keeper(),
+        _ if args.unkept => Some(Keeper::None),
+        Some("guard") => Some(Keeper::Guard),
+        Some("scan") => Some(Keeper::Scan),
+        _ => None,
     };
     let commands = Commands::new(Arc::clone(&shell), SESSION);
     let Some(RanCommand { command, stopped, printed }) = run_through(context, &commands, &request, keeper, args.json)?
@@ -129,48 +129,38 @@ pub(super) struct RanCommand {
     pub printed: io::Result<()>,
 }
 
-/// Runs a command to its end and prints what it prints; none: it was not started, which was said. One whose output takes
+/// Runs a command to its end, under the keeper that works here where none is chosen, and prints what it prints; none: it
+/// was not started, which was said. One whose output takes
 /// no more is no error yet: what it does until its end counts.
 pub(super) fn run_through(
     context: &Context,
     commands: &Commands,
     request: &CommandRequest,
-    keeper: Keeper,
+    keeper: Option<Keeper>,
     as_json: bool,
 ) -> Result<Option<RanCommand>> {
     let (events, received) = mpsc::channel(WAITING);
-    let printed = events.clone();
     let unread = Arc::new(AtomicBool::new(false));
-    let is_unread = Arc::clone(&unread);
-    // The command waits while nobody takes what it prints.
-    let passes: OutputReader = Box::new(move |bytes| {
-        !is_unread.load(Ordering::Relaxed) && printed.blocking_send(RunEvent::Printed(bytes.to_vec())).is_ok()
-    });
+    let passes = || -> OutputReader {
+        let (printed, is_unread) = (events.clone(), Arc::clone(&unread));
+        // The command waits while nobody takes what it prints.
+        Box::new(move |bytes| {
+            !is_unread.load(Ordering::Relaxed) && printed.blocking_send(RunEvent::Printed(bytes.to_vec())).is_ok()
+        })
+    };
     // Once it runs, what it makes is there.
     let network = request.grant == Grant::Online;
     let (found, _) = commands.assess(&request.text, request.folder.as_deref(), network);
-    let (class, shell) = (found.class, commands.shell());
+    let shell = commands.shell();
     let terminal = if as_json { None } else { terminal::open()? };
     let request = &CommandRequest { terminal: terminal.clone(), ..request.clone() };
-    say_unprotected(shell, &found, keeper);
-    let keeper = needed(shell, keeper, class == Class::Read || request.grant == Grant::Read && shell.has_sandbox());
-    let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
-        Ok(command) => command,
-        Err(error @ shell::StartError::Unkept(_)) => {
-            out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
-            return Ok(None);
-        }
-        Err(error) => {
-            out::complain(error);
-            return Ok(None);
-        }
-    };
+    let Some(command) = begin(commands, request, &found, keeper, passes) else { return Ok(None) };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
     let secrets = shell.environment.secrets().to_vec();
     let mut printer = OutputPrinter::new(&command.id, unread, (as_json, terminal.is_some()), secrets);
     if as_json {
-        printer.note(Out::stdout().json(&event_line(&CommandEvent::Began(began(class.word(), &command, request)))));
+        printer.note(Out::stdout().json(&event_line(&CommandEvent::Began(began(found.class.word(), &command, request)))));
     }
     let (stopped, printed) = context.block_on(async {
         let _mode = terminal.as_ref().map(terminal::follow).transpose()?;
@@ -178,6 +168,37 @@ pub(super) fn run_through(
     })?;
     commands.end_all();
     Ok(Some(RanCommand { command, stopped, printed }))
+}
+
+/// Starts a command, under the keeper that works here where none is chosen; none: it was not started, which was said.
+fn begin(
+    commands: &Commands,
+    request: &CommandRequest,
+    found: &Assessment,
+    chosen: Option<Keeper>,
+    passes: impl Fn() -> OutputReader,
+) -> Option<Arc<ShellCommand>> {
+    let shell = commands.shell();
+    let mut may_try_again = request.view.is_none();
+    loop {
+        let keeper = chosen.unwrap_or_else(|| shell.keeper());
+        say_unprotected(shell, found, keeper);
+        let only_reads = found.class == Class::Read || request.grant == Grant::Read && shell.has_sandbox();
+        let keeper = needed(shell, keeper, only_reads);
+        match commands.begin(request, keeper, CommandInfo::default(), Some(passes())) {
+            Ok(command) => return Some(command),
+            Err(error @ shell::StartError::Unkept(_)) => {
+                out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
+                return None;
+            }
+            // What was known of the machine is not so: what works is tried anew.
+            Err(error) if error.shows_what_works() && may_try_again => may_try_again = false,
+            Err(error) => {
+                out::complain(error);
+                return None;
+            }
+        }
+    }
 }
 
 /// Returns the keeper for a command: what only reads needs nothing kept, so it may run where `scan` cannot.

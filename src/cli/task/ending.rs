@@ -76,7 +76,7 @@ impl EventPrinter {
     fn late(&mut self, event: EventBody) -> io::Result<()> {
         match event {
             EventBody::Archived(changeset) => self.archived(&changeset),
-            EventBody::Command(event) => self.line(event_line(&event)),
+            EventBody::Command(event) if !event.is_for_screens() => self.line(event_line(&event)),
             _ => Ok(()),
         }
     }

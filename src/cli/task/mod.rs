@@ -218,6 +218,7 @@ impl EventPrinter {
             EventBody::Proposal(ProposalEvent::Settled(_, outcome)) => self.settled(&outcome)?,
             EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => self.archived(&changeset)?,
+            EventBody::Command(event) if event.is_for_screens() => {}
             EventBody::Command(event) => {
                 let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
                 // In plan mode it is named in the plan instead.

@@ -48,7 +48,6 @@ messages! {
     changeset(id): "changeset {id}", "チェンジセット {id}";
     you: "you", "あなた";
     search_lines: "search the file", "ファイル内を検索";
-    other_session: "that turn belongs to another session: /sessions opens it", "別のセッションのターンです: /sessionsで開けます";
     turn_not_in_chat: "that turn is not in the chat", "そのターンはチャットにありません";
     no_turn_there: "no turn wrote this line", "この行を書いたターンはありません";
     no_diff_there: "no changeset wrote this line", "この行を書いたチェンジセットはありません";

@@ -30,6 +30,7 @@ messages! {
     found: "found", "一致";
     why_not: "why not", "理由";
     result: "result", "結果";
+    output: "output", "出力";
     call_copied: "the call is copied", "呼び出しをコピーしました";
     search_result: "search in the result", "結果を検索";
     not_in_result(words): "{words} is not in this result", "{words}はこの結果にありません";

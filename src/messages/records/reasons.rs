@@ -204,6 +204,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "空のSEARCHは新しいファイルを作りますが、このファイルはすでにあります",
     ),
     ("it has not been read as it is now", "現在の内容がまだ読み取られていません"),
+    ("it changed since it was read", "読み取った後に変更されました"),
     ("it exists already, and has not been read", "すでにあり、まだ読み取られていません"),
     ("changes nothing, for the new text equals the present one", "新しいテキストが現在と同じため、変更はありません"),
     (
@@ -286,6 +287,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "nobody is there to allow this command: no policy and no rule lets keys be printed unasked; its class is {class}: {why}",
         "このコマンドを許可できる人がいません。キーを表示しうるコマンドには、ポリシーやルールによらず確認が必要です（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy lets lines of {path} be printed unasked, which may hold keys: leave it out of the search, or write a rule for it; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。キーを含みうる{path}の行を表示するには確認が必要です。検索から外すか、許可するルールを書いてください（種別は{class}）: {why}",
+    ),
+    (
+        "nobody is there to allow this command: no policy lets a search run unasked where not all files could be looked at for keys; its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。キーを含むファイルがないか確認しきれない検索には確認が必要です（種別は{class}）: {why}",
     ),
     (
         "nobody is there to allow this command: no policy and no rule lets it run unasked without a sandbox; its class is {class}: {why}",

@@ -16,6 +16,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{text} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now",
         "{text}という時点はありません。チェンジセット、SESSION:MESSAGE、14:05、2026-11-21T14:05、-2h、nowのいずれかを指定してください",
     ),
+    (
+        "there is no time {time}: the hours go from 00 to 23, the minutes from 00 to 59",
+        "{time}という時刻はありません: 時は00から23、分は00から59です",
+    ),
     ("nothing is archived before {time}", "{time}より前のアーカイブはありません"),
     ("the archive is empty: only the present state is known", "アーカイブは空です。現在の状態だけが分かります"),
     (
@@ -29,6 +33,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "the newest changeset changed the Strand store {store}: `nebula undo` without COUNT undoes that",
         "最新の変更セットはStrandストア {store} を変更しました。COUNTなしの `nebula undo` で元に戻せます",
+    ),
+    (
+        "{why}; nothing was changed, the files with it neither: `nebula undo FILE` undoes one alone",
+        "{why}。一緒に変更されたファイルも含め、何も変更していません。ファイル単独では`nebula undo FILE`で元に戻せます",
     ),
     ("{why}; nothing was changed", "{why}。何も変更していません"),
     ("COUNT must be 1 or more", "COUNTは1以上で指定してください"),

@@ -127,8 +127,23 @@ impl ShellCommand {
         // What is behind the lock is replaced in one step each time.
         let mut staged = self.states.staged.lock().unwrap_or_else(PoisonError::into_inner);
         let sealed = self.seal_staged(&mut staged, shell, seal);
+        if sealed.is_err() && self.running.progress().is_over() {
+            self.note_ended(&mut staged);
+        }
         self.states.unsealed.store(staged.holds_states(), Ordering::Relaxed);
         sealed
+    }
+
+    /// Notes in what stays staged that the command has ended: another process may archive it.
+    fn note_ended(&self, staged: &mut StagedStates) {
+        let mut not_undone = self.running.progress().summary.not_undone(self.grant, &self.states.left_out);
+        if staged.scan.is_some() {
+            not_undone.push(NotUndone::new("derived folders", "what it changed there is not known"));
+        }
+        let StagedStates { staging, older, late, .. } = staged;
+        // Where even the note finds no room, it is taken for one that was cut off.
+        let all = older.iter_mut().chain(late).chain(staging);
+        all.for_each(|staging| drop(staging.note_ended(&not_undone)));
     }
 
     fn seal_staged(
@@ -149,8 +164,8 @@ impl ShellCommand {
         seal_all(older, late.iter_mut().chain(staging.as_mut()).collect(), &seal)?;
         let Some(open) = staging else { return Ok(()) };
         if let Some(scan) = scan.as_ref() {
-            scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
-            self.running.note_gone(scan.derived_gone(shell.workspace.root()));
+            let added = scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
+            self.running.note_looked(added, scan.derived_gone(shell.workspace.root()));
         }
         if self.running.progress().is_over() {
             older.extend(staging.take());

@@ -367,7 +367,10 @@ impl Commands {
             true if before == real => None,
             true if named.is_empty() => Some("cwd is now the workspace's root".into()),
             true => Some(format!("cwd is now {named}")),
-            false => Some("cwd is the workspace's root again: it had left the workspace".into()),
+            false if left.folder.is_dir() => {
+                Some("cwd is the workspace's root again: it had left the workspace".into())
+            }
+            false => Some("cwd is the workspace's root again: the folder it was in was removed or renamed".into()),
         }
     }
 

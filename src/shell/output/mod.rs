@@ -78,9 +78,14 @@ impl Cleaner {
         }
     }
 
+    /// Returns whether a line is not over yet.
+    fn is_within_line(&self) -> bool {
+        !self.line.is_empty() || !self.under.is_empty()
+    }
+
     /// Returns the line that is not over yet; none where it is empty.
     pub fn rest(&self) -> Option<String> {
-        (!self.line.is_empty() || !self.under.is_empty()).then(|| overlay(&self.line, &self.under))
+        self.is_within_line().then(|| overlay(&self.line, &self.under))
     }
 
     /// Ends the line that is not over yet and returns it; `None` where it is empty.
@@ -157,6 +162,17 @@ struct Log {
     left_out: u64,
 }
 
+/// The part of an output that is new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOutput {
+    /// The number of lines before these that are not held any more.
+    pub missed: usize,
+    /// Whole lines.
+    pub lines: Vec<String>,
+    /// The line that is not over yet, as long as the model gets one; empty: there is none.
+    pub begun: String,
+}
+
 /// The output of one command.
 #[derive(Debug, Default)]
 pub struct Output {
@@ -173,6 +189,8 @@ pub struct Output {
     lines: usize,
     /// The number of lines that [`Output::take_printed`] returned.
     handed_out: usize,
+    /// The unfinished line that it returned.
+    handed_begun: String,
     bytes: u64,
     binary: bool,
 }
@@ -265,6 +283,18 @@ impl Output {
         self.lines
     }
 
+    /// Returns the number of lines so far, the unfinished one among them, and the last of them, at most this many.
+    pub fn for_screen(&self, count: usize) -> (usize, Vec<String>) {
+        match self.binary {
+            true => (1, vec![self.binary_words()]),
+            false => (self.lines + usize::from(self.cleaner.is_within_line()), self.last(count)),
+        }
+    }
+
+    fn binary_words(&self) -> String {
+        format!("(binary output, {} bytes)", thousands(usize::try_from(self.bytes).unwrap_or(usize::MAX)))
+    }
+
     /// Returns what was printed so far, in bytes.
     pub fn byte_count(&self) -> u64 {
         self.bytes
@@ -288,14 +318,18 @@ impl Output {
         self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.rest()).collect()
     }
 
-    /// Returns the whole lines since the last call, and how many of them are not held any more; `over`: the unfinished one
-    /// too.
-    pub fn take_printed(&mut self, over: bool) -> (usize, Vec<String>) {
+    /// Returns what was printed since the last call; none: nothing. `over`: the unfinished line is whole.
+    pub fn take_printed(&mut self, over: bool) -> Option<NewOutput> {
         let first = std::mem::replace(&mut self.handed_out, self.lines);
         let held = self.lines - self.tail.len();
-        let rest = self.rest().filter(|_| over);
-        let lines = self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(rest).collect();
-        (held.saturating_sub(first), lines)
+        let (rest, begun) = match self.rest() {
+            rest if over => (rest, String::new()),
+            rest => (None, rest.map(|line| cut(&line)).unwrap_or_default()),
+        };
+        let is_begun_new = std::mem::replace(&mut self.handed_begun, begun.clone()) != begun;
+        let lines: Vec<String> = self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(rest).collect();
+        let missed = held.saturating_sub(first);
+        (is_begun_new || missed > 0 || !lines.is_empty()).then_some(NewOutput { missed, lines, begun })
     }
 
     /// Puts the log's lines on disk, as far as they are whole.
@@ -309,10 +343,7 @@ impl Output {
     /// Returns what the model gets: the beginning and the end, and how to see the rest of command `id`.
     pub fn for_model(&self, id: &str) -> String {
         if self.binary {
-            return format!(
-                "(binary output, {} bytes)\n",
-                thousands(usize::try_from(self.bytes).unwrap_or(usize::MAX))
-            );
+            return self.binary_words() + "\n";
         }
         let mut head: Vec<String> = self.head.lines().map(cut).collect();
         let mut bytes = 0;
@@ -449,6 +480,33 @@ mod tests {
             output.finish();
             assert_eq!(output.last(9), ["begin-0123"], "a part is none");
         }
+    }
+
+    #[test]
+    fn what_is_new_is_returned_once_and_an_unfinished_line_when_it_changes() {
+        let mut output = Output::new(None, Vec::new());
+        let new = |missed, lines: &[&str], begun: &str| {
+            let lines = lines.iter().map(ToString::to_string).collect();
+            Some(NewOutput { missed, lines, begun: begun.into() })
+        };
+        assert_eq!(output.take_printed(false), None);
+        output.take(b"one\ntw");
+        assert_eq!(output.take_printed(false), new(0, &["one"], "tw"));
+        assert_eq!(output.take_printed(false), None);
+        assert_eq!((output.line_count(), output.for_screen(1)), (1, (2, vec!["tw".into()])));
+        output.take(b"o");
+        assert_eq!(output.take_printed(false), new(0, &[], "two"));
+        output.take(b"\n");
+        assert_eq!(output.take_printed(false), new(0, &["two"], ""));
+        output.take(b"last");
+        assert_eq!(output.take_printed(true), new(0, &["last"], ""));
+        let mut fast = Output::new(None, Vec::new());
+        (0..SHOWN + 5).for_each(|n| fast.take(format!("{n}\n").as_bytes()));
+        let printed = fast.take_printed(false).expect("lines");
+        assert_eq!((printed.missed, printed.lines.len(), printed.lines[0].as_str()), (5, SHOWN, "5"));
+        assert_eq!(fast.for_screen(2), (SHOWN + 5, vec!["2003".into(), "2004".into()]));
+        fast.take(b"\0\n");
+        assert_eq!(fast.for_screen(2), (1, vec!["(binary output, 8,917 bytes)".into()]));
     }
 
     #[test]

@@ -105,6 +105,13 @@ impl ToolSet {
             Err(why) => (tool.kind() == ToolKind::Write).then_some(Err(why)),
         }
     }
+
+    /// Returns whether a call lacks an argument that its tool needs.
+    pub fn is_incomplete(&self, name: &str, args: &Value) -> bool {
+        let spec = self.find(name).map(|tool| tool.spec());
+        let needed = spec.as_ref().and_then(|spec| spec.parameters.get("required")).and_then(Value::as_array);
+        needed.into_iter().flatten().filter_map(Value::as_str).any(|needed| args.get(needed).is_none_or(Value::is_null))
+    }
 }
 
 /// Returns how calls of a tool are read in a text.

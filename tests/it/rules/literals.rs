@@ -19,6 +19,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("app/keys.rs", &["model"]),
     ("app/load.rs", &["dark"]),
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
+    (
+        "graph/draw.rs",
+        &["clock", "dangling", "healed", "locked", "malformed", "open", "resolved", "sync", "warned", "withdrawn"],
+    ),
     ("input/question.rs", &["y n"]),
     ("pane/archive/list.rs", &["other session", "patch", "redo", "undo"]),
     ("pane/chat/mod.rs", &["plan"]),

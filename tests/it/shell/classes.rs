@@ -72,8 +72,8 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
     assert!(card_text.parts[0].note.starts_with("2 files, 5"), "{:?}", card_text.parts);
     // An edited text is judged anew.
     live.send(Command::DecideCommand(id, CommandDecision::Edit("rm gen/x".into())));
-    let (id, card_text) = card(&mut live).await;
-    assert_eq!(card_text.text, "rm gen/x");
+    let (again, card_text) = card(&mut live).await;
+    assert_eq!((again, card_text.text.as_str()), (id, "rm gen/x"), "it takes the place of the card");
     live.send(Command::DecideCommand(id, CommandDecision::Run { network: false }));
     let (_, result) = ended(&mut live).await;
     assert!(result.contains("the person changed the command to: rm gen/x"), "{result}");

@@ -12,6 +12,7 @@ mod model;
 mod outsiders;
 mod owner;
 mod person;
+mod races;
 mod reach;
 mod repositories;
 mod restored;

@@ -112,7 +112,13 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
         return;
     }
     let world = world().approve("all").file("sub/x", "");
-    let texts = ["cd sub && export MARK=here", "pwd; echo $MARK; exit 3", "cd /; echo gone", "pwd"];
+    let texts = [
+        "cd sub && export MARK=here",
+        "pwd; echo $MARK; exit 3",
+        "cd /; echo gone",
+        "pwd",
+        "mkdir moved && cd moved && mv ../moved ../other",
+    ];
     let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
     steps.push(say("done"));
     let mut live = start(&world, steps);
@@ -127,6 +133,7 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
         "{last_results}"
     );
     assert!(last_results.contains("it had left the workspace"), "{last_results}");
+    assert!(last_results.contains("root again: the folder it was in was removed or renamed"), "{last_results}");
     live.close().await;
 }
 
@@ -173,7 +180,7 @@ async fn what_is_left_to_the_next_command_is_shown_and_cleared() {
     assert!(shown.contains("sub") && shown.contains("MARK") && shown.contains("here"), "{shown}");
     live.send(Command::ClearEnvironment);
     let shown = environment(&mut live, 2).await;
-    assert!(!shown.contains("MARK"), "{shown}");
+    assert!(!shown.contains("MARK") && shown.contains("Folder: the workspace's root."), "{shown}");
     live.close().await;
 }
 
@@ -318,6 +325,35 @@ async fn a_resumed_session_knows_the_commands_of_the_one_before() {
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(last_results(&live).matches("c2 is over: ended with nebula (sleep 300)").count(), 1);
+    live.close().await;
+}
+
+#[tokio::test]
+async fn an_entry_has_the_end_of_what_was_printed_and_counts_it() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let command = json!({"command": "seq 300; printf last"});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let call = ended(&mut live).await;
+    assert_eq!(call.printed, 301);
+    let end: Vec<&str> = call.preview.iter().rev().take(2).map(|line| line.text.as_str()).collect();
+    assert_eq!((call.preview[0].text.as_str(), end), ("seq 300; printf last", vec!["last", "300"]));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    // And so has the session that is read again.
+    let mut live = start(&world, Vec::new());
+    live.open(SessionChoice::Continue);
+    let printed = live.until(|event| match event {
+        EventBody::Recalled(items) => items.iter().find_map(|(_, item)| match item {
+            Item::Call(call) => Some(call.printed),
+            _ => None,
+        }),
+        _ => None,
+    });
+    assert_eq!(printed.await, 301);
     live.close().await;
 }
 
@@ -529,7 +565,7 @@ async fn command_event(live: &mut Live) -> CommandEvent {
 fn texts(printed: &[CommandEvent]) -> (String, String) {
     let mut all = (String::new(), String::new());
     for event in printed {
-        let CommandEvent::Printed { id, text } = event else { panic!("{event:?}") };
+        let CommandEvent::Printed { id, text, .. } = event else { panic!("{event:?}") };
         all.0.clone_from(id);
         all.1.push_str(text);
     }

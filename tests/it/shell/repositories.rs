@@ -105,6 +105,22 @@ fn a_scan_keeps_the_objects_of_a_repository() {
 }
 
 #[test]
+fn an_undo_names_the_objects_that_stay_under_both_keepers() {
+    if !works() {
+        return;
+    }
+    for keeper in ["guard", "scan"] {
+        let tree = Tree::new();
+        sh(&tree, "rm -rf .git");
+        let made = run(&tree, &["--keeper", keeper], &format!("{GIT} init -q; {GIT} add -A; {GIT} commit -qm one"));
+        let undone = both(&tree.nebula(&["undo", "--yes"]));
+        assert!(tree.root().join(".git/objects").exists(), "{keeper}: {}", both(&made));
+        let stays = |line: &str| line.contains(".git/objects") && line.contains("what was added stays");
+        assert!(undone.contains("not undone") && undone.lines().any(stays), "{keeper}: {undone}");
+    }
+}
+
+#[test]
 fn a_scan_names_a_folder_that_can_be_rebuilt_and_is_gone() {
     if !works() {
         return;
@@ -152,6 +168,34 @@ fn lines_of_a_file_that_git_does_not_have_are_blamed_without_it() {
     let blamed = tree.nebula(&["blame", "un", "--git"]);
     assert!(blamed.status.success() && text(&blamed.stdout).contains("mine"), "{}", both(&blamed));
     assert!(text(&blamed.stderr).contains("no last commit has this file"), "{}", both(&blamed));
+}
+
+#[test]
+fn blame_expands_tabs_and_says_which_lines_there_are_not() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    run(&tree, &[], "printf 'all:\\n\\tmake x\\n' > rules");
+    let blamed = both(&tree.nebula(&["blame", "rules", "-L", "2,9"]));
+    assert!(blamed.contains("2      make x") && !blamed.contains("^I"), "{blamed}");
+    for lines in ["3,9", "3"] {
+        let none = tree.nebula(&["blame", "rules", "-L", lines]);
+        assert!(!none.status.success() && both(&none).contains("rules has 2 lines"), "{}", both(&none));
+    }
+}
+
+#[test]
+fn an_hour_that_no_day_has_is_taken_for_no_session() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    run(&tree, &[], "echo x > f1");
+    for time in ["25:00", "24:00", "9:75"] {
+        let at = tree.nebula(&["at", time]);
+        assert!(!at.status.success() && both(&at).contains(&format!("there is no time {time}")), "{}", both(&at));
+    }
 }
 
 #[test]

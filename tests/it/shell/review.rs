@@ -14,12 +14,17 @@ use crate::support::world::{World, calls, say};
 
 /// Runs one step of these commands under a policy, to its end.
 async fn ran(world: &World, texts: &[&str]) {
+    ran_for(world, "go", texts).await;
+}
+
+/// Runs the same for a prompt.
+async fn ran_for(world: &World, prompt: &str, texts: &[&str]) {
     let commands: Vec<(&str, Value)> = texts.iter().map(|text| ("runCommand", json!({"command": text}))).collect();
     let model = Arc::new(Replay::from_steps(vec![calls(&commands), say("done")]));
     let mut parts = world.parts(model.clone());
     parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
     let mut live = world.start_with(parts, model);
-    live.submit("go");
+    live.submit(prompt);
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
 }
@@ -185,13 +190,71 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
 }
 
 #[tokio::test]
+async fn an_entry_of_which_nothing_is_left_is_restored_with_the_later_ones() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    ran(&world, &["echo two > a.txt", "echo one > a.txt", "echo three > a.txt"]).await;
+    let (entries, _) = open(&world);
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    let first = entries[0]["id"].as_str().expect("an id");
+    let restored = nebula(&world, &["review", "--restore", first, "--yes"]);
+    assert!(text(&restored.stderr).contains("nothing to restore"), "{}", text(&restored.stderr));
+    assert_eq!((world.read("a.txt").as_str(), open(&world).0.len()), ("three\n", 3));
+    assert!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.success());
+    assert_eq!((world.read("a.txt").as_str(), open(&world).0.len()), ("one\n", 0));
+}
+
+#[tokio::test]
+async fn what_a_job_and_the_model_wrote_to_one_file_at_once_is_restored_together() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let job = "echo begun; while [ ! -e stop ]; do echo more >> a.txt; sleep 0.002; done";
+    let edit = |n: u32| {
+        ("replaceInFile", json!({"path": "a.txt", "search": format!("\n{n}\n"), "replace": format!("\nline {n}\n")}))
+    };
+    for way in [&["undo", "--turn", "--yes"][..], &["review", "--restore", "all", "--yes"]] {
+        let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+        let steps = [
+            vec![("runCommand", json!({"command": job, "background": true}))],
+            vec![("readFile", json!({"path": "a.txt"}))],
+            vec![edit(10)],
+            vec![edit(20)],
+            vec![edit(30)],
+            vec![("runCommand", json!({"command": "touch stop"}))],
+            vec![("commandOutput", json!({"id": "c1", "waitSeconds": 60}))],
+        ];
+        let steps = steps.iter().map(|of_step| calls(of_step)).chain([say("done")]).collect();
+        let model = Arc::new(Replay::from_steps(steps));
+        let mut parts = world.parts(model.clone());
+        parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+        let mut live = world.start_with(parts, model);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+        let written = world.read("a.txt");
+        assert!(written.contains("more\n"), "{written}");
+        assert!([10, 20, 30].iter().all(|n| written.contains(&format!("\nline {n}\n"))), "{written}");
+        let restored = nebula(&world, way);
+        assert!(restored.status.success(), "{}", text(&restored.stdout));
+        assert_eq!(world.read("a.txt"), lines, "{way:?}");
+        assert_eq!((world.has("stop"), open(&world).0), (false, Vec::new()), "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     use nebula::proposal::{Choice, Consent, Decision};
     use nebula::protocol::{Command, Listing, Query, QueryId, ReviewVerdict, ReviewedFile};
     let path = std::env::var("PATH").expect("a PATH");
     let lines: String = (0..20).map(|n| format!("{n}\n")).collect();
     let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
-    ran(&world, &["printf 'x\\n' > b.txt; sed -i -e s/^2$/two/ -e s/^17$/seventeen/ a.txt"]).await;
+    ran_for(&world, "go\n  on", &["printf 'x\\n' > b.txt; sed -i -e s/^2$/two/ -e s/^17$/seventeen/ a.txt"]).await;
     let model = Arc::new(Replay::from_steps(vec![say("hello"), say("I see")]));
     let mut live = world.start_with(world.parts(model.clone()), model.clone());
     live.submit("hi");
@@ -199,7 +262,7 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     live.send(Command::Ask(QueryId(1), Query::Review));
     let turns = live.until(|event| answer(event, 1)).await;
     let Listing::Review(turns) = turns else { panic!("{turns:?}") };
-    assert_eq!((turns.len(), turns[0].title.as_str(), turns[0].entries.len()), (1, "go", 1));
+    assert_eq!((turns.len(), turns[0].title.as_str(), turns[0].entries.len()), (1, "go on", 1));
     // It is known by its text.
     assert!(turns[0].entries[0].title.starts_with("printf 'x\\n' > b.txt"), "{:?}", turns[0].entries[0]);
     let ids = vec![turns[0].entries[0].id.clone()];

@@ -261,6 +261,27 @@ fn take_away_the_sandbox(tree: &Tree) {
 }
 
 #[test]
+fn a_command_runs_where_what_is_known_of_the_machine_turns_out_wrong() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    // Within a command there is no second guard, though it is stored that there is.
+    let script = format!(
+        "export NEBULA_HOME=$TMPDIR/own HOME=$TMPDIR; mkdir $TMPDIR/inner; cd $TMPDIR/inner\n\
+         {nebula} run -- true || exit 3\n\
+         sed -i 's/\"guard\":{{\"Err\":\"[^\"]*\"}}/\"guard\":{{\"Ok\":null}}/' $NEBULA_HOME/probe.json\n\
+         grep -q '\"guard\":{{\"Ok\":null}}' $NEBULA_HOME/probe.json || exit 4\n\
+         {nebula} run -- 'echo made > made' && cat made && grep -c '\"guard\":{{\"Err\"' $NEBULA_HOME/probe.json\n"
+    );
+    fs::write(tree.root().join("inner.sh"), script).expect("written");
+    let ran = run(&tree, &[], "sh inner.sh");
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    assert!(text(&ran.stdout).ends_with("made\n1\n"), "{}", both(&ran));
+}
+
+#[test]
 fn without_a_sandbox_the_guard_refuses_writes_outside_and_what_nothing_keeps_is_said_before() {
     if !works() {
         return;

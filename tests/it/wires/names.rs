@@ -17,7 +17,7 @@ async fn a_made_up_name_of_a_tool_leaves_no_conversation_stuck() {
     let server = FakeServer::start().await;
     server.plan(Plan { text: "so".into(), ..Plan::default() });
     let long = "x".repeat(90);
-    let names = ["repo_browser.read_file", "read file", "lire_données", "価格", "", &long];
+    let names = ["repo_browser.read_file", "read file", "lire_données", "価格", "", "1abc", "2_read", "-list", &long];
     let calls: Vec<ToolCall> = names
         .iter()
         .enumerate()

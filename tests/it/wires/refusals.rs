@@ -104,6 +104,42 @@ async fn no_form_of_reasoning_is_tried_twice_for_a_request() {
     assert_eq!(server.seen().len(), 4);
 }
 
+/// A server refuses the name of a call that it gave and signed itself: it goes back as it came once, then without the
+/// signature, under a name that fits, as its result does.
+#[tokio::test]
+async fn a_signed_name_that_its_own_server_refuses_is_made_fit() {
+    let parts = |part: Value| json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]});
+    let long = "a".repeat(80);
+    for (name, fit) in [("bad name!", "bad_name_"), ("1abc", "_1abc"), (&*long, &long[..64])] {
+        let call = json!({"functionCall": {"name": name, "args": {}}, "thoughtSignature": "c2ln"});
+        let server = MockServer::start(vec![
+            events(&[parts(call)]),
+            refusal("Invalid value at contents[1].parts[0].function_call.name"),
+            events(&[parts(json!({"text": "so"}))]),
+            events(&[parts(json!({"text": "and so"}))]),
+        ])
+        .await;
+        let here = connected("gemini", &server.url().replace("/v1", ""));
+        let mut messages = vec![Arc::new(Message::user("hi"))];
+        let (called, _) = answer_of(&here, request("gemini-3-pro", &messages)).await.expect("an answer");
+        let id = called.calls().next().expect("a call").id.clone();
+        messages.extend([called, Arc::new(Message::tool(id, "there is no such tool"))]);
+        for _ in 0..2 {
+            answer_of(&here, request("gemini-3-pro", &messages)).await.expect("an answer");
+        }
+        let sent = bodies(&server);
+        assert_eq!(sent.len(), 4, "{name}");
+        for (body, sent_name, signature) in [(&sent[1], name, true), (&sent[2], fit, false), (&sent[3], fit, false)] {
+            let part = &body["contents"][1]["parts"][0];
+            assert_eq!(
+                (&part["functionCall"]["name"], part["thoughtSignature"] == "c2ln"),
+                (&json!(sent_name), signature)
+            );
+            assert_eq!(body["contents"][2]["parts"][0]["functionResponse"]["name"], sent_name);
+        }
+    }
+}
+
 #[tokio::test]
 async fn thoughts_that_ollama_refuses_are_left_out() {
     let call = json!([{"function": {"name": "list", "arguments": {}}}]);

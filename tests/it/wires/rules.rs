@@ -162,6 +162,9 @@ pub fn gemini(body: &Value, model: &str) -> Rule {
             calls = parts.iter().map(|part| &part["functionCall"]).filter(|call| !call.is_null()).collect();
             ensure(calls.iter().all(|call| call["args"].is_object()), || format!("no args: {content}"))?;
             calls.iter().try_for_each(|call| named(&call["name"]))?;
+            let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            let first = |call: &&Value| call["name"].as_str().is_some_and(begins);
+            ensure(calls.iter().all(first), || format!("a name begins with neither a letter nor `_`: {content}"))?;
             let mut given = calls.iter().filter_map(|call| call["id"].as_str());
             given.try_for_each(|id| ensure(ids.insert(id), || format!("the id {id} twice")))?;
             let first = parts.iter().find(|part| part.get("functionCall").is_some());

@@ -201,7 +201,8 @@ fn file_without(
     let show = |at: usize| stores.show(path, &versions[at]).map_err(|e| e.to_string());
     let before = show(first)?;
     let wrote = match versions.get(last + 1) {
-        Some(_) => show(last + 1)?,
+        // Someone else may have changed it before the next version was made.
+        Some(_) => stores.left_by(path, versions[last].id, show(last + 1)?).map_err(|e| e.to_string())?,
         None => {
             let (project, path) = (services.project(), path.to_string());
             let written = services.memory.ask_blocking(move |memory| memory.written(&project, &path));

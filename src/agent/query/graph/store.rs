@@ -94,7 +94,8 @@ fn recorded_row(store: &Store, conflict: &Conflict) -> ConflictRow {
     let ops = conflicts::ops_of(conflict);
     let lines = ops.iter().map(|op| {
         let said = op.body.as_deref().map_or_else(|| op.summary(), str::to_owned);
-        format!("{} {}.{} {}: {said}", op.kind.word(), op.layer, op.name, op.author)
+        let head = format!("{} {}.{} {}", op.kind.word(), op.layer, op.name, op.author);
+        if said.trim().is_empty() { head } else { format!("{head}: {said}") }
     });
     let lost = lines.collect::<Vec<_>>().join("\n");
     ConflictRow {

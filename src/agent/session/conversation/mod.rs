@@ -18,6 +18,7 @@ use crate::context::request::Window;
 use crate::memory::{self, Memory, MemoryHandle, MessageMeta, NewMessage};
 use crate::protocol::{Item, Notice, WindowResult};
 use crate::provider::{Blob, Message, Role, ToolCall, ToolResult, ToolSpec};
+pub use crate::text::sentence::first_words;
 use crate::tools::{OfferedTools, ToolSet};
 
 /// An open session. The turn that runs owns it.
@@ -203,15 +204,6 @@ impl Conversation {
         record.meta = MessageMeta { typed: Some(0), turn: self.turn, ..MessageMeta::default() };
         let row = self.append(record);
         self.push(Message::user(text), row);
-    }
-}
-
-/// Returns the beginning of a text in one line of at most this many characters.
-pub fn first_words(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        None => line,
-        Some((at, _)) => format!("{}…", line[..at].trim_end()),
     }
 }
 

@@ -30,4 +30,6 @@ pub struct SentRequests {
     pub told_effort: Option<(String, Effort)>,
     /// The models whose edits by tool calls have been made.
     pub native_edits: HashSet<String>,
+    /// The models of which a call that changes files lacked an argument.
+    pub incomplete_edits: HashSet<String>,
 }

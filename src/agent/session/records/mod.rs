@@ -95,6 +95,9 @@ pub struct CallDisplayRecord {
     /// The preview: each line behind its sign.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     preview: Vec<String>,
+    /// The number of lines that a command printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    printed: Option<usize>,
     /// The question to the person, and the answer.
     #[serde(default, rename = "asked", skip_serializing_if = "Option::is_none")]
     exchange: Option<(String, String)>,
@@ -136,6 +139,7 @@ impl CallDisplayRecord {
             counts: call.counts.map(|c| (c.added, c.removed)),
             reason: call.reason.clone(),
             preview,
+            printed: Some(call.printed).filter(|lines| *lines > 0),
             exchange: call.exchange.clone(),
             held: call.held.iter().map(|hold| (hold.wants.clone(), hold.answer.clone(), hold.at)).collect(),
             comments: call.comments.clone(),
@@ -188,6 +192,7 @@ impl CallDisplayRecord {
         };
         if !self.preview.is_empty() {
             call.preview = self.preview.iter().filter_map(line).collect();
+            call.printed = self.printed.unwrap_or_default();
         }
     }
 }

@@ -72,7 +72,8 @@ pub(super) fn fitted(
 
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
 /// what servers take by themselves makes small models stray from the file they copy, and models that think repeat
-/// themselves without any.
+/// themselves without any. §4 of the contract for providers has no temperature sent ever; this departs from it on
+/// purpose, since more edits of small models land so. No other model is sent one that is not configured.
 pub(super) fn temperature(
     config: &ConfigFiles,
     session: &Conversation,

@@ -59,7 +59,7 @@ pub enum Ended {
     Malformed,
     /// It made more calls than one answer may; those beyond [`MAX_CALLS`] are left out.
     TooManyCalls,
-    /// It repeated this text until it was cut.
+    /// It repeated this text until it was cut; empty where that is nothing but blank characters.
     Repeating(String),
     /// It used up the session's budget.
     OverBudget,

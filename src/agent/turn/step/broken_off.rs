@@ -20,7 +20,10 @@ pub async fn broken_off(
     match ended {
         Ended::Whole | Ended::TooManyCalls | Ended::OverBudget | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
-            let hint = say::wrote_again(&format!("{:?}", first_words(text, 60)));
+            let hint = match text.trim() {
+                "" => say::wrote_blanks().to_string(),
+                text => say::wrote_again(&format!("{:?}", first_words(text, 60))),
+            };
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
             let notice = failure(Level::Broken, (say::repeated(), &hint), actions, Cause::of("answer"));
             failed(events, session, row, notice, true).await

@@ -17,7 +17,7 @@ use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
 use crate::agent::turn::step::results::{is_open, own_hunks, verdict};
 use crate::agent::turn::step::syntax::{self, BrokenFiles};
-use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
+use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op, TextRead};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, MergedFile, Proposal, Rung, State};
@@ -96,9 +96,8 @@ pub struct CallOutcome {
     pub record: ResultRecord,
     /// The text for the model.
     pub text: String,
-    /// It says nothing of how the model writes edits: a file of it was changed by others after the model had read it, or
-    /// is one that only the person lets it read.
-    pub excused: bool,
+    /// True if an edit of a part of a file has no place in it, though the model knows the file as it is.
+    pub misplaced: bool,
     /// True if all of it was made before, in this turn.
     pub stands: bool,
 }
@@ -157,12 +156,20 @@ pub async fn edits(
     all_well &= reported.broken.is_empty();
     for (p, results) in each(&mut pending, &results) {
         let mut one = tell(&context.events, p, results, decided, &mut reported).await;
-        one.excused = results.iter().any(|result| excused.contains(&result.path));
+        one.misplaced = p.edits.iter().zip(results).any(|(edit, result)| is_misplaced(edit, result, &excused));
         // A model that asked for what is there already, and did not just make it, believes that it changed something.
         all_well &= one.record.ok && !results.iter().any(|r| reported.is_no_change(r));
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
+}
+
+/// Returns whether an edit names lines that are not in its file. What is refused for another reason, or asked about, says
+/// nothing of how the model writes edits, and neither does an `excused` file.
+fn is_misplaced(edit: &Edit, result: &EditResult, excused: &HashSet<String>) -> bool {
+    let is_of_lines = matches!(edit.op, Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_));
+    let is_failed = matches!(result.status, edit::EditStatus::Failed(_));
+    is_of_lines && is_failed && !excused.contains(&result.path)
 }
 
 /// Returns the cause of the changeset that edits may become.
@@ -219,7 +226,7 @@ async fn interrupted(events: &Events, pending: Vec<PendingEdits>) -> EditsResult
         p.item.end(events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
         let record = ResultRecord { display: Some(p.item.record()), ..ResultRecord::failed(id, name) };
-        results.push(CallOutcome { item: p.item.id, call: p.call, record, text, excused: false, stands: false });
+        results.push(CallOutcome { item: p.item.id, call: p.call, record, text, misplaced: false, stands: false });
     }
     EditsResult { results, all_well: false }
 }
@@ -279,7 +286,7 @@ async fn place(
             if version.is_some() && !known || is_withheld {
                 excused.insert(path.clone());
             }
-            let read = version.filter(|_| !known).and_then(|version| version.text.clone());
+            let read = version.filter(|_| !known).map(|version| TextRead(version.text.clone()));
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, read, instead, withheld })
@@ -468,5 +475,5 @@ async fn tell(
     }
     record.display = Some(p.item.record());
     let stands = record.ok && results.iter().all(|r| reported.stands(r));
-    CallOutcome { item: p.item.id, call, record, text, excused: false, stands }
+    CallOutcome { item: p.item.id, call, record, text, misplaced: false, stands }
 }

@@ -38,7 +38,7 @@ pub async fn run(
                 _ => (CallState::Interrupted, "interrupted by the user".into()),
             };
             item.end(&context.events, state, &why, &why).await;
-            return CallOutcome { item: item.id, call: None, record, text: why, excused: false, stands: false };
+            return CallOutcome { item: item.id, call: None, record, text: why, misplaced: false, stands: false };
         }
     };
     item.set(&context.events, CallState::Asking).await;
@@ -70,7 +70,7 @@ pub async fn run(
     item.call.change = record.change();
     item.end(&context.events, state, &reason, &text).await;
     record.display = Some(item.record());
-    CallOutcome { item: item.id, call: None, record, text, excused: false, stands: false }
+    CallOutcome { item: item.id, call: None, record, text, misplaced: false, stands: false }
 }
 
 /// Notes with a result which restored files the session knows from now on.

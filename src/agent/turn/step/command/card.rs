@@ -13,9 +13,11 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::git::{self, Repository};
 use crate::messages::records::localized;
 use crate::messages::{agent as say, card as words, verbs};
-use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question};
-use crate::shell::class::rules::{RuleDecision, proposed};
-use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
+use crate::protocol::{
+    Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question, QuestionId,
+};
+use crate::shell::class::rules::{RuleDecision, prints_keys, proposed};
+use crate::shell::class::{Class, ClassifiedCommand, Reason, SearchedKeys, Unknown, document_lines, hidden};
 use crate::shell::{Environment, Grant, Keeper};
 use crate::text::clean::{clean, numbered};
 use crate::text::size;
@@ -28,11 +30,11 @@ const LISTED: usize = 6;
 /// Lines of a command's text in its question; the whole text is on the card, and below its entry in the conversation.
 const QUESTION_LINES: usize = 12;
 
-/// Asks the person about a command and waits; none when interrupted.
+/// Asks the person about a command, in the place of the card that has this name, and waits; none when interrupted.
 pub async fn ask(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
-    call: &CommandCall,
+    (id, call): (QuestionId, &CommandCall),
     judged: &JudgedCommand,
     stop: &CancellationToken,
 ) -> Option<CommandDecision> {
@@ -43,18 +45,20 @@ pub async fn ask(
     let card = masked(card, &context.services.shell.environment);
     let text = question(&card);
     let choices = run_or_not();
-    let id = context.events.question();
     item.set(&context.events, CallState::Asking).await;
     let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)), hold: None };
     context.approvals.ask_command(question, stop).await
 }
 
-/// Masks the values of secrets in what a card shows. The text that would be run, and edited, stays as it is.
+/// Masks the values of secrets in what a card shows, and notes which lines of that are no commands. The text that would
+/// be run, and edited, stays as it is.
 fn masked(card: CommandCard, environment: &Environment) -> CommandCard {
     let masked = |text: String| environment.masked(&text);
     let parts = card.parts.into_iter().map(|part| CardPart { text: masked(part.text), ..part }).collect();
+    let text = masked(card.text);
     CommandCard {
-        text: masked(card.text),
+        document_lines: document_lines(&text),
+        text,
         why: card.why.map(masked),
         parts,
         asks: card.asks.into_iter().map(masked).collect(),
@@ -101,7 +105,8 @@ fn card(
     let asking = judgement.rules.iter().flatten().find(|rule| rule.decision == RuleDecision::Ask);
     let is_new = matches!(approval, Approval::Ask | Approval::Edits);
     let known = found.parts.iter().zip(&judgement.rules);
-    let first = known.clone().find(|(part, rule)| part.class > Class::Read && rule.is_none());
+    let first = known.clone().find(|(part, rule)| part.needs_rule() && rule.is_none());
+    let prints_keys = prints_keys(found, &judgement.rules);
     let all: Vec<String> =
         first.map(|(part, _)| part.words.iter().map_while(Clone::clone).collect()).unwrap_or_default();
     let count = (asking.is_none() && !found.secrets)
@@ -110,12 +115,13 @@ fn card(
         .map_or(0, |prefix| prefix.len());
     CommandCard {
         text: printable(&call.text),
+        document_lines: Default::default(),
         source: call.text.clone(),
         why: call.why.as_ref().map(|why| clean(why).into_owned()),
         class: class(found.class),
         class_why: match &found.unknown {
             Some(unknown) => unknown_words(unknown),
-            None if found.secrets => words::secrets().into(),
+            None if prints_keys => words::secrets().into(),
             None if found.parts.len() > 1 => words::worst_decides().into(),
             None => reason_words(found.reason()).into(),
         },
@@ -136,7 +142,7 @@ fn card(
         prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
         may_network: judged.has_sandbox && judgement.grant != Grant::Online,
         no_preview: no_preview(judged, call),
-        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none() && !found.secrets,
+        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none() && !prints_keys,
     }
 }
 
@@ -207,7 +213,7 @@ fn keeper_words(judged: &JudgedCommand) -> String {
     }
 }
 
-/// Returns what of the command no policy and no rule accepts.
+/// Returns what of the command no policy accepts.
 fn asks(judged: &JudgedCommand) -> Vec<String> {
     let found = &judged.found;
     let named = |paths: &[String]| {
@@ -219,7 +225,12 @@ fn asks(judged: &JudgedCommand) -> Vec<String> {
     let paths: Vec<String> = found.excluded.iter().map(|(path, _)| path.clone()).collect();
     let excluded = (!paths.is_empty()).then(|| words::excluded_own(&named(&paths)));
     let unkept = found.unkept.as_ref().map(|why| localized(why).into_owned());
-    later.into_iter().chain(excluded).chain(unkept).collect()
+    let searched = found.searched.as_ref().filter(|_| prints_keys(found, &judged.judgement.rules));
+    let searched = searched.map(|keys| match keys {
+        SearchedKeys::Found(path) => words::asks_searched(&clean(path)),
+        SearchedKeys::Unseen => words::asks_unseen().into(),
+    });
+    later.into_iter().chain(excluded).chain(unkept).chain(searched).collect()
 }
 
 /// Returns in one line the effects that could not be undone.
@@ -239,6 +250,7 @@ fn reason_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Reads => words::reads(),
         Reason::Secrets => words::secrets(),
+        Reason::Searches => words::searches(),
         Reason::Runs => words::runs(),
         Reason::Writes => words::writes(),
         Reason::Sets => words::sets(),

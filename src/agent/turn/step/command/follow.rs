@@ -13,7 +13,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::{CallState, PreviewLine};
 use crate::shell::{ShellCommand, Stopped};
 
-/// Lines of output that are shown below a running command.
+/// Lines of output that its entry holds; a screen has more of them by what is told of the command itself.
 const SHOWN: usize = 12;
 
 /// Shows a command's output until its call can be answered; why it was ended, if it was.
@@ -41,6 +41,7 @@ pub async fn follow(
         if command.running.progress().is_answerable() {
             // The line that a job is at ends later.
             let is_over = command.running.progress().is_read();
+            show(item, command, &text);
             tell_printed(events, command, is_over).await;
             item.call.held = holds.end();
             // Its end may be seen before the word of the person that caused it.
@@ -76,6 +77,8 @@ pub async fn follow(
 fn show(item: &mut CallItem, command: &ShellCommand, text: &[PreviewLine]) {
     let output = command.running.output();
     item.call.summary = crate::text::number::plural(output.line_count(), "line");
-    let lines = output.last(SHOWN).into_iter().map(|text| PreviewLine { sign: ' ', text });
+    let (count, lines) = output.for_screen(SHOWN);
+    let lines = lines.into_iter().map(|text| PreviewLine { sign: ' ', text });
     item.call.preview = text.iter().cloned().chain(lines).collect();
+    item.call.printed = count;
 }

@@ -7,7 +7,7 @@ use crate::agent::session::context::SessionContext;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::shell::class::disk::{self, Met};
-use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
+use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge, prints_keys};
 use crate::shell::class::{Around, Assessment, Class};
 use crate::shell::{Grant, HoldSettings, Keeper, PreviewWhen};
 use crate::tools::CommandCall;
@@ -71,7 +71,7 @@ impl JudgedCommand {
             _ if call.background => "plan mode runs nothing in the background".into(),
             _ if self.asks_by_rule() => "plan mode asks nothing, and a rule asks about this command".into(),
             // In a view nobody is asked.
-            _ if self.found.secrets => "plan mode runs reading commands only where keys may be printed".into(),
+            _ if self.prints_keys() => "plan mode runs reading commands only where keys may be printed".into(),
             _ => format!("plan mode runs reading commands only here ({}); this one is {class}", self.no_view.as_ref()?),
         };
         Some(format!("{why}: {}. Name it in the plan", self.found.reason().words()))
@@ -86,10 +86,14 @@ impl JudgedCommand {
         };
         class
             && !call.background
-            && !self.found.secrets
+            && !self.prints_keys()
             && !self.asks_by_rule()
             && self.judgement.grant != Grant::Online
             && self.no_view.is_none()
+    }
+
+    fn prints_keys(&self) -> bool {
+        prints_keys(&self.found, &self.judgement.rules)
     }
 
     /// Returns whether a rule of the person asks about a part of it.

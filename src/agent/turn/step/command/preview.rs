@@ -50,7 +50,7 @@ pub async fn run(
 ) -> Result<Finished, StartError> {
     let view = Some(Arc::new(create(&context.services).await?));
     let command = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await?;
-    let began = CommandBegan { id: Some(command.id.clone()), ..began };
+    let began = CommandBegan { id: Some(command.id.clone()), entry: Some(item.id), ..began };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let halt = stop.child_token();

@@ -296,12 +296,18 @@ impl ToolRun<'_> {
         self.result(item.id, &call, native, record, &text);
     }
 
-    /// Returns whether the edits that a call is can be read; none: what it is refused for, a definition that was changed
-    /// meanwhile, says nothing of how the model writes edits.
-    fn reads_edits(&self, call: &ToolCall) -> Option<bool> {
+    /// Notes what a native call that was refused before its edits were placed says of how the model writes edits: one that
+    /// cannot be read says it at once, one that lacks an argument where that happens again. A path that may not be used, or
+    /// a definition that was changed meanwhile, says nothing.
+    fn note_unread(&mut self, call: &ToolCall) {
+        let tools = &self.session.tools;
         match arguments(&call.arguments) {
-            Ok(args) => self.session.tools.edits(&call.name, &args).map(|edits| edits.is_ok()),
-            Err(_) => Some(false),
+            Ok(args) if tools.is_incomplete(&call.name, &args) => self.notes.native_edit_incomplete = true,
+            Ok(args) => {
+                let is_unread = tools.edits(&call.name, &args).is_some_and(|edits| edits.is_err());
+                self.notes.native_edit_failed |= is_unread;
+            }
+            Err(_) => self.notes.native_edit_failed = true,
         }
     }
 
@@ -317,9 +323,7 @@ impl ToolRun<'_> {
             self.notes.made.extend(result.stands.then_some(result.item));
             match result.call {
                 Some((call, native)) => {
-                    let placed = result.record.ok || result.record.edits.iter().all(|e| e.rung.is_some());
-                    let is_misplaced = native && !placed && !result.excused;
-                    self.notes.native_edit_failed |= is_misplaced && self.reads_edits(&call).is_some();
+                    self.notes.native_edit_failed |= native && result.misplaced;
                     self.notes.native_edit_placed |= native && (result.stands || result.record.holds_native_edit());
                     self.result(result.item, &call, native, result.record, &result.text);
                 }
@@ -350,8 +354,9 @@ impl ToolRun<'_> {
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::TOOLS);
-            // A path that may not be used says nothing of how the model writes edits.
-            self.notes.native_edit_failed |= native && self.reads_edits(call) == Some(false);
+            if native {
+                self.note_unread(call);
+            }
         }
         record.display = Some(item.record());
         self.result_with(item.id, call, native, record, why, images);

@@ -6,7 +6,7 @@ use super::ToolRun;
 use crate::agent::session::records::ResultRecord;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::call_question;
-use crate::execute::store::{Issued, counts_of, issue};
+use crate::execute::store::{Issued, counts_of, issue, named};
 use crate::memory::ChangesetCause;
 use crate::proposal::{Consent, hidden, marked};
 use crate::protocol::{Approval, CallChange, CallState, PreviewLine, Reply};
@@ -22,6 +22,9 @@ impl ToolRun<'_> {
         if !change.touched.is_empty() {
             item.call.counts = Some(counts_of(&change.touched));
             item.call.preview = preview(&change);
+            if item.call.main.is_empty() {
+                item.call.main = named(&change.touched);
+            }
         }
         let settings = self.context.settings();
         // What waits to be looked at afterwards is files: a change of a store is asked about instead.
