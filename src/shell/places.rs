@@ -95,6 +95,22 @@ impl PathClasses {
         }
     }
 
+    /// Returns the classes as they are where the files of a layer lie over those of the workspace.
+    pub fn over(&self, layer: &Path) -> Self {
+        PathClasses {
+            root: self.root.clone(),
+            outside: self.outside.iter().map(|(outside, _)| with_ignores(outside.clone())).collect(),
+            private: self.private.clone(),
+            archive: self.archive.clone(),
+            own: self.own.clone(),
+            protected: self.protected.clone(),
+            ignores: Ignores::new(&self.root).over(&self.root, layer),
+            derived: self.derived.clone(),
+            archived: self.archived.clone(),
+            known: Mutex::default(),
+        }
+    }
+
     /// Returns the workspace's root.
     pub fn root(&self) -> &Path {
         &self.root
@@ -237,15 +253,16 @@ impl PathClasses {
             return true;
         }
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let beside = |file: &str| folder.parent().is_some_and(|above| above.join(file).is_file());
+        let holds = |folder: &Path, file: &str| ignores.lies_at(&folder.join(file)).is_file();
+        let beside = |file: &str| folder.parent().is_some_and(|above| holds(above, file));
         if inside.to_str().is_some_and(holds_objects) {
             return true;
         }
         let proof = CACHES.contains(&name)
             || name == "target" && beside("Cargo.toml")
             || name == "node_modules" && beside("package.json")
-            || folder.join("pyvenv.cfg").is_file()
-            || folder.join("CACHEDIR.TAG").is_file();
+            || holds(folder, "pyvenv.cfg")
+            || holds(folder, "CACHEDIR.TAG");
         proof && ignores.leaves_out(folder, true)
     }
 }
@@ -310,6 +327,32 @@ mod tests {
         }
         assert_eq!((of("x/a"), of("output")), (PathClass::Outside, PathClass::Outside));
         assert_eq!((places.name(&base.join("out/a")), places.name(&base.join("w/in"))), (named("out/a"), "in".into()));
+    }
+
+    #[test]
+    fn a_folder_is_derived_by_what_a_layer_over_the_workspace_holds() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        let (root, layer) = (base.join("w"), base.join("upper"));
+        for folder in [root.join("sub"), layer.join("new/target"), layer.join("sub/venv")] {
+            fs::create_dir_all(folder).expect("made");
+        }
+        fs::write(layer.join("new/Cargo.toml"), "").expect("written");
+        fs::write(layer.join("new/.gitignore"), "/target\n").expect("written");
+        fs::write(root.join(".gitignore"), "venv\n").expect("written");
+        fs::write(layer.join("sub/venv/pyvenv.cfg"), "").expect("written");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let below = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        let over = below.over(&layer);
+        for (path, folder) in [("new/target/debug/a", "new/target/"), ("sub/venv/bin/x", "sub/venv/")] {
+            assert_eq!(over.of(&root.join(path), false), PathClass::Derived(folder.into()));
+            assert_eq!(below.of(&root.join(path), false), PathClass::Kept);
+        }
+        assert_eq!(over.of(&root.join("new/src/a.rs"), false), PathClass::Kept);
+        // What the layer says anew counts, too.
+        fs::write(layer.join(".gitignore"), "other\n").expect("written");
+        assert_eq!(below.over(&layer).of(&root.join("sub/venv/bin/x"), false), PathClass::Kept);
     }
 
     #[test]

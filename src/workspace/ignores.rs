@@ -21,6 +21,8 @@ const LARGEST: u64 = 4 << 20;
 pub struct Ignores {
     /// The folder at which looking upwards ends: the workspace's root, or the repository's that holds it.
     top: PathBuf,
+    /// A folder, and the one whose files lie over those of it.
+    layer: Option<(PathBuf, PathBuf)>,
     /// The person's own patterns, from git's configuration.
     global: Gitignore,
     folders: Mutex<HashMap<PathBuf, Arc<Patterns>>>,
@@ -44,10 +46,23 @@ impl Ignores {
         let top = root.ancestors().find(|f| f.join(".git").symlink_metadata().is_ok()).unwrap_or(root);
         Ignores {
             top: top.to_path_buf(),
+            layer: None,
             global: Gitignore::global().0,
             folders: Mutex::default(),
             complaints: Mutex::default(),
         }
+    }
+
+    /// Returns the rules as they are where the files of a layer lie over those of a folder.
+    pub fn over(self, folder: &Path, layer: &Path) -> Self {
+        Ignores { layer: Some((folder.to_path_buf(), layer.to_path_buf())), ..self }
+    }
+
+    /// Returns where the file lies that has a path here.
+    pub fn lies_at(&self, path: &Path) -> PathBuf {
+        let in_layer = |(folder, layer): &(PathBuf, PathBuf)| Some(layer.join(path.strip_prefix(folder).ok()?));
+        let over = self.layer.as_ref().and_then(in_layer);
+        over.filter(|over| over.symlink_metadata().is_ok()).unwrap_or_else(|| path.to_path_buf())
     }
 
     /// Returns whether something at an absolute path is left out. Folders above it are not looked at: a walk does not
@@ -104,7 +119,7 @@ impl Ignores {
     }
 
     fn read(&self, folder: &Path, above: Option<Arc<Patterns>>) -> Patterns {
-        let is_repository = folder.join(".git").symlink_metadata().is_ok();
+        let is_repository = self.lies_at(&folder.join(".git")).symlink_metadata().is_ok();
         let exclude = common_folder(&folder.join(".git")).filter(|_| is_repository);
         Patterns {
             ignore: self.patterns_in(folder, &folder.join(".ignore")),
@@ -117,6 +132,7 @@ impl Ignores {
 
     /// Returns the patterns in a file, for what lies in `folder`; `None`: there are none.
     fn patterns_in(&self, folder: &Path, file: &Path) -> Option<Gitignore> {
+        let file = &self.lies_at(file);
         // Most folders have none, which one look decides.
         file.symlink_metadata().ok()?;
         let bytes = match disk::read_file(file, LARGEST, Links::Follow) {

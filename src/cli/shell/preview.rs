@@ -16,10 +16,11 @@ use crate::protocol::CommandEvent;
 use crate::shell::{Commands, Keeper, SealResult, Stopped, View, ViewChanges};
 use crate::text::number::plural;
 
-/// Runs a command in a view, and prints what it changed there as a diff; the exit code is its own.
+/// Runs a command in a view, and prints what it changed there as a diff; the exit code is its own. What is too much to be
+/// read is said in its place.
 ///
 /// # Errors
-/// When the archive or the output cannot be used, or what was changed is too much.
+/// When the archive or the output cannot be used.
 pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let archive = context.archive()?;
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
@@ -47,7 +48,13 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         let end = command_end(&command, stopped.then_some(Stopped::Person), &nothing);
         Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
     }
-    tell(&view.changes(&context.workspace, &shell.places())?, args.json)?;
+    match view.changes(&context.workspace, &shell.places()) {
+        Ok(changes) => tell(&changes, args.json)?,
+        Err(why) if args.json => {
+            Out::stdout().json(&json!({"type": "preview", "changed": null, "notes": [why.to_string()]}))?;
+        }
+        Err(why) => out::complain(format_args!("preview: nothing was changed; {why}")),
+    }
     Ok(code)
 }
 

@@ -160,7 +160,8 @@ pub(super) fn run_through(
     let secrets = shell.environment.secrets().to_vec();
     let mut printer = OutputPrinter::new(&command.id, unread, (as_json, terminal.is_some()), secrets);
     if as_json {
-        printer.note(Out::stdout().json(&event_line(&CommandEvent::Began(began(found.class.word(), &command, request)))));
+        let began = began(found.class.word(), &command, request);
+        printer.note(Out::stdout().json(&event_line(&CommandEvent::Began(began))));
     }
     let (stopped, printed) = context.block_on(async {
         let _mode = terminal.as_ref().map(terminal::follow).transpose()?;

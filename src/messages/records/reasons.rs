@@ -426,8 +426,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("what it changed there is not known", "そこで何が変更されたかは不明です"),
     ("it was cut off: what it changed there is not known", "途中で打ち切られたため、そこで何が変更されたかは不明です"),
     (
-        "derived: {path} ({n} changed, {size}; left)",
-        "再生成できるフォルダー: {path}（{n}件の変更、{size}。反映しません）",
+        "derived: {path} ({n} changed, {size}; left: the command itself makes it)",
+        "再生成できるフォルダー: {path}（{n}件の変更、{size}。反映しません。コマンド自体の実行で作られます）",
     ),
     ("derived: and {n} more folders", "再生成できるフォルダー: ほか{n}個"),
     ("not in the preview: {path} ({why})", "プレビューに含まれません: {path}（{why}）"),

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use globset::Glob;
 
-use super::{Around, Assessment, Class, Reason, Target, TouchedPath, flat};
+use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, TouchedPath, flat};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::workspace::repository_above;
 
 /// The time limit for counting files.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// The time limit for finding files that may hold keys where a command searches a folder.
+const PATIENCE_FOR_KEYS: Duration = Duration::from_millis(200);
 
 /// The files that a part of a command meets on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,13 +46,12 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     }
     let brought = |name: &String| is_brought(name, around, path);
     if let Some(name) = found.wrappers.iter().find(|name| brought(name)).cloned() {
-        let (words, targets) = (vec![None], Vec::new());
-        let (class, reason) = (Class::Work, Reason::Runs);
-        found.parts.push(super::ClassifiedCommand { text: name, class, reason, words, targets, may_be_final: false });
+        let (class, reason, words) = (Class::Work, Reason::Runs, vec![None]);
+        found.parts.push(ClassifiedCommand { text: name, class, reason, words, ..ClassifiedCommand::default() });
     }
     let in_repository = |path: &String| repository_above(&around.root, Path::new(path)).is_some();
     found.acts_later.extend(found.changes.extract_if(.., |path| in_repository(path)));
-    super::secrets::look_below(found, around, Instant::now() + PATIENCE);
+    super::secrets::look_below(found, around, Instant::now() + PATIENCE_FOR_KEYS);
     found.take_worst_class();
 }
 
@@ -101,7 +102,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 
 /// Returns the paths that a word stands for among the files there, as the shell finds them; those of a pattern that is
 /// not expanded by then are left out.
-fn expand(touched: &TouchedPath, until: Instant) -> impl Iterator<Item = PathBuf> {
+pub(super) fn expand(touched: &TouchedPath, until: Instant) -> impl Iterator<Item = PathBuf> {
     let (base, pattern) = match touched.pattern.strip_prefix('/') {
         Some(pattern) => (PathBuf::from("/"), pattern),
         None => (touched.folder.clone(), touched.pattern.as_str()),
@@ -128,7 +129,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
-fn is_appending(part: &super::ClassifiedCommand) -> bool {
+fn is_appending(part: &ClassifiedCommand) -> bool {
     let has = |wanted: &[&str]| part.words.iter().flatten().any(|word| wanted.contains(&word.as_str()));
     match part.words.first().and_then(Option::as_deref) {
         Some("tee") => has(&["-a", "--append"]),
@@ -162,7 +163,7 @@ fn there(target: &Target, around: &Around) -> Option<PathBuf> {
 /// Counts what each part would remove or overwrite, for at most 50 ms in all.
 pub fn count(found: &Assessment, around: &Around) -> Vec<Met> {
     let until = Instant::now() + PATIENCE;
-    let of = |part: &super::ClassifiedCommand| {
+    let of = |part: &ClassifiedCommand| {
         let mut met = Met::default();
         for path in part.targets.iter().filter(|_| part.class >= Class::Harm).filter_map(|target| there(target, around))
         {

@@ -53,6 +53,8 @@ pub enum Reason {
     Reads,
     /// It reads a file that usually holds keys.
     Secrets,
+    /// It searches files among which are such, and may print lines of them.
+    Searches,
     /// It runs a program that may write the workspace.
     Runs,
     /// It writes into a file.
@@ -83,6 +85,7 @@ impl Reason {
         match self {
             Reason::Reads => "only reads",
             Reason::Secrets => "reads a file that may hold keys",
+            Reason::Searches => "searches files that may hold keys",
             Reason::Runs => "runs a program",
             Reason::Writes => "writes into a file",
             Reason::Sets => "sets what other programs go by",
@@ -123,7 +126,7 @@ pub enum Target {
 }
 
 /// A simple command, wrappers taken off, and its class.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClassifiedCommand {
     /// Its text.
     pub text: String,
@@ -133,10 +136,30 @@ pub struct ClassifiedCommand {
     pub reason: Reason,
     /// Name and arguments; a word that is not known before it runs is none.
     pub words: Vec<Option<String>>,
+    /// The pattern of each word that stands for the files of one.
+    pub patterns: Vec<Option<String>>,
+    /// The folder that it runs in; none: which one is not known.
+    pub folder: Option<PathBuf>,
     /// The paths it would remove or overwrite.
     pub targets: Vec<Target>,
     /// True if its program's verb is known only when it runs: with the network it may be a final one.
     pub may_be_final: bool,
+}
+
+impl ClassifiedCommand {
+    /// Returns whether a question about it ends with a rule that allows it.
+    pub fn needs_rule(&self) -> bool {
+        self.class > Class::Read || self.reason == Reason::Searches
+    }
+}
+
+/// The files that usually hold keys which a search meets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchedKeys {
+    /// It may print lines of this one, by its path in the workspace.
+    Found(String),
+    /// There are more files than could be looked at.
+    Unseen,
 }
 
 /// The class of a text, and its parts.
@@ -152,6 +175,8 @@ pub struct Assessment {
     pub wrappers: Vec<String>,
     /// It may print a file that usually holds keys.
     pub secrets: bool,
+    /// A part of it searches files that usually hold keys: the first.
+    pub searched: Option<SearchedKeys>,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
     /// The files that it would change, as its text shows, and that act later without being read again: by their paths in
@@ -220,8 +245,9 @@ impl Assessment {
 
     /// Returns why the text has its class: the reason of its worst part.
     pub fn reason(&self) -> Reason {
-        let mut reasons = self.parts.iter().filter(|part| part.class == self.class).map(|part| part.reason);
-        let first = reasons.next().unwrap_or_default();
-        if self.secrets && reasons.any(|reason| reason == Reason::Secrets) { Reason::Secrets } else { first }
+        let worst = self.parts.iter().filter(|part| part.class == self.class);
+        let reasons: Vec<Reason> = worst.map(|part| part.reason).collect();
+        let mut of_keys = [Reason::Secrets, Reason::Searches].into_iter();
+        of_keys.find(|reason| reasons.contains(reason)).or_else(|| reasons.first().copied()).unwrap_or_default()
     }
 }

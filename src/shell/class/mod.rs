@@ -20,10 +20,10 @@ mod word;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, TouchedPath};
+pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, SearchedKeys, Target, TouchedPath};
 pub use parse::Unknown;
-pub use parse::hidden;
 use parse::{Redirect, SimpleCommand};
+pub use parse::{document_lines, hidden};
 pub use word::Word;
 
 use crate::proposal::acts_later;
@@ -55,15 +55,8 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
         found.parts.push(not_understood(text));
     }
     if network {
-        let words = Vec::new();
-        found.parts.push(ClassifiedCommand {
-            text: "network".into(),
-            class: Class::Reach,
-            reason: Reason::Network,
-            words,
-            targets: Vec::new(),
-            may_be_final: false,
-        });
+        let (text, class, reason) = ("network".into(), Class::Reach, Reason::Network);
+        found.parts.push(ClassifiedCommand { text, class, reason, ..ClassifiedCommand::default() });
     }
     found.take_worst_class();
     found
@@ -72,8 +65,8 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
 /// Returns a text that is not understood: at least `harm`, and what any of its words would be.
 fn not_understood(text: &str) -> ClassifiedCommand {
     let class = any_word(text).0.max(Class::Harm);
-    let (words, targets) = (vec![None], Vec::new());
-    ClassifiedCommand { text: text.into(), class, reason: Reason::Unclear, words, targets, may_be_final: true }
+    let (text, reason) = (text.into(), Reason::Unclear);
+    ClassifiedCommand { text, class, reason, words: vec![None], may_be_final: true, ..ClassifiedCommand::default() }
 }
 
 /// Returns the worst that any word of a text would be as the name of a program, with the words after it.
@@ -131,7 +124,7 @@ impl Reader<'_> {
             |redirect: &&Redirect| redirect.writes && self.only_prints && redirect.target.value().is_some();
         let (written, read): (Vec<_>, Vec<_>) = command.redirects.iter().partition(only_writes);
         let read = read.into_iter().map(|redirect| &redirect.target).chain(&command.listed);
-        self.found.secrets |= read.into_iter().any(secrets::may_name);
+        self.found.secrets |= read.into_iter().any(|word| secrets::may_name(word, ""));
         self.written.extend(written.into_iter().map(|redirect| redirect.place.clone()));
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
             redirect.target.value().inspect(|path| self.changes(path));
@@ -209,7 +202,7 @@ impl Reader<'_> {
         if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {
             (class, reason) = (Class::Read, Reason::Reads);
         }
-        if words.iter().any(|word| secrets::may_name(word) || secrets::is_named_in(&word.text)) {
+        if secrets::are_named(words) {
             self.found.secrets = true;
             reason = if class == Class::Read { Reason::Secrets } else { reason };
         }
@@ -249,15 +242,11 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, text: String, class: Class, reason: Reason, words: &[Word]) {
+        let patterns = words.iter().map(|word| word.pattern.clone()).collect();
         let words = words.iter().map(|word| word.value().map(str::to_string)).collect();
-        self.found.parts.push(ClassifiedCommand {
-            text,
-            class,
-            reason,
-            words,
-            targets: Vec::new(),
-            may_be_final: false,
-        });
+        let folder = self.into.as_ref().map(|into| flat(&self.around.folder.join(into)));
+        let part = ClassifiedCommand { text, class, reason, words, patterns, folder, ..ClassifiedCommand::default() };
+        self.found.parts.push(part);
     }
 
     /// Notes a file that a command would change, where it acts later. What lies in a folder that is not known is noted as
@@ -281,9 +270,8 @@ impl Reader<'_> {
         // Bash opens connections under these names, to read them too.
         let connects = redirect.target.text.starts_with("/dev/tcp/") || redirect.target.text.starts_with("/dev/udp/");
         let part = |class, reason, targets| {
-            let words = Vec::new();
             let text = text.get(redirect.place.clone()).unwrap_or_default().to_string();
-            Some(ClassifiedCommand { text, class, reason, words, targets, may_be_final: false })
+            Some(ClassifiedCommand { text, class, reason, targets, ..ClassifiedCommand::default() })
         };
         if connects {
             return part(Class::Reach, Reason::Network, Vec::new());

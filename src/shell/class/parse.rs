@@ -1,9 +1,10 @@
 //! Shell text as simple commands: read with tree-sitter and a closed list of kinds of nodes. What is not on the list makes
 //! the text one that is not understood.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, Parser, Tree};
 
 use super::word::{Word, word};
 
@@ -141,9 +142,7 @@ pub fn parse(text: &str) -> Script {
     if text.chars().any(hidden) {
         script.unknown = Some(Unknown::Hidden);
     }
-    let mut parser = Parser::new();
-    let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(text, None));
-    let Some(tree) = tree else {
+    let Some(tree) = tree(text) else {
         script.unknown.get_or_insert(Unknown::Syntax);
         return script;
     };
@@ -159,6 +158,31 @@ pub fn parse(text: &str) -> Script {
         walk.unknown(Unknown::Meaning("((".into()));
     }
     walk.script
+}
+
+fn tree(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser.parse(text, None)
+}
+
+/// Returns the numbers of the lines of a text that are the content of here-documents, or end them: as far as bash reads
+/// them so, they are no commands.
+pub fn document_lines(text: &str) -> BTreeSet<usize> {
+    let mut lines = BTreeSet::new();
+    if let Some(tree) = tree(text) {
+        let walk = Walk { text, script: Script::default() };
+        let mut waiting = vec![tree.root_node()];
+        while let Some(node) = waiting.pop() {
+            let mut cursor = node.walk();
+            waiting.extend(node.children(&mut cursor));
+            let is_own = |document: Node<'_>| walk.ends_as_bash_does(document);
+            if matches!(node.kind(), "heredoc_body" | "heredoc_end") && node.parent().is_some_and(is_own) {
+                lines.extend(node.start_position().row..=node.end_position().row);
+            }
+        }
+    }
+    lines
 }
 
 /// Returns whether a character is not seen, changes the order of others, or controls a terminal.
@@ -487,6 +511,16 @@ mod tests {
         {
             assert!(parse(text).unknown.is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_a_here_document_are_no_commands() {
+        let of = |text: &str| document_lines(text).into_iter().collect::<Vec<_>>();
+        assert_eq!(of("cat > x <<'EOF'\nif true\nrm -rf /\nEOF\nrm f1"), [1, 2, 3]);
+        assert_eq!(of("cat <<A && cat <<-B\none\nA\n\ttwo\n\tB\nls"), [1, 2, 3, 4]);
+        assert_eq!(of("ls\nrm f1 # <<EOF"), Vec::<usize>::new());
+        // Bash ends it elsewhere than the grammar.
+        assert_eq!(of("cat <<a.b\none\na.b\nrm f1"), Vec::<usize>::new());
     }
 
     #[test]

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds::named as listed;
 use super::tables::{RUNNERS, base, named};
-use super::{Assessment, Class, ClassifiedCommand};
+use super::{Assessment, Class, ClassifiedCommand, Reason, SearchedKeys};
 use crate::shell::sandbox::Grant;
+use crate::text::clean::clean_line;
 use crate::text::quote;
 
 /// Programs that run whatever they are given: a rule for one alone would allow everything.
@@ -235,6 +236,8 @@ pub enum AskReason {
     Unkept,
     /// It may print keys.
     Secrets,
+    /// It searches files that may hold keys, and no rule allows that.
+    Searches,
     /// No sandbox holds it to its class.
     Unenforced,
 }
@@ -259,6 +262,16 @@ impl Judgement {
             }
             AskReason::Unkept => format!("{}; {is}", found.unkept.as_deref().unwrap_or_default()),
             AskReason::Secrets => format!("no policy and no rule lets keys be printed unasked; {is}"),
+            AskReason::Searches => match &found.searched {
+                Some(SearchedKeys::Found(path)) => format!(
+                    "no policy lets lines of {} be printed unasked, which may hold keys: leave it out of the search, or \
+                     write a rule for it; {is}",
+                    clean_line(path)
+                ),
+                Some(SearchedKeys::Unseen) | None => {
+                    format!("no policy lets a search run unasked where not all files could be looked at for keys; {is}")
+                }
+            },
             AskReason::Unenforced => format!("no policy and no rule lets it run unasked without a sandbox; {is}"),
         })
     }
@@ -295,15 +308,27 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
     };
     let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
     let unenforced = !enforced.sandbox && !enforced.off && !harmless;
-    // Nothing enforces the class, or what it prints would send keys to the model: no policy and no rule agrees to that.
-    if runs(&judged) && (unenforced || found.secrets) {
-        let why = if found.secrets { AskReason::Secrets } else { AskReason::Unenforced };
+    let reasons = [
+        // What it prints would send keys to the model: no policy agrees to that, and to a search a rule alone.
+        (AskReason::Secrets, found.secrets),
+        (AskReason::Searches, prints_keys(found, &judged.rules)),
+        // Nothing enforces the class.
+        (AskReason::Unenforced, unenforced),
+    ];
+    if let Some((why, _)) = reasons.into_iter().find(|(_, holds)| runs(&judged) && *holds) {
         (judged.verdict, judged.asks) = match policy {
             ShellPolicy::None => (CommandVerdict::Refuse(None), None),
             _ => (CommandVerdict::Ask, Some(why)),
         };
     }
     judged
+}
+
+/// Returns whether a text may print keys: it names a file of them, or searches one and no rule allows that.
+pub fn prints_keys(found: &Assessment, met: &[Option<Rule>]) -> bool {
+    let is_allowed = |rule: &Option<Rule>| rule.as_ref().is_some_and(|rule| rule.decision == RuleDecision::Allow);
+    let mut parts = found.parts.iter().zip(met);
+    found.secrets || parts.any(|(part, rule)| part.reason == Reason::Searches && !is_allowed(rule))
 }
 
 /// Returns whether the words behind a runner begin with options and may end before what it runs: with an option, or with
@@ -420,7 +445,7 @@ fn strongest<'a>(part: &ClassifiedCommand, rules: &'a [Rule]) -> Option<&'a Rule
 /// Returns the words that a rule would begin with, for a text that asks: those of its first part that no rule and no
 /// table lets run, without options that differ each time. None: there can be no rule for it.
 pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>> {
-    let asks = |(part, rule): &(&ClassifiedCommand, &Option<Rule>)| part.class > Class::Read && rule.is_none();
+    let asks = |(part, rule): &(&ClassifiedCommand, &Option<Rule>)| part.needs_rule() && rule.is_none();
     let (part, _) = found.parts.iter().zip(met).find(asks)?;
     let known: Vec<String> = part.words.iter().map_while(Clone::clone).collect();
     let possible = found.unknown.is_none() && found.class < Class::Final;

@@ -140,10 +140,16 @@ impl HeldCalls {
         *lock(&self.listener) = Some(Arc::clone(listener));
     }
 
-    /// Leaves a call unanswered until the person has decided.
-    pub fn hold(&self, call: Notification, question: HoldQuestion) {
+    /// Leaves a call unanswered until the person has decided. Returns false where they did so meanwhile: it is to be
+    /// looked at again.
+    pub fn hold(&self, call: Notification, question: HoldQuestion) -> bool {
         let HoldQuestion { reason, path, bytes, may_go_unkept, why } = question;
         let hold = {
+            // A decision that is taken from here on finds it among the calls that wait.
+            let consents = lock(&self.consents);
+            if consents.decides(reason, &path) {
+                return false;
+            }
             let mut calls = lock(&self.calls);
             calls.last += 1;
             let (id, process) = (calls.last, call.process);
@@ -153,6 +159,7 @@ impl HeldCalls {
             hold
         };
         (self.tell)(hold);
+        true
     }
 
     /// Takes the decision about a call. Returns where calls wait, and those that are to be looked at again, with their
@@ -320,14 +327,18 @@ mod tests {
         let call = Notification { id: 1, process: 0, number: libc::SYS_connect, arguments: [0; 6] };
         let waits =
             [(HoldReason::Port, "1"), (HoldReason::Port, "1"), (HoldReason::Port, "2"), (HoldReason::Socket, "s")];
-        waits.into_iter().for_each(|(reason, path)| held.hold(call, HoldQuestion::new(reason, path)));
+        let hold = |reason, path: &str| held.hold(call, HoldQuestion::new(reason, path));
+        assert!(waits.into_iter().all(|(reason, path)| hold(reason, path)));
         let others =
             |id, answer| held.decide(id, answer).map(|(_, calls)| calls.into_iter().map(|(id, _)| id).collect());
         assert_eq!(others(1, HoldAnswer::Refuse), Some(vec![2]));
         assert_eq!(others(3, HoldAnswer::Nobody), Some(Vec::new()));
         assert_eq!((others(3, HoldAnswer::Allow), held.waiting()), (None, vec![4]));
-        held.hold(call, HoldQuestion::new(HoldReason::Socket, "t"));
+        assert!(hold(HoldReason::Socket, "t"));
         assert_eq!((others(4, HoldAnswer::AllowAll), held.waiting()), (Some(vec![5]), Vec::new()));
+        // What was decided between the look at a call and its waiting is not asked again.
+        assert!(!hold(HoldReason::Socket, "u") && !hold(HoldReason::Port, "1") && held.waiting().is_empty());
+        assert!(hold(HoldReason::Port, "2") && held.waiting() == [6]);
     }
 
     #[test]

@@ -197,7 +197,12 @@ fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) -> T
         // Its process may be gone by now.
         GuardAnswer::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
         GuardAnswer::Elsewhere => {}
-        GuardAnswer::Held(question) => answering.held.hold(call, question),
+        GuardAnswer::Held(question) => {
+            // It was decided about meanwhile.
+            if !answering.held.hold(call, question) {
+                return take(listener, answering, call);
+            }
+        }
         GuardAnswer::Parked => return TakenCall::Waits,
     }
     TakenCall::Over

@@ -51,7 +51,7 @@ impl ViewChanges {
     pub fn notes(&self) -> Vec<String> {
         let derived = self.derived.iter().take(MOST_DERIVED).map(|(folder, (files, bytes))| {
             let (files, bytes) = (thousands(*files), crate::text::size::words(*bytes));
-            format!("derived: {} ({files} changed, {bytes}; left)", clean_line(folder))
+            format!("derived: {} ({files} changed, {bytes}; left: the command itself makes it)", clean_line(folder))
         });
         let more_derived = self.derived.len().saturating_sub(MOST_DERIVED);
         let more_derived = (more_derived > 0).then(|| format!("derived: and {more_derived} more folders"));

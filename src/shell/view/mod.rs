@@ -172,7 +172,9 @@ impl View {
     /// When it is too much for a proposal, or cannot be read.
     pub fn changes(&self, workspace: &Workspace, places: &PathClasses) -> Result<ViewChanges, TooMuch> {
         let begun = self.lock.metadata().map(|meta| (meta.ctime(), meta.ctime_nsec())).unwrap_or((i64::MAX, 0));
-        changes::read(&self.folder.join(UPPER), workspace, places, (begun, self.mode))
+        // What proves that a folder can be rebuilt may have been made in it.
+        let upper = self.folder.join(UPPER);
+        changes::read(&upper, workspace, &places.over(&upper), (begun, self.mode))
     }
 }
 

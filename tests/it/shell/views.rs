@@ -159,6 +159,41 @@ fn doctor_says_why_a_workspace_has_no_view() {
 }
 
 #[test]
+fn a_preview_of_too_much_ends_as_its_command_and_says_the_limit() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let script = "mkdir many; cd many; seq 2001 | xargs touch; exit 7";
+    let ran = tree.nebula(&["run", "--preview", "--", script]);
+    let err = text(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(7), "{err}");
+    assert!(err.contains("preview: nothing was changed; the command changes too much for a preview"), "{err}");
+    assert!(err.contains("2,000 paths"), "{err}");
+    let ran = tree.nebula(&["run", "--preview", "--json", "--", script]);
+    assert_eq!(ran.status.code(), Some(7));
+    let last = text(&ran.stdout).lines().last().map(str::to_string).unwrap_or_default();
+    let event: serde_json::Value = serde_json::from_str(&last).expect("JSON");
+    assert!(event["type"] == "preview" && event["changed"].is_null(), "{event}");
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+}
+
+#[test]
+fn a_preview_leaves_what_can_be_rebuilt_of_what_it_makes_itself() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let script = "mkdir -p c/target/debug; echo '[package]' > c/Cargo.toml; echo /target > c/.gitignore; \
+                  touch c/target/x c/target/debug/y";
+    let err = text(&tree.nebula(&["run", "--preview", "--", script]).stderr);
+    assert!(err.contains("derived: c/target/ (2 changed"), "{err}");
+    // The folder and the two files.
+    assert!(err.contains("preview: nothing was changed; 3 files would be"), "{err}");
+}
+
+#[test]
 fn a_preview_says_that_it_leaves_the_repository_and_what_can_be_rebuilt() {
     if !views() {
         return;
