@@ -1,13 +1,14 @@
 //! The files that a command would meet on disk: what it overwrites, how much it removes, and whether a program that
 //! only reads is really the one of that name.
 
+pub(super) mod pattern;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use globset::Glob;
-
-use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, TouchedPath, flat};
+use self::pattern::{entries, expand};
+use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, flat};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::workspace::repository_above;
 
@@ -100,34 +101,6 @@ fn real(path: &Path) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Returns the paths that a word stands for among the files there, as the shell finds them; those of a pattern that is
-/// not expanded by then are left out.
-pub(super) fn expand(touched: &TouchedPath, until: Instant) -> impl Iterator<Item = PathBuf> {
-    let (base, pattern) = match touched.pattern.strip_prefix('/') {
-        Some(pattern) => (PathBuf::from("/"), pattern),
-        None => (touched.folder.clone(), touched.pattern.as_str()),
-    };
-    let parts = pattern.split('/').filter(|part| !part.is_empty());
-    let found = parts.fold(vec![base], |found, part| match Glob::new(part).map(|glob| glob.compile_matcher()) {
-        Ok(glob) if part.contains(['*', '?', '[', '{', '\\']) => {
-            let is_hidden = |name: &str| name.starts_with('.') && !part.trim_start_matches('\\').starts_with('.');
-            let fits = |path: &PathBuf| {
-                let name = path.file_name().unwrap_or_default();
-                glob.is_match(name) && !is_hidden(&name.to_string_lossy())
-            };
-            let listed = found.iter().flat_map(|folder| entries(folder));
-            let found = listed.take_while(|_| Instant::now() < until).filter(fits).collect();
-            if Instant::now() < until { found } else { Vec::new() }
-        }
-        _ => found.into_iter().map(|folder| folder.join(part)).collect(),
-    });
-    found.into_iter()
-}
-
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
-}
-
 /// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
 fn is_appending(part: &ClassifiedCommand) -> bool {
     let has = |wanted: &[&str]| part.words.iter().flatten().any(|word| wanted.contains(&word.as_str()));
@@ -197,6 +170,7 @@ fn walk(path: &Path, until: Instant, met: &mut Met) {
 mod tests {
     use super::super::assess;
     use super::*;
+    use crate::shell::class::TouchedPath;
 
     #[test]
     fn what_the_archive_leaves_out_is_found_by_words_patterns_and_folders() {

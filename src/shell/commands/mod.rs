@@ -405,11 +405,10 @@ impl Commands {
 
     /// Ends every command that runs, and waits until none is left.
     pub fn end_all(&self) {
-        let jobs = self.jobs();
-        jobs.iter().for_each(|job| job.running.stop());
+        let jobs = self.jobs().into_iter().map(|job| (job.exit().is_some(), job)).collect::<Vec<_>>();
+        jobs.iter().for_each(|(_, job)| job.running.stop());
         let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
-        for job in jobs {
-            let has_ended = job.exit().is_some();
+        for (has_ended, job) in jobs {
             job.running.wait(Some(patience), CommandProgress::is_over);
             job.note_stopped((!has_ended && job.note_stopped(None).is_none()).then_some(Stopped::Nebula));
             job.keep_record(None);

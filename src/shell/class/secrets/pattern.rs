@@ -6,13 +6,13 @@ use std::str::Chars;
 /// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternSyntax {
-    /// Of `grep`.
+    /// The one of `grep`.
     Basic,
-    /// Of `grep -E`.
+    /// The one of `grep -E`.
     Extended,
     /// Plain text.
     Fixed,
-    /// Of `rg`, and of `-P`, as far as it is the same.
+    /// The one of `rg`, and of `-P` as far as it is the same.
     Modern,
 }
 

@@ -7,8 +7,9 @@ use std::time::Instant;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::types::{Types, TypesBuilder};
 
+use super::super::disk::pattern::expand;
 use super::super::options::{GivenOptions, ValuedOptions, given};
-use super::super::{Around, Assessment, ClassifiedCommand, Reason, SearchedKeys, TouchedPath, disk, flat, tables};
+use super::super::{Around, Assessment, ClassifiedCommand, Reason, SearchedKeys, TouchedPath, flat, tables};
 use super::listing::FindListing;
 use super::pattern::{PatternSyntax, expressions};
 use crate::workspace::search::may_match;
@@ -394,7 +395,7 @@ impl SearchFlags {
 /// Returns the paths that an operand which is not known stands for.
 fn expanded(folder: &Path, pattern: &str, until: Instant) -> Vec<PathBuf> {
     let touched = TouchedPath { folder: folder.to_path_buf(), pattern: pattern.into(), with_content: false };
-    disk::expand(&touched, until).collect()
+    expand(&touched, until).collect()
 }
 
 fn glob(form: &str) -> Option<GlobMatcher> {
