@@ -11,7 +11,7 @@ fn every_line_of_the_corpus_has_its_class() {
     for name in ["a", "a.txt", "b", "meta.json", "out.txt"] {
         std::fs::write(root.path().join(name), "x\n").expect("written");
     }
-    let around = Around { root: root.path().into(), folder: root.path().into() };
+    let around = Around { root: root.path().into(), folder: root.path().into(), ..Around::default() };
     let lines: Vec<_> = LINES.lines().filter_map(|line| line.split_once('\t')).collect();
     assert!(lines.len() >= 400, "{}", lines.len());
     let wrong: Vec<String> = lines
@@ -29,7 +29,7 @@ fn every_line_of_the_corpus_has_its_class() {
 fn no_line_that_does_more_than_read_reads_once_it_is_wrapped() {
     // What reads runs unasked.
     let root = tempfile::tempdir().expect("a folder");
-    let around = Around { root: root.path().into(), folder: root.path().into() };
+    let around = Around { root: root.path().into(), folder: root.path().into(), ..Around::default() };
     let lines = LINES.lines().filter_map(|line| line.split_once('\t'));
     for (_, text) in lines.filter(|(class, _)| *class != Class::Read.word()) {
         let quoted = text.replace('\'', "'\\''");

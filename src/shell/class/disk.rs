@@ -187,7 +187,7 @@ mod tests {
         let settings = ArchiveSettings { exclude: vec!["*.big".into()], folder: None };
         let archive = Archive::open(&workspace, &settings).expect("open");
         let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
-        let around = Around { root: root.clone(), folder: root.clone() };
+        let around = Around { root: root.clone(), folder: root.clone(), ..Around::default() };
         let of = |text: &str| {
             let mut found = assess(text, &around, false);
             find_excluded(&mut found, &around, &places);
@@ -247,7 +247,7 @@ mod tests {
             std::fs::create_dir_all(root.join(path).parent().expect("a folder")).expect("made");
             std::fs::write(root.join(path), text).expect("written");
         }
-        let around = Around { root: root.clone(), folder: root.clone() };
+        let around = Around { root: root.clone(), folder: root.clone(), ..Around::default() };
         let of = |text: &str, path: &str| {
             let mut found = assess(text, &around, false);
             look(&mut found, &around, path);

@@ -205,12 +205,14 @@ pub struct TouchedPath {
 }
 
 /// The surroundings a command runs in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Around {
     /// The workspace's root.
     pub root: PathBuf,
     /// The folder it starts in.
     pub folder: PathBuf,
+    /// The folders outside the root that are archived, too: those of `shell.write`.
+    pub kept: Vec<PathBuf>,
 }
 
 /// Paths that are named in a sentence.

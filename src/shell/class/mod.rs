@@ -328,7 +328,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether a path that is written lies neither in the workspace nor where any program keeps things for a
+    /// Returns whether a path that is written lies neither in what is archived nor where any program keeps things for a
     /// while.
     fn is_outside(&self, path: &str) -> bool {
         if path.starts_with('~') {
@@ -341,7 +341,8 @@ impl Reader<'_> {
         let temporary =
             super::sandbox::TEMPORARY.iter().any(|folder| full.starts_with(folder) && full != Path::new(folder));
         let devices = NOWHERE.iter().any(|device| full == Path::new(device));
-        !full.starts_with(&self.around.root) && !temporary && !devices
+        let kept = self.around.kept.iter().any(|folder| full.starts_with(folder));
+        !full.starts_with(&self.around.root) && !kept && !temporary && !devices
     }
 }
 

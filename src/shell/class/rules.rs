@@ -470,7 +470,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Assessment {
-        let around = Around { root: "/w".into(), folder: "/w".into() };
+        let around = Around { root: "/w".into(), folder: "/w".into(), ..Around::default() };
         assess(text, &around, false)
     }
 

@@ -81,7 +81,7 @@ mod tests {
     use super::super::{Around, Assessment, Class, Reason, assess, disk};
 
     fn of(text: &str, root: &Path) -> Assessment {
-        let around = Around { root: root.into(), folder: root.into() };
+        let around = Around { root: root.into(), folder: root.into(), ..Around::default() };
         let mut found = assess(text, &around, false);
         disk::look(&mut found, &around, "/usr/bin");
         found

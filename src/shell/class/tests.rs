@@ -1,7 +1,7 @@
 use super::*;
 
 fn of(text: &str) -> Assessment {
-    assess(text, &Around { root: "/w".into(), folder: "/w/sub".into() }, false)
+    assess(text, &Around { root: "/w".into(), folder: "/w/sub".into(), ..Around::default() }, false)
 }
 
 fn class(text: &str) -> Class {
@@ -17,7 +17,9 @@ fn at_least(least: Class, texts: &[&str]) {
 
 #[test]
 fn what_nobody_can_undo_is_known_however_it_is_written() {
-    let with_network = |text: &str| assess(text, &Around { root: "/w".into(), folder: "/w/sub".into() }, true).class;
+    let with_network = |text: &str| {
+        assess(text, &Around { root: "/w".into(), folder: "/w/sub".into(), ..Around::default() }, true).class
+    };
     for text in [
         "G=push; git $G origin main",
         "git pu\\\nsh origin main",
@@ -496,7 +498,10 @@ fn what_reaches_further_and_what_nobody_undoes() {
             "mix hex.publish",
         ],
     );
-    assert!(assess("ls", &Around { root: "/w".into(), folder: "/w".into() }, true).class == Class::Reach);
+    assert!(
+        assess("ls", &Around { root: "/w".into(), folder: "/w".into(), ..Around::default() }, true).class
+            == Class::Reach
+    );
 }
 
 #[test]
@@ -589,4 +594,15 @@ fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
     for text in ["cat .github/workflows/ci.yml && npm test", "ls .git/hooks; make", "cd a && cat AGENTS.md"] {
         assert_eq!(noted(text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn folders_that_are_archived_too_are_not_outside() {
+    let around = Around { root: "/w".into(), folder: "/w".into(), kept: vec!["/more".into()] };
+    let class = |text: &str| assess(text, &around, false).class;
+    for text in ["touch /more/a", "cp a /more/d/b", "mkdir -p /more/d/e", "echo z >> /more/a"] {
+        assert_eq!(class(text), Class::Work, "{text}");
+    }
+    assert_eq!(class("rm /more/a"), assess("rm a", &around, false).class);
+    assert_eq!(class("touch /more-of/a"), Class::Reach);
 }

@@ -84,7 +84,9 @@ impl Commands {
         let folder = self.folder_of(folder).unwrap_or_else(|_| root.clone());
         let left = self.state().left.get("PATH").cloned();
         let path = left.or_else(|| self.shell.environment.all().get("PATH").cloned());
-        (Around { root, folder }, path.unwrap_or_default())
+        let outside = self.shell.workspace.outside().into_iter().filter(|outside| !outside.is_repository);
+        let kept = outside.map(|outside| outside.folder).collect();
+        (Around { root, folder, kept }, path.unwrap_or_default())
     }
 
     /// Returns what a text would do where a command runs, and where that is. For blocking code alone: it looks at the disk.

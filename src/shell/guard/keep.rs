@@ -325,9 +325,9 @@ impl Keeping {
         self.keep_named(path)
     }
 
-    /// Keeps a folder that is about to go or to get another mode.
+    /// Keeps a folder that is about to go or to get another mode. Where a file or link is, such a call changes nothing.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
-        let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        let Some(meta) = fs::symlink_metadata(path).ok().filter(Metadata::is_dir) else { return Ok(()) };
         match self.places.of(path, true) {
             // One that holds the workspace is not the command's, whatever it may write in it.
             _ if self.places.root() != path && self.places.root().starts_with(path) => self.refuse(path),
@@ -587,6 +587,21 @@ mod tests {
         let (absent, file) = (StagedKind::Absent, StagedKind::File);
         let first = [("a/", absent), ("d/", StagedKind::Folder), ("d", absent), ("a", file)];
         assert_eq!(kinds, [&first[..], &[("a/in", absent), ("d/x", file)]].concat());
+    }
+
+    #[test]
+    fn a_file_that_is_removed_as_a_folder_is_kept_by_what_changes_it_afterwards() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let (a, link) = (root.join("a"), root.join("link"));
+        std::os::unix::fs::symlink("a", &link).expect("linked");
+        for path in [&a, &link] {
+            keeping.lose_folder(path).expect("nothing to keep");
+            keeping.lose(path).expect("kept");
+        }
+        let lines = keeping.staging.journal().expect("read").states;
+        let kinds: Vec<(&str, StagedKind)> = lines.iter().map(|line| (line.path.as_str(), line.kind)).collect();
+        assert_eq!(kinds, [("a", StagedKind::File), ("link", StagedKind::Link)]);
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn traced(trace: &str) -> impl Iterator<Item = &str> {
 fn what_the_shell_traces_of_a_text_that_reads_only_reads() {
     let lines = include_str!("../../fixtures/commands/classes.tsv").lines().filter_map(|line| line.split_once('\t'));
     let tree = Tree::new();
-    let around = Around { root: tree.root(), folder: tree.root() };
+    let around = Around { root: tree.root(), folder: tree.root(), kept: Vec::new() };
     let mut seen = 0;
     for (_, text) in lines.filter(|(class, _)| *class == "read") {
         let mut bash = std::process::Command::new("bash");

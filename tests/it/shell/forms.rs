@@ -26,6 +26,8 @@ const FORMS: &[(&str, Needs)] = &[
     ("rm -rf .shaft src", Guard),
     ("rm -rf .shaft/archives .shaft/commands; mv .shaft gone; rm README.md", Guard),
     ("find . -delete", Guard),
+    ("rmdir * 2>/dev/null; rm -f README.md link notes.log", Nothing),
+    ("rmdir link/ README.md 2>/dev/null; rm link; echo x > README.md", Nothing),
     ("rm -rf .[!.]* *", Guard),
     ("chmod -R 000 .shaft; echo x > .shaft/lock; rm README.md", Guard),
     ("ln -s .shaft way; rm -rf way/*; rm README.md", Guard),

@@ -447,7 +447,7 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("c")).expect("a folder");
         std::fs::write(dir.path().join("a/b/.env"), "KEY=1\n").expect("a file");
         let of = |text: &str, until| {
-            let around = Around { root: dir.path().into(), folder: dir.path().into() };
+            let around = Around { root: dir.path().into(), folder: dir.path().into(), ..Around::default() };
             let mut found = assess(text, &around, false);
             look_below(&mut found, &around, until);
             found.searched.is_some()
@@ -523,7 +523,7 @@ mod tests {
             fs::write(dir.path().join(path), text).expect("written");
         }
         let of = |text: &str| {
-            let around = Around { root: dir.path().into(), folder: dir.path().into() };
+            let around = Around { root: dir.path().into(), folder: dir.path().into(), ..Around::default() };
             let mut found = assess(text, &around, false);
             look_below(&mut found, &around, Instant::now() + Duration::from_secs(60));
             found
@@ -596,7 +596,7 @@ mod tests {
         use rules::{AskReason, CommandVerdict, Enforced, Rule, RuleDecision, ShellPolicy, judge, proposed};
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join(".env"), "add=1\n").expect("written");
-        let around = Around { root: dir.path().into(), folder: dir.path().into() };
+        let around = Around { root: dir.path().into(), folder: dir.path().into(), ..Around::default() };
         let of = |text: &str, rules: &[Rule], policy| {
             let mut found = assess(text, &around, false);
             look_below(&mut found, &around, Instant::now() + Duration::from_secs(60));
