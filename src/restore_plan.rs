@@ -254,9 +254,12 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
 }
 
 /// Returns the newest changeset that changed something.
-fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn newest(stores: Stores<'_>) -> Result<Option<Id>, archive::Error> {
     let project = stores.project();
-    Ok(stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })?)
+    stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })
 }
 
 /// Returns the cause of a changeset. A memory that cannot be read knows none, which is reported; that stops no undo.

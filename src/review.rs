@@ -5,16 +5,19 @@
 
 mod chains;
 mod change;
+mod discarded;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub use change::{ReviewChanges, changes, left_by_undo, undo, whole_folders};
 
 use self::chains::{EntryChains, is_as_before};
+use self::discarded::DiscardedPaths;
 use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ChangesetListing, ChangesetState, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, is_in_repository};
+use crate::restore_plan;
 
 /// A change that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,11 +66,13 @@ pub struct ReviewQueue {
     pub entries: Vec<ReviewEntry>,
     /// The errors of changesets that cannot be read: they may wait, too.
     pub unreadable: Vec<archive::Error>,
+    /// Entries that wait no more, as someone discarded them outside nebula.
+    pub discarded: Vec<Id>,
 }
 
 /// Returns the changes that wait. One whose files are all back to their states before waits no more, nor does one that was
-/// undone, whatever changed its files afterwards, until that undo is undone. Those that brought a file back to what it was
-/// before the first of them leave together.
+/// discarded or undone, whatever changed its files afterwards, until that undo is undone. Those that brought a file back to
+/// what it was before the first of them leave together.
 ///
 /// # Errors
 /// When archive or memory cannot be read.
@@ -79,6 +84,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let mut queue = ReviewQueue::default();
     let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
     let mut chains = EntryChains::new(stores, &modes);
+    let mut discarded: Option<DiscardedPaths> = None;
     for id in ids.iter().rev().copied() {
         let name = id.to_string();
         let record = known.find(&name);
@@ -89,13 +95,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         let approved = match record {
             Some(record) => record.cause.approved.clone(),
             // Its process died before memory knew.
-            None => match stores.archive.approved(id) {
-                Ok(approved) => approved,
-                Err(error) => {
-                    queue.unreadable.push(error);
-                    continue;
-                }
-            },
+            None => stores.archive.approved(id).map_err(|error| queue.unreadable.push(error)).ok().flatten(),
         };
         let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
         let decision = reviewed.get(&name);
@@ -104,22 +104,46 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         }
         let files = files_of(id, &known, &mut queue.unreadable, stores);
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let restored = decision.map(|_| decisive.of.get(name.as_str()).copied());
+        let discarded = match &mut discarded {
+            Some(found) => found,
+            none => none.insert(DiscardedPaths::since(id, stores)?),
+        };
+        let is_decided = decision.is_some_and(|(decision, at)| {
+            *decision != ReviewDecision::Discard || !discarded.came_back(&paths, *at, stores)
+        });
+        let restored = is_decided.then(|| decisive.of.get(name.as_str()).copied());
         let since = restored_since(&name, restored.flatten(), (&restores, &decisive), stores)?;
         // Where the restore was undone, it waits again.
         let again = |by: &str| {
             let looked = (stores, &modes);
             since.values().any(|back| !back) || is_undone(by, &paths, (&restores, &decisive), looked)
         };
-        let is_restored = restored.is_some_and(|by| !by.is_some_and(again));
-        chains.add(id, &paths, |path| is_restored || since.get(path) == Some(&true))?;
+        let is_gone = restored.is_some_and(|by| !by.is_some_and(again));
+        let is_back = |path: &str| since.get(path) == Some(&true) || discarded.holds(&name, path);
+        chains.add(id, &paths, |path| is_gone || is_back(path))?;
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
         let turn = cause.session.zip(cause.turn);
         queue.entries.push(ReviewEntry { id, kind: cause.kind, title: cause.title, turn, approved, files });
     }
-    let mut waits = chains.waits().into_iter();
-    queue.entries.retain(|_| waits.next().unwrap_or(false));
+    let (entries, waits) = (std::mem::take(&mut queue.entries), chains.waits());
+    let (waiting, gone): (Vec<_>, Vec<_>) = entries.into_iter().zip(waits).partition(|(_, waits)| *waits);
+    queue.entries = waiting.into_iter().map(|(entry, _)| entry).collect();
+    if let Some(discarded) = discarded {
+        let undecided = gone.iter().filter(|(entry, _)| !reviewed.contains_key(&entry.id.to_string()));
+        let with_paths = undecided.map(|(entry, _)| (entry.id, entry.files.iter().map(|file| &*file.path).collect()));
+        let undecided: Vec<(Id, Vec<&str>)> = with_paths.collect();
+        queue.discarded = discarded.gone(&undecided, (stores, &modes));
+    }
     Ok(queue)
+}
+
+/// Records the entries that were discarded, so that they wait no more when their files change again. A memory that cannot be
+/// written is looked at anew the next time.
+pub fn record_discarded(queue: &ReviewQueue, stores: Stores<'_>) {
+    let names: Vec<String> = queue.discarded.iter().map(Id::to_string).collect();
+    if !names.is_empty() {
+        let _ = stores.memory.review(&stores.project(), &names, ReviewDecision::Discard, None);
+    }
 }
 
 /// Returns the files of a changeset, as memory knows them, else the archive.
@@ -204,6 +228,7 @@ fn restored_since<'a>(
         let Some(own) = own.get(path) else { continue };
         // What was restored of another entry says nothing of this one, though it may lead to a state from before it.
         if by != Some(restore.changeset.as_str()) && !decisive.may_undo(restore) {
+            met.extend(restore.before.as_deref().map(|before| ((path, before), false)));
             continue;
         }
         // A change of the mode alone has the same bytes before and after it: its undo is not seen by them.
@@ -223,7 +248,8 @@ fn restored_since<'a>(
     Ok(since)
 }
 
-/// Returns the changesets that a restore undoes as a whole; one of single files or versions undoes none.
+/// Returns the changesets that a restore, which is not carried out yet, undoes as a whole; one of single files or versions
+/// undoes none.
 ///
 /// # Errors
 /// When the archive cannot be read.
@@ -231,6 +257,9 @@ pub fn undone_by(target: &RestoreTarget, stores: Stores<'_>) -> Result<Vec<Id>, 
     Ok(match target {
         RestoreTarget::Changesets(ids) => ids.clone(),
         RestoreTarget::Since(first) => stores.archive.list()?.into_iter().filter(|id| id >= first).collect(),
+        RestoreTarget::Undo { count: 1, files } if files.is_empty() => {
+            restore_plan::newest(stores)?.into_iter().collect()
+        }
         RestoreTarget::Undo { .. } | RestoreTarget::Version { .. } => Vec::new(),
     })
 }

@@ -209,6 +209,7 @@ impl Actor {
             Command::Reviewing(id) => context.approvals.set_reviewed(id),
             Command::Test(id, decision) => drop(context.approvals.test(id, decision)),
             Command::Reply(id, reply) => drop(context.approvals.reply(id, reply)),
+            Command::Later(id) => context.approvals.stop_time(id),
             Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),
             Command::Restore(request) => {
                 let turn = self.session.as_ref().and_then(|s| s.turn);

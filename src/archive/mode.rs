@@ -20,8 +20,8 @@ pub struct ModeChanges<'a> {
 struct ReadSoFar {
     /// The changesets that were not read yet, oldest first; `None`: they were not listed yet.
     left: Option<Vec<Id>>,
-    /// The newest one that changed the mode of each path.
-    newest: HashMap<String, Id>,
+    /// The changesets that changed the mode of each path, newest first.
+    setters: HashMap<String, Vec<Id>>,
     /// The newest one that gave each path a set-user-ID or set-group-ID bit.
     newest_set_id: HashMap<String, Id>,
 }
@@ -51,7 +51,14 @@ impl<'a> ModeChanges<'a> {
     /// Returns whether a changeset newer than a version changed the mode of its path. One that cannot be read did not.
     fn set_mode_since(&self, path: &str, version: Id) -> bool {
         self.read_since(version);
-        self.read.borrow().newest.get(path).is_some_and(|id| *id > version)
+        self.read.borrow().setters.get(path).is_some_and(|ids| ids[0] > version)
+    }
+
+    /// Returns whether any of these changesets, all newer than a version, changed the mode of its path.
+    pub(super) fn is_set_by(&self, path: &str, version: Id, changesets: impl Fn(Id) -> bool) -> bool {
+        self.read_since(version);
+        let read = self.read.borrow();
+        read.setters.get(path).is_some_and(|ids| ids.iter().any(|id| *id > version && changesets(*id)))
     }
 
     /// Returns whether a changeset newer than a version gave its path a set-user-ID or set-group-ID bit: that is none of
@@ -64,7 +71,7 @@ impl<'a> ModeChanges<'a> {
     /// Reads the changesets newer than a version that were not read yet.
     fn read_since(&self, version: Id) {
         let mut read = self.read.borrow_mut();
-        let ReadSoFar { left, newest, newest_set_id } = &mut *read;
+        let ReadSoFar { left, setters, newest_set_id } = &mut *read;
         let left = left.get_or_insert_with(|| {
             let mut ids = self.archive.list().unwrap_or_default();
             ids.reverse();
@@ -73,7 +80,7 @@ impl<'a> ModeChanges<'a> {
         while let Some(id) = left.pop_if(|id| *id > version) {
             let changeset = self.archive.read_changeset(id).unwrap_or_default();
             for path in changeset.modes {
-                newest.entry(path).or_insert(id);
+                setters.entry(path).or_default().push(id);
             }
             for path in changeset.set_ids {
                 newest_set_id.entry(path).or_insert(id);

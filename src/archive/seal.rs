@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::changeset::{self, Changeset, SET_ID_BITS};
+use super::changeset::{self, Changeset};
 use super::restore::state_sha;
 use super::shared::{KeptAtOnce, SealIds, kept_again};
 use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
@@ -62,6 +62,25 @@ pub struct CommandChange {
     adds_set_id: bool,
 }
 
+impl CommandChange {
+    /// Creates one that another command's sealing has archived, from what is known of it.
+    pub fn archived(
+        (place, entry): (usize, JournalLine),
+        (before, after): (Option<Sha>, Option<Sha>),
+        counts: Counts,
+    ) -> Self {
+        let kind = match (entry.kind, after) {
+            (StagedKind::Absent, _) => ChangeKind::Made,
+            (_, None) => ChangeKind::Removed,
+            (StagedKind::Folder, _) => ChangeKind::Mode,
+            _ if before == after => ChangeKind::Mode,
+            _ => ChangeKind::Changed,
+        };
+        let (bytes, by_another, sets_mode, adds_set_id) = (None, false, false, false);
+        CommandChange { entry, place, kind, before, after, bytes, counts, by_another, sets_mode, adds_set_id }
+    }
+}
+
 /// The changes of a command, and the paths that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandChanges {
@@ -86,7 +105,7 @@ impl CommandChanges {
         if before == after {
             return self.unchanged.push((place, entry.path.clone()));
         }
-        if let Some(bit) = lost_bit(entry, &after) {
+        if let Some(bit) = entry.lost_bit(&after) {
             let why = format!("its {bit} bit: an undo brings it back without");
             self.unread.push((entry.path.clone(), why));
         }
@@ -180,7 +199,8 @@ impl Archive {
                     present(&mut reader, &entry.path, &mut all)
                 }
             };
-            let by_another = again[place].is_some() && by_other.is_none();
+            let is_anothers = |later: usize| !shared.is_among_several(owner, &states[later]);
+            let by_another = by_other.is_none() && again[place].is_some_and(is_anothers);
             all.add((place, entry), (staged(entry)?, after), by_another, keep_bytes);
         }
         // What the command kept anew meanwhile ends what is archived here: it may have changed that since.
@@ -319,7 +339,7 @@ impl Archive {
             archive.make(name, 0o700).map_err(fail)?;
             // A link in its place would lead the version elsewhere.
             archive.enter(name).map_err(fail)?;
-            let version = folder.join(version::name(id, &entry.path, &shape(entry)));
+            let version = folder.join(version::name(id, &entry.path, &entry.shape()));
             name_version(archive, (staging, in_use), entry, &version).map_err(fail)?;
             named.versions.push((place, version));
             named.folders.insert(folder);
@@ -377,22 +397,6 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
     }
 }
 
-/// Returns the bit of a file's mode that no version holds, so that nothing runs as its owner or group, where an undo does
-/// not leave it: the file does not have it now either, or got another one, which the undo takes away with those before.
-fn lost_bit(entry: &JournalLine, after: &State) -> Option<&'static str> {
-    let (had, has) = (entry.mode & SET_ID_BITS, after.mode().unwrap_or_default() & SET_ID_BITS);
-    let lost = match entry.kind {
-        StagedKind::File if has & !had != 0 => had,
-        StagedKind::File => had & !has,
-        _ => 0,
-    };
-    match lost {
-        0 => None,
-        0o2000 => Some("set-group-ID"),
-        _ => Some("set-user-ID"),
-    }
-}
-
 /// Opens a staged file to be read. Where its mode keeps its owner out, it may be read for that moment.
 fn open_staged(staged: &Path) -> io::Result<File> {
     let refused = match disk::open_file(staged, disk::Links::Refuse) {
@@ -437,15 +441,6 @@ fn staged_state(folder: &Path, entry: &JournalLine) -> io::Result<State> {
             }
         }
     })
-}
-
-/// Returns a state of this kind, for the name of its version.
-fn shape(entry: &JournalLine) -> State {
-    match entry.kind {
-        StagedKind::Absent => State::Absent,
-        StagedKind::Folder => State::Folder { mode: entry.mode },
-        StagedKind::File | StagedKind::Link => State::file(&b""[..]),
-    }
 }
 
 /// Makes a version of a staged state, which gets its name once it is whole. `in_use`: what was not copied by the keeper may
@@ -506,7 +501,7 @@ mod tests {
         let lost = |before: u32, after: u32| {
             let (path, kind) = ("a".to_string(), StagedKind::File);
             let entry = JournalLine { path, kind, mode: before, staged: None, inode: (0, 0), kept: 0, again: false };
-            lost_bit(&entry, &State::file(&b"x"[..]).with_mode(Some(after)))
+            entry.lost_bit(&State::file(&b"x"[..]).with_mode(Some(after)))
         };
         let (user, group) = (Some("set-user-ID"), Some("set-group-ID"));
         assert_eq!([lost(0o4755, 0o755), lost(0o4755, 0o6755), lost(0o4755, 0o2755)], [user; 3]);

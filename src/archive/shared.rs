@@ -22,6 +22,10 @@ pub struct KeptAtOnce {
     own: Id,
     /// The states of each path, in the order in which they were kept.
     by_path: HashMap<String, Vec<KeptState>>,
+    /// The command of each owner, by the name of its first staging folder.
+    commands: Vec<String>,
+    /// The commands that have kept each path and are not over, each with the time at which it did so.
+    at_work: HashMap<String, Vec<(String, i64)>>,
 }
 
 /// A state among those of a path.
@@ -59,7 +63,8 @@ impl StateKey {
 
 impl Default for KeptAtOnce {
     fn default() -> Self {
-        KeptAtOnce { others: Vec::new(), own: Id::MIN, by_path: HashMap::new() }
+        let (commands, at_work) = (Vec::new(), HashMap::new());
+        KeptAtOnce { others: Vec::new(), own: Id::MIN, by_path: HashMap::new(), commands, at_work }
     }
 }
 
@@ -92,6 +97,21 @@ impl KeptAtOnce {
         let states = self.by_path.get(path).map(Vec::as_slice).unwrap_or_default();
         let from = states.iter().skip_while(|state| !state.key.is_of(owner, place));
         from.into_iter().any(|state| self.is_last(state.key.owner))
+    }
+
+    /// Returns whether another command may have changed a path before an owner kept this state of it again: it had kept
+    /// the path too, and was not over. What was not kept between the work of the two is the owner's.
+    pub fn is_among_several(&self, owner: usize, again: &JournalLine) -> bool {
+        let of = self.commands.get(owner);
+        let at_work = self.at_work.get(&again.path).map(Vec::as_slice).unwrap_or_default();
+        at_work.iter().any(|(command, kept)| Some(command) != of && *kept <= again.kept)
+    }
+
+    /// Notes the paths of these that a command has kept.
+    fn add_at_work(&mut self, command: &str, states: &[JournalLine], paths: &HashSet<&str>) {
+        for line in states.iter().filter(|line| paths.contains(line.path.as_str())) {
+            self.at_work.entry(line.path.clone()).or_default().push((command.to_string(), line.kept));
+        }
     }
 
     fn add(&mut self, owner: usize, (id, folder): (Id, &Path), states: Vec<(usize, JournalLine)>) {
@@ -186,7 +206,8 @@ impl Archive {
     /// # Errors
     /// When the journal of `own` cannot be read.
     pub fn kept_at_once(&self, own: Option<&CommandStaging>, paths: &HashSet<&str>) -> Result<KeptAtOnce, Error> {
-        let mine = own.map(|own| self.unsealed(own)).transpose()?.unwrap_or_default();
+        let journal = own.map(|own| own.journal().map_err(at(own.folder()))).transpose()?.unwrap_or_default();
+        let mine = self.unsealed(&journal);
         let wanted: HashSet<&str> =
             mine.iter().map(|(_, line)| line.path.as_str()).chain(paths.iter().copied()).collect();
         let mut shared = KeptAtOnce { own: own.map_or(Id::MIN, CommandStaging::id), ..KeptAtOnce::default() };
@@ -198,15 +219,22 @@ impl Archive {
             if own.is_some_and(|own| own.id() == staging.id()) || first.is_some() && staging.first().ok() == first {
                 continue;
             }
-            let mut states = self.unsealed(&staging).unwrap_or_default();
+            let (journal, command) = (staging.journal().unwrap_or_default(), staging.first().unwrap_or_default());
+            shared.add_at_work(&command, &journal.states, &wanted);
+            let mut states = self.unsealed(&journal);
             states.retain(|(_, line)| wanted.contains(line.path.as_str()));
             if !states.is_empty() {
                 shared.add(shared.others.len(), (staging.id(), &folder), states);
                 shared.others.push(staging);
+                shared.commands.push(command);
             }
         }
         if let Some(own) = own {
             let owner = shared.others.len();
+            shared.commands.extend(first);
+            if let Some(command) = shared.commands.get(owner).cloned() {
+                shared.add_at_work(&command, &journal.states, &wanted);
+            }
             let mine = mine.iter().filter(|(_, line)| shared.holds(&line.path)).cloned().collect();
             shared.add(owner, (own.id(), own.folder()), mine);
         }
@@ -215,10 +243,10 @@ impl Archive {
     }
 
     /// Returns the states that no changeset was made of yet, each with its place in the journal.
-    fn unsealed(&self, staging: &CommandStaging) -> Result<Vec<(usize, JournalLine)>, Error> {
-        let Journal { states, seals, .. } = staging.journal().map_err(at(staging.folder()))?;
-        let sealed = self.sealed(&seals);
-        Ok(states.into_iter().enumerate().filter(|(place, _)| !sealed.contains(place)).collect())
+    fn unsealed(&self, journal: &Journal) -> Vec<(usize, JournalLine)> {
+        let sealed = self.sealed(&journal.seals);
+        let states = journal.states.iter().cloned().enumerate();
+        states.filter(|(place, _)| !sealed.contains(place)).collect()
     }
 
     /// Returns the places of the states that changesets were made of.
@@ -227,14 +255,17 @@ impl Archive {
         seals.iter().filter(is_made).flat_map(|sealed| &sealed.states).copied().collect()
     }
 
-    /// Returns the changesets that were made of these states by another one's sealing, oldest first.
+    /// Returns the changesets that were made of these states by another one's sealing, oldest first, each with its states
+    /// and their places in the journal.
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn sealed_elsewhere(&self, staging: &CommandStaging) -> Result<Vec<Id>, Error> {
-        let Journal { seals, .. } = staging.journal().map_err(at(staging.folder()))?;
-        let ids = seals.into_iter().filter(|sealed| sealed.kind == SealKind::Own).map(|sealed| sealed.changeset);
-        Ok(ids.filter(|id| !staging.made().contains(id) && self.paths(*id).is_ok()).collect())
+    pub fn sealed_elsewhere(&self, staging: &CommandStaging) -> Result<Vec<(Id, Vec<(usize, JournalLine)>)>, Error> {
+        let Journal { states, seals, .. } = staging.journal().map_err(at(staging.folder()))?;
+        let is_made = |id: Id| !staging.made().contains(&id) && self.paths(id).is_ok();
+        let made = seals.into_iter().filter(|sealed| sealed.kind == SealKind::Own && is_made(sealed.changeset));
+        let state = |place: usize| Some((place, states.get(place)?.clone()));
+        Ok(made.map(|sealed| (sealed.changeset, sealed.states.into_iter().filter_map(state).collect())).collect())
     }
 }
 

@@ -27,7 +27,7 @@ pub use earlier::{earlier, is_called, is_renamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage, is_found_by_name, is_reserved};
-pub use merge::{LineMerge, has_definitions_of_both, merge};
+pub use merge::{LineMerge, has_definitions_of_both, has_twice, merge};
 pub use refs::{
     Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, bound_in_module, import_called,
     is_counterpart, misfit, uses,

@@ -43,6 +43,8 @@ pub struct Composed {
     pub attached: Vec<Attachment>,
     /// Images and documents.
     pub blobs: Vec<Blob>,
+    /// Files that were mentioned by the name of a link to them, or through a linked folder: that name, and their path.
+    pub links: Vec<(String, String)>,
 }
 
 /// One attachment.
@@ -111,8 +113,15 @@ pub fn compose(
     retrieve: Retrieve<'_>,
     named: &[String],
 ) -> Result<Composed, Refused> {
-    let mut making =
-        Making { workspace, capabilities, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
+    let mut making = Making {
+        workspace,
+        capabilities,
+        blocks: Vec::new(),
+        attached: Vec::new(),
+        blobs: Vec::new(),
+        links: Vec::new(),
+        size: 0,
+    };
     let mut problems = Vec::new();
     let mut attached_before = HashSet::new();
     for mention in mentions(typed) {
@@ -148,7 +157,7 @@ pub fn compose(
         text.push_str(HEAD);
         making.blocks.iter().for_each(|b| text.push_str(b));
     }
-    Ok(Composed { text, typed: typed.len(), attached: making.attached, blobs: making.blobs })
+    Ok(Composed { text, typed: typed.len(), attached: making.attached, blobs: making.blobs, links: making.links })
 }
 
 struct Making<'a> {
@@ -157,6 +166,7 @@ struct Making<'a> {
     blocks: Vec<String>,
     attached: Vec<Attachment>,
     blobs: Vec<Blob>,
+    links: Vec<(String, String)>,
     size: usize,
 }
 
@@ -177,6 +187,10 @@ impl Making<'_> {
         let Some(bytes) = read.state.bytes() else {
             return if sure { Err(self.missing(written, &path)) } else { Ok(()) };
         };
+        let name = written.strip_prefix("./").unwrap_or(written);
+        if name != path {
+            self.links.push((name.to_string(), path.clone()));
+        }
         match media_type(&path, bytes) {
             Some(mime) => self.blob(&path, mime, bytes),
             None if is_text(bytes) => self.text(&path, lines, bytes),
@@ -403,6 +417,15 @@ mod tests {
     fn refused(typed: &str) -> String {
         let (_dir, w) = world();
         compose(&w, typed, Capabilities::default(), &none, &[]).unwrap_err().to_string()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_behind_a_link_is_known_under_both_names() {
+        let (dir, w) = world();
+        std::os::unix::fs::symlink("src/a.rs", dir.path().join("w/link.rs")).unwrap();
+        let made = compose(&w, "fix @link.rs and @src/b.md", Capabilities::default(), &none, &[]).unwrap();
+        assert_eq!(made.links, [("link.rs".to_string(), "src/a.rs".to_string())]);
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub struct Limits {
     pub entries: usize,
     /// Files up to which a project's tree is shown whole.
     pub whole: usize,
-    /// Folders shown at most where it is not.
+    /// Bytes up to which the names of files are shown; folders with more of them show how many there are.
+    pub bytes: usize,
+    /// Folders shown at most where the tree is not shown whole.
     pub folders: usize,
     /// The time limit for the walk, looked at every 256 entries.
     pub walk: Duration,
@@ -32,7 +34,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let ms = Duration::from_millis;
-        Limits { entries: 20_000, whole: 400, folders: 80, walk: ms(150), git: ms(300) }
+        Limits { entries: 20_000, whole: 400, bytes: 560, folders: 80, walk: ms(150), git: ms(300) }
     }
 }
 
@@ -202,10 +204,50 @@ fn tree(files: &FileTree, limits: Limits) -> (String, String) {
         folders.entry(folder).or_default().push(name);
     }
     if files.complete && files.paths.len() <= limits.whole {
-        let lines = folders.iter().map(|(f, names)| format!("{}: {}", folder_label(f), names.join(" ")));
-        return ("All files, by folder".into(), lines.collect::<Vec<_>>().join("\n"));
+        let mut lines: Vec<String> =
+            folders.iter().map(|(f, names)| format!("{}: {}", folder_label(f), names.join(" "))).collect();
+        if shorten(&mut lines, &folders, limits.bytes) {
+            return ("All files, by folder".into(), lines.join("\n"));
+        }
     }
     shape(files, &folders, limits)
+}
+
+/// Puts the number of files in place of their names, the longest line first, until the lines take `most` bytes. Returns
+/// whether they do.
+fn shorten(lines: &mut [String], folders: &BTreeMap<&str, Vec<&str>>, most: usize) -> bool {
+    let mut size: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let counted: Vec<String> = folders.iter().map(|(f, names)| count_line(f, names)).collect();
+    let mut longest: Vec<usize> = (0..lines.len()).collect();
+    longest.sort_by_key(|at| std::cmp::Reverse(lines[*at].len()));
+    for at in longest {
+        if size <= most {
+            break;
+        }
+        if counted[at].len() < lines[at].len() {
+            size -= lines[at].len() - counted[at].len();
+            lines[at].clone_from(&counted[at]);
+        }
+    }
+    size <= most
+}
+
+/// Returns the line of a folder that says how many files are in it, and of which kinds.
+fn count_line(folder: &str, names: &[&str]) -> String {
+    let mut kinds: HashMap<&str, usize> = HashMap::new();
+    for name in names {
+        *kinds.entry(name.rsplit_once('.').map_or("", |(_, kind)| kind)).or_default() += 1;
+    }
+    format!("{}: {}", folder_label(folder), counted(names.len(), &kinds))
+}
+
+/// Formats as `12 files (py, md)`, the most frequent kinds first.
+fn counted(count: usize, kinds: &HashMap<&str, usize>) -> String {
+    let mut kinds: Vec<_> = kinds.iter().filter(|(kind, _)| !kind.is_empty()).collect();
+    kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let kinds: Vec<&str> = kinds.iter().take(3).map(|(kind, _)| **kind).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    format!("{count} {}{kinds}", if count == 1 { "file" } else { "files" })
 }
 
 /// Returns folders down to the depth that still fits, each with how many files are in it and below.
@@ -240,12 +282,7 @@ fn shape(files: &FileTree, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) 
             continue;
         }
         let more = if files.unseen.iter().any(|u| at(depth, u) == *folder) { "more than " } else { "" };
-        let mut kinds: Vec<_> = kinds.iter().filter(|(k, _)| !k.is_empty()).collect();
-        kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        let kinds: Vec<&str> = kinds.iter().take(3).map(|(k, _)| **k).collect();
-        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-        let files = if *count == 1 { "file" } else { "files" };
-        lines.push(format!("{}: {more}{count} {files}{kinds}", folder_label(folder)));
+        lines.push(format!("{}: {more}{}", folder_label(folder), counted(*count, kinds)));
     }
     if below.len() > limits.folders {
         lines.push(format!("and {} more folders", below.len() - limits.folders));
@@ -438,6 +475,23 @@ mod tests {
         assert_eq!(live.tree, "./: .gitignore Cargo.toml\nsrc/: lib.rs main.rs");
         assert_eq!((live.languages.as_str(), live.build.as_str()), ("Rust (2 files)", "Cargo.toml"));
         assert_eq!(gather(tempfile::tempdir().unwrap().path(), Limits::default()).tree, "");
+    }
+
+    #[test]
+    fn long_lists_of_files_give_way_to_their_number() {
+        let names: Vec<String> = (0..62).map(|i| format!("src/m{}/name_of_{i}.py", i % 5)).collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.push("README.md");
+        let dir = world(&names);
+        let most = Limits::default().bytes;
+        let live = gather(dir.path(), Limits::default());
+        assert_eq!((live.tree_title.as_str(), live.tree.lines().count()), ("All files, by folder", 6));
+        assert!(live.tree.len() <= most && live.tree.len() > most / 2, "{}", live.tree);
+        assert!(live.tree.contains("./: README.md\n"), "{}", live.tree);
+        assert!(live.tree.contains("/: 13 files (py)") && live.tree.contains(" name_of_"), "{}", live.tree);
+        // Where the numbers alone are too long, upper folders are shown.
+        let shape = gather(dir.path(), Limits { bytes: 60, ..Limits::default() });
+        assert!(shape.tree_title.starts_with("Folders"), "{}", shape.tree);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::format::Format;
 use super::locate::SearchShape;
+use crate::proposal::{PlaceMatch, Rung};
 
 /// One change that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +17,20 @@ pub struct Edit {
     pub by: String,
     /// The names of definitions of its file that the edit leaves out and that another block of the answer holds.
     pub elsewhere: Option<String>,
+    /// The name of which its path may be the end only, where words stand before the path.
+    pub longer: Option<LongerName>,
     /// False when the end of the edit was missing and is a guess, or when only its likeness to a file says that it is
     /// one; such an edit is at best inexact.
     pub whole: bool,
+}
+
+/// A name that a line has in full, of which another path is the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongerName {
+    /// The name in full.
+    pub path: String,
+    /// Nothing says that the words in front of the path are none of the name.
+    pub is_doubtful: bool,
 }
 
 /// The operation of an edit on its file.
@@ -103,12 +115,19 @@ pub struct PatchHunk {
 impl Edit {
     /// Creates a complete edit. `by` is the name of the tool, or of the format.
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
-        Edit { path: Some(path.into()), op, format, by: by.into(), elsewhere: None, whole: true }
+        Edit { path: Some(path.into()), op, format, by: by.into(), elsewhere: None, longer: None, whole: true }
     }
 
     /// Returns the same edit of a file under its normalised path.
     pub fn of(self, path: &str) -> Self {
-        Edit { path: Some(path.to_string()), ..self }
+        Edit { path: Some(path.to_string()), longer: None, ..self }
+    }
+
+    /// Returns how its place counts where its path may be only the end of its file's name.
+    pub(super) fn name_doubt(&self) -> Option<PlaceMatch> {
+        let longer = self.longer.as_ref().filter(|longer| longer.is_doubtful)?;
+        let detail = format!("the name may be {}", longer.path);
+        Some(PlaceMatch { rung: Rung::Inexact, detail: Some(detail) })
     }
 
     /// Returns the place in its file that is at `path`, for the screen: of a definition its id.

@@ -214,7 +214,7 @@ mod tests {
     use crate::execute::command::seal;
     use crate::execute::execute;
     use crate::execute::testing::World;
-    use crate::memory::ChangesetCause;
+    use crate::memory::{ChangesetCause, NewMessage, NewSession, StoredRole};
     use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
     /// Keeps a state of the file `a`, so many milliseconds after a second ago.
@@ -238,6 +238,59 @@ mod tests {
             (state, record.cause.title)
         };
         ids.into_iter().map(one).collect()
+    }
+
+    /// Returns a command of a turn of a session of its own.
+    fn of_turn(w: &World, command: &str) -> CommandInfo {
+        let session = NewSession { project: w.stores().project(), model: "m".into(), ..NewSession::default() };
+        let session = w.memory.create(&session).expect("made");
+        let turn = w.memory.append(&session, &NewMessage::text(StoredRole::User, "prompt")).expect("stored");
+        let approved = Some("policy review".into());
+        CommandInfo { session: Some(session), turn: Some(turn), approved, ..named(command) }
+    }
+
+    #[test]
+    fn all_that_commands_at_work_on_one_file_did_is_of_their_turns_whoever_archives_it() {
+        let w = World::with("four");
+        fs::set_permissions(w.workspace.full("a"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+        let infos = ["A", "B"].map(|name| of_turn(&w, name));
+        // The other's process had not stored its message when it noted that.
+        let unstored = CommandInfo { turn: Some((1 << 60) + 7), message: Some((1 << 60) + 8), ..infos[1].clone() };
+        let mut first = w.archive.stage(&infos[0]).expect("staged");
+        let mut other = w.archive.stage(&unstored).expect("staged");
+        keep(&mut first, "none", 0);
+        keep(&mut other, "one", 10);
+        // The other one's second change was not seen by its own keeper.
+        for (state, after) in [("two", 400), ("three", 800)] {
+            let (file, name) = first.new_name();
+            fs::write(file, state).expect("written");
+            let mut line = first.journal().expect("read").states.remove(0);
+            (line.staged, line.again, line.kept) = (Some(name), true, line.kept + after);
+            first.add(&line).expect("added");
+        }
+        let cause = |id: Id| {
+            let record = w.memory.changeset(&w.stores().project(), &id.to_string()).expect("read").expect("known");
+            (record.cause, record.files[0].added)
+        };
+        let sealed = seal(&mut first, &infos[0], &[], w.stores()).expect("sealed");
+        assert_eq!((sealed.changeset.is_some(), sealed.earlier.len()), (true, 2));
+        let expected = [("none", "A"), ("one", "B"), ("two", "A"), ("three", "A")];
+        assert_eq!(states(&w), expected.map(|(state, by)| (state.to_string(), by.to_string())));
+        let mut ids = w.archive.list().expect("listed");
+        ids.sort();
+        let [a, b] = &infos;
+        for (n, (id, of)) in ids.iter().zip([a, b, a, a]).enumerate() {
+            let (cause, added) = cause(*id);
+            let turn = of.turn.filter(|_| n != 1);
+            assert_eq!((cause.session, cause.turn, cause.message), (of.session.clone(), turn, None), "{n}");
+            assert_eq!((cause.approved, added), (of.approved.clone(), Some(1)), "{n}");
+        }
+        // Its own process knows the turn, and the result names what is archived already.
+        let sealed = seal(&mut other, b, &[], w.stores()).expect("sealed");
+        let files: Vec<_> = sealed.changes.changes.iter().map(|c| (c.entry.path.as_str(), c.counts.added)).collect();
+        assert_eq!((sealed.changeset, sealed.earlier.len(), files), (Some(ids[1]), 0, vec![("a", 1)]));
+        assert_eq!(cause(ids[1]).0.turn, b.turn);
+        assert_eq!(states(&w).len(), expected.len());
     }
 
     fn named(command: &str) -> CommandInfo {
@@ -386,6 +439,6 @@ mod tests {
         assert_eq!(texts, ["none", "one"]);
         fs::write(w.workspace.full("a"), "two").expect("written");
         let sealed = seal(&mut staging, &named("A"), &[], w.stores()).expect("sealed");
-        assert_eq!((sealed.changeset, sealed.earlier.len()), (None, 1), "the rest is the edit's");
+        assert_eq!((sealed.changeset, sealed.earlier.len()), (Some(ids[1]), 0), "the rest is the edit's");
     }
 }

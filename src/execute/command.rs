@@ -4,46 +4,11 @@ use std::collections::HashSet;
 
 use super::Stores;
 use super::at_once::SealParts;
-use super::part::{archive, archive_earlier};
+use super::part::{archive, archive_earlier, take_up};
 use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::archive::{self, CommandChanges, Id, NotUndone, SealOrder};
-use crate::memory;
+use crate::archive::{self, CommandChanges, NotUndone, SealOrder};
 
-pub use super::part::{cause, recorded};
-
-/// A command's changes, archived.
-#[derive(Debug, Default)]
-pub struct SealedCommand {
-    /// The changeset; none: it changed nothing.
-    pub changeset: Option<Id>,
-    /// The changesets before it, oldest first: someone else changed some of its files meanwhile, or it was sealed in
-    /// several parts.
-    pub earlier: Vec<Id>,
-    /// Its own changes, in whichever changeset they are; of a path that changed in several parts, the last one.
-    pub changes: CommandChanges,
-    /// The errors of memory. The changeset exists all the same.
-    pub unrecorded: Vec<memory::Error>,
-}
-
-impl SealedCommand {
-    /// Returns the whole of a command that was sealed in parts, oldest first.
-    pub fn of_parts(parts: Vec<SealedCommand>) -> SealedCommand {
-        let mut whole = SealedCommand::default();
-        for part in parts {
-            whole.earlier.extend(part.earlier);
-            whole.unrecorded.extend(part.unrecorded);
-            whole.changes.unread.extend(part.changes.unread);
-            if part.changeset.is_some() {
-                whole.earlier.extend(std::mem::replace(&mut whole.changeset, part.changeset));
-                let is_later = |path: &str| part.changes.changes.iter().any(|change| change.entry.path == path);
-                whole.changes.changes.retain(|change| !is_later(&change.entry.path));
-                whole.changes.changes.extend(part.changes.changes);
-            }
-        }
-        whole.earlier.sort();
-        whole
-    }
-}
+pub use super::part::{SealedCommand, cause, recorded};
 
 /// Archives what is staged and empties the staging folder: one changeset, which keeps what an undo of it does not bring
 /// back, and one before it for each state of a path that someone else changed meanwhile. What other commands that still
@@ -63,10 +28,11 @@ pub fn seal(
         stores.archive.let_calls_wait(&mut lock, Some(staging));
         shared = stores.archive.kept_at_once(Some(staging), &HashSet::new())?;
     }
-    let mut sealed = SealedCommand { earlier: stores.archive.sealed_elsewhere(staging)?, ..SealedCommand::default() };
+    let mut sealed = take_up((staging, info), stores)?;
     let own = shared.others.len();
-    sealed.changes = stores.archive.compare_among(stores.workspace, staging, (&shared, own))?;
-    let changes = std::mem::take(&mut sealed.changes.changes);
+    let CommandChanges { changes, unread, .. } =
+        stores.archive.compare_among(stores.workspace, staging, (&shared, own))?;
+    sealed.changes.unread = unread;
     let mut parts = SealParts::new(&mut lock, shared, changes, stores)?;
     parts.note_others(staging);
     let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));

@@ -1,12 +1,47 @@
 //! One changeset of a command: archived, and recorded in memory.
 
 use super::{Stores, record};
-use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::archive::{self, CommandChange, Id, Lock, SealOrder};
+use crate::archive::staging::{CommandInfo, CommandStaging, JournalLine};
+use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, SealOrder, Sha};
 use crate::memory::{self, ChangesetCause, Memory, WriteIntent};
+use crate::proposal::Counts;
 
 /// The words of a command that are its changeset's title.
 const TITLE: usize = 80;
+
+/// A command's changes, archived.
+#[derive(Debug, Default)]
+pub struct SealedCommand {
+    /// The changeset; none: it changed nothing.
+    pub changeset: Option<Id>,
+    /// The changesets before it, oldest first: someone else changed some of its files meanwhile, or it was sealed in
+    /// several parts.
+    pub earlier: Vec<Id>,
+    /// Its own changes, in whichever changeset they are; of a path that changed in several parts, the last one.
+    pub changes: CommandChanges,
+    /// The errors of memory. The changeset exists all the same.
+    pub unrecorded: Vec<memory::Error>,
+}
+
+impl SealedCommand {
+    /// Returns the whole of a command that was sealed in parts, oldest first.
+    pub fn of_parts(parts: Vec<SealedCommand>) -> SealedCommand {
+        let mut whole = SealedCommand::default();
+        for part in parts {
+            whole.earlier.extend(part.earlier);
+            whole.unrecorded.extend(part.unrecorded);
+            whole.changes.unread.extend(part.changes.unread);
+            if part.changeset.is_some() {
+                whole.earlier.extend(std::mem::replace(&mut whole.changeset, part.changeset));
+                let is_later = |path: &str| part.changes.changes.iter().any(|change| change.entry.path == path);
+                whole.changes.changes.retain(|change| !is_later(&change.entry.path));
+                whole.changes.changes.extend(part.changes.changes);
+            }
+        }
+        whole.earlier.sort();
+        whole
+    }
+}
 
 /// Archives states that someone else has changed after the command. What is there now is no one's that is known, so that
 /// no undo of the command, or of its turn, takes the other's work back: memory knows the changeset as one that was only
@@ -58,12 +93,59 @@ fn write_intent(change: &CommandChange) -> WriteIntent {
     }
 }
 
-/// Returns a command as its staging folder records it, without a turn that is none of its session's here: the process
-/// that noted it may have counted messages that it never stored, or those of another memory.
+/// Returns a command as its staging folder records it, without messages that are none of its session's here: the process
+/// that noted them may have counted messages that it never stored, or those of another memory. Those that this process
+/// itself had not stored then are known by what they are now.
 pub fn recorded(info: CommandInfo, memory: &Memory) -> CommandInfo {
-    let turn = info.session.as_deref().zip(info.turn);
-    let known = turn.is_some_and(|(session, turn)| memory.has_message(session, turn).unwrap_or_default());
-    CommandInfo { turn: info.turn.filter(|_| known), ..info }
+    let known = |message: i64| {
+        let message = memory.id_of(message);
+        let is_of = |session: &str| memory.has_message(session, message).unwrap_or_default();
+        info.session.as_deref().is_some_and(is_of).then_some(message)
+    };
+    let (message, turn) = (info.message.and_then(known), info.turn.and_then(known));
+    CommandInfo { message, turn, ..info }
+}
+
+/// Takes up what another one's sealing archived of a command: the changesets of its own changes, oldest first, each with
+/// these, and those of states that someone else changed after it. Where the other did not know the command's message or
+/// turn, or could not write to memory, their causes are completed.
+pub(super) fn take_up(
+    (staging, info): (&CommandStaging, &CommandInfo),
+    stores: Stores<'_>,
+) -> Result<SealedCommand, archive::Error> {
+    let (project, mut unrecorded) = (stores.project(), Vec::new());
+    let mut parts = Vec::new();
+    for (id, states) in stores.archive.sealed_elsewhere(staging)? {
+        let name = id.to_string();
+        unrecorded.extend(stores.memory.complete_cause(&project, &name, &cause(info)).err());
+        let changes = own_changes(&name, states, stores);
+        parts.push(match changes.is_empty() {
+            true => SealedCommand { earlier: vec![id], ..SealedCommand::default() },
+            false => SealedCommand {
+                changeset: Some(id),
+                changes: CommandChanges { changes, ..CommandChanges::default() },
+                ..SealedCommand::default()
+            },
+        });
+    }
+    Ok(SealedCommand { unrecorded, ..SealedCommand::of_parts(parts) })
+}
+
+/// Returns what memory knows of a command's own changes in a changeset; nothing, where it only archives what someone else
+/// changed.
+fn own_changes(id: &str, states: Vec<(usize, JournalLine)>, stores: Stores<'_>) -> Vec<CommandChange> {
+    let around = stores.memory.changed_states(&stores.project(), id).unwrap_or_default();
+    let record = stores.memory.changeset(&stores.project(), id).ok().flatten();
+    let files = record.map(|record| record.files).unwrap_or_default();
+    let number = |count: Option<u64>| count.and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+    let change = |(place, entry): (usize, JournalLine)| {
+        let after = around.iter().find(|state| state.path == entry.path)?.after.as_ref()?;
+        let file = files.iter().find(|file| file.path == entry.path)?;
+        let counts = Counts { added: number(file.added), removed: number(file.removed) };
+        let after: Option<Sha> = after.as_slice().try_into().ok();
+        Some(CommandChange::archived((place, entry), (file.sha256, after), counts))
+    };
+    states.into_iter().filter_map(change).collect()
 }
 
 /// Returns the cause of a command's changeset.

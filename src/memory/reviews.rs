@@ -14,6 +14,8 @@ pub enum ReviewDecision {
     Keep,
     /// The change was undone, wholly or in part.
     Restore,
+    /// Nothing was left of the change: someone discarded it outside nebula.
+    Discard,
 }
 
 impl ReviewDecision {
@@ -21,11 +23,16 @@ impl ReviewDecision {
         match self {
             ReviewDecision::Keep => "keep",
             ReviewDecision::Restore => "restore",
+            ReviewDecision::Discard => "discard",
         }
     }
 
     fn named(word: &str) -> Self {
-        if word == "restore" { ReviewDecision::Restore } else { ReviewDecision::Keep }
+        match word {
+            "restore" => ReviewDecision::Restore,
+            "discard" => ReviewDecision::Discard,
+            _ => ReviewDecision::Keep,
+        }
     }
 }
 

@@ -753,9 +753,9 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
 #[test]
 fn a_table_of_usage_fits_a_terminal_of_80_columns() {
     let (input, cost_nanos) = (1_234_567, 1_501_900_000);
-    let row = || UsageRow { key: "some-coder-1.5b".into(), input, cost_nanos, ..UsageRow::default() };
+    let row = || UsageRow { key: "claude-sonnet-4-5".into(), input, cost_nanos, ..UsageRow::default() };
     let table = usage_tables(&[(vec![row()], row())], "2026-01-01", &UsageWords::ENGLISH);
-    let rows = table.lines().filter(|line| line.starts_with("some-coder")).collect::<Vec<_>>();
+    let rows = table.lines().filter(|line| line.starts_with("claude")).collect::<Vec<_>>();
     assert!(rows.len() == 2 && rows.iter().all(|line| line.chars().count() <= 70), "{table}");
 }
 

@@ -226,9 +226,6 @@ impl UsageWords {
     };
 }
 
-/// Cells of the columns after the first, at least: narrow enough for a terminal of 80.
-const COLUMNS: [usize; 7] = [5, 7, 6, 7, 7, 9, 6];
-
 /// Returns tables of the same usage, one below the other, each with its rows and what they sum up to: the head before
 /// the first, and behind the last the date of the built-in prices, `as_of`, where there is a price.
 pub fn usage_tables(tables: &[(Vec<UsageRow>, UsageRow)], as_of: &str, words: &UsageWords) -> String {
@@ -239,28 +236,31 @@ pub fn usage_tables(tables: &[(Vec<UsageRow>, UsageRow)], as_of: &str, words: &U
     [head + "\n"].into_iter().chain(tables).chain(note).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a line for each row and one for all; the column of keys is as wide as the longest.
+/// Returns a line for each row and one for all; each column is as wide as its longest value.
 fn table(rows: &[UsageRow], total: &UsageRow, words: &UsageWords) -> String {
     let keys = rows.iter().chain([total]).map(|row| cells(&row.key)).max().unwrap_or(0);
-    let widths = std::array::from_fn::<usize, 7, _>(|at| COLUMNS[at].max(cells(words.columns[at])));
-    let line = |key: &str, values: [String; 7]| {
+    let all = rows.iter().chain([total]).map(|row| (row.key.as_str(), values(row)));
+    let lines: Vec<(&str, [String; 7])> = [("", words.columns.map(String::from))].into_iter().chain(all).collect();
+    let widest = |at: usize| lines.iter().map(|(_, values)| cells(&values[at])).max().unwrap_or(0);
+    let widths = std::array::from_fn::<usize, 7, _>(widest);
+    let line = |(key, values): &(&str, [String; 7])| {
         let columns = values.iter().zip(widths).map(|(value, width)| format!(" {}", right(value, width)));
         columns.fold(padded(key, keys), |line, value| line + &value) + "\n"
     };
-    let mut text = line("", words.columns.map(String::from));
-    for row in rows.iter().chain([total]) {
-        let values = [
-            row.steps.to_string(),
-            tokens(row.input),
-            format!("{}%", cached(row)),
-            tokens(row.output),
-            tokens(row.thinking),
-            dollars(row),
-            row.missed.to_string(),
-        ];
-        text.push_str(&line(&row.key, values));
-    }
-    text
+    lines.iter().map(line).collect()
+}
+
+/// Returns what stands in the columns of a row.
+fn values(row: &UsageRow) -> [String; 7] {
+    [
+        row.steps.to_string(),
+        tokens(row.input),
+        format!("{}%", cached(row)),
+        tokens(row.output),
+        tokens(row.thinking),
+        dollars(row),
+        row.missed.to_string(),
+    ]
 }
 
 /// Pads to the right end of this many cells.

@@ -5,6 +5,7 @@ messages! {
     no_session_to_export: "there is no session to export yet", "エクスポートするセッションはまだありません";
     queued: "nebula is working; the message goes into the queue", "nebulaは作業中です。メッセージはキューに入ります";
     cannot_go_on: "this session cannot go on: open it again", "このセッションは続けられません。開き直してください";
+    compact_words: "/compact takes no words but undo", "/compactの後に書けるのはundoだけです";
     compact_later: "not during a turn: /compact when it is over", "ターン中は実行できません。終了後に/compactを実行してください";
     nothing_to_summarise: "there is nothing to summarise yet", "要約するものはまだありません";
     compact_undo_later: "not during a turn: /compact undo when it is over", "ターン中は実行できません。終了後に/compact undoを実行してください";
@@ -152,7 +153,7 @@ messages! {
     summary_stands: "the summary replaces the conversation so far", "これまでの会話を要約に置き換えました";
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";
-    counts_in(seconds): "It is used in {seconds} s.", "{seconds}秒後に自動で使われます。";
+    counts_in(seconds): "It is used in {seconds} s, unless you decide later.", "{seconds}秒後に自動で使われます。あとで決める場合は待ちます。";
     summary_dropped: "the summary was dropped, and the conversation does not fit the model's context window", "要約を破棄しました。会話はモデルのコンテキストウィンドウに収まりません";
     effort_now(effort): "from now on the effort is {effort}", "これ以降の思考量: {effort}";
     effort_not_kept(why): "effort was not kept: {why}", "思考量を保存できませんでした: {why}";

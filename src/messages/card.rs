@@ -33,9 +33,13 @@ messages! {
     preview: "preview", "先に確認";
     preview_does: "in a view; its result is a proposal", "写しの中で実行し、結果を提案にします";
     no_preview(why): "no ({why})", "不可（{why}）";
+    asks_no_preview(why): "it was to be previewed, and no preview can be had: {why}", "プレビューする設定・操作ですが、プレビューできません: {why}";
     sends: "a preview cannot undo what it sends", "送信した内容は元に戻せません";
     is_job: "a command in the background has none", "バックグラウンドのコマンドは対象外";
     preview_title(text): "preview of {text}", "{text} の確認";
+    preview_conflict(path):
+        "{path} changed on disk while the preview ran: nothing is proposed. Run the command again",
+        "プレビュー中に{path}がディスク上で変更されました。提案はありません。コマンドを実行し直してください";
     with_network: "run with network", "通信ありで実行";
     with_network_does: "this command only", "このコマンドのみ";
     always: "always", "常に許可";

@@ -126,6 +126,11 @@ messages! {
     file_runs(name, size): "{name} ({size}) is on this computer; Connect runs it here", "{name}（{size}）がこのコンピューターにあります。接続するとここで動かせます";
     file_needs_build(name, size): "{name} ({size}) is on this computer; nebula built with --features embedded runs it", "{name}（{size}）がこのコンピューターにあります。--features embeddedで作ったnebulaなら動かせます";
     this_computer: "on this computer", "このコンピューター上";
+    in_later_runs: "in later runs too   in ~/.nebula/config.json", "次回以降も使う   ~/.nebula/config.json";
+    read_file: "read the file", "ファイルを読む";
+    reading_file: "reading the file", "ファイルを読み込み中";
+    file_was_read: "the file was read", "ファイルを読みました";
+    chosen_after_reading: "chosen once the file is read", "ファイルを読んだあとに選択";
     no_key_for_file: "no key: the model runs here, and nothing is sent anywhere", "キーは不要です。モデルはここで動き、どこにも送信しません";
     never_stored: "A key is never stored unless you ask, never shown, never logged.", "キーは求められない限り保存せず、表示も記録もしません。";
 }

@@ -10,6 +10,12 @@ pub enum PastError {
     /// A moment is written in no known way.
     #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
     Unknown(String),
+    /// The text of a moment is empty.
+    #[error("an empty text is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
+    Nothing,
+    /// A date, or a time of a date, is none.
+    #[error("there is no time {0}: the months go from 01 to 12, the days to the end of the month, the hours to 23")]
+    NoDate(String),
     /// A time of day is none.
     #[error("there is no time {0}: the hours go from 00 to 23, the minutes from 00 to 59")]
     NoTime(String),

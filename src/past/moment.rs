@@ -72,6 +72,12 @@ impl Moment {
                 is_now: false,
             });
         }
+        if text.trim().is_empty() {
+            return Err(PastError::Nothing);
+        }
+        if is_written_as_date(text) {
+            return Err(PastError::NoDate(text.into()));
+        }
         let next = match text.rsplit_once(':') {
             Some((session, message)) => of_message(session, message, text, stores)?,
             None if text.chars().all(|c| c.is_ascii_hexdigit() || c == '-') && !text.starts_with('-') => {
@@ -101,6 +107,15 @@ fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> R
     let records = stores.memory.changesets_since(&session, message)?;
     let ids = records.iter().filter_map(|record| Id::parse(record.id.as_deref()?));
     ids.min().ok_or_else(|| PastError::NothingSince(text.into()))
+}
+
+/// Returns whether a text begins with a date in digits, alone or before a time; no changeset or session is named so.
+fn is_written_as_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let fits = |(place, byte): (usize, &u8)| if matches!(place, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() };
+    bytes.len() >= 10
+        && bytes.iter().take(10).enumerate().all(fits)
+        && matches!(bytes.get(10), None | Some(b'T' | b' '))
 }
 
 /// Returns whether a text is one or two digits, a colon, and two digits.

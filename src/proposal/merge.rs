@@ -27,17 +27,32 @@ pub struct Merged {
 }
 
 /// Merges the way from `base` to `ours` into `theirs`, three states of the file at `path`. `None` when one of the three is
-/// no UTF-8 text. Parses whole files, and waits for the merger's program if it has one: for blocking code alone.
+/// no UTF-8 text, or both sides add a definition of one name at different places. Parses whole files, and waits for the
+/// merger's program if it has one: for blocking code alone.
 pub fn three_way(path: &str, base: &[u8], ours: &State, theirs: &State, merger: &Merger) -> Option<Merged> {
     let merged = by_lines(base, ours, theirs)?;
-    if merged.conflicts.is_empty() {
+    let texts = [base, ours.bytes()?, theirs.bytes()?];
+    let is_twice = merged.conflicts.is_empty() && has_twice(path, texts, &merged.after);
+    if merged.conflicts.is_empty() && !is_twice {
         return Some(merged);
     }
-    let texts = [base, ours.bytes()?, theirs.bytes()?];
     let joined = |after, rung| Merged { after: State::file(String::into_bytes(after)), rung, conflicts: Vec::new() };
     let by_definitions = by_definitions(path, texts).map(|after| joined(after, MergeRung::Definitions));
     let by_program = || merger.merged(path, texts).map(|after| joined(after, MergeRung::Mergiraf));
-    Some(by_definitions.or_else(by_program).unwrap_or(merged))
+    by_definitions.or_else(by_program).or((!is_twice).then_some(merged))
+}
+
+/// Returns whether a merge without a conflict has a definition twice that no side had twice: each side added its own.
+#[cfg(feature = "code")]
+pub fn has_twice(path: &str, texts: [&[u8]; 3], merged: &State) -> bool {
+    let [Ok(base), Ok(ours), Ok(theirs)] = texts.map(std::str::from_utf8) else { return false };
+    merged.text().is_some_and(|merged| crate::code::has_twice(path, [base, ours, theirs], merged))
+}
+
+/// Knows of no definition.
+#[cfg(not(feature = "code"))]
+pub fn has_twice(_: &str, _: [&[u8]; 3], _: &State) -> bool {
+    false
 }
 
 #[cfg(feature = "code")]
@@ -312,6 +327,25 @@ mod tests {
         let (text, conflicts) = merge("a\nB\nc\nd\ne\n", "a\nb\nc\nd\ne\n", "a\nB\nc\nd\ne\nmine\n");
         assert_eq!((text.as_str(), conflicts), ("a\nb\nc\nd\ne\nmine\n", 0));
         assert_eq!(merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"), ("A\nb\nC\n".into(), 0));
+    }
+
+    #[cfg(feature = "code")]
+    #[test]
+    fn a_definition_that_both_add_at_different_places_is_no_merge() {
+        let base = "fn a() {}\n\nfn b() {}\n\nfn c() {}\n";
+        let add = |before: &str, name: &str| base.replace(before, &format!("fn {name}() {{}}\n\n{before}"));
+        let merged = |path: &str, ours: &str, theirs: &str| {
+            let [ours, theirs] = [ours, theirs].map(state);
+            three_way(path, base.as_bytes(), &ours, &theirs, &Merger::default())
+        };
+        assert!(merged("a.rs", &add("fn a", "n"), &add("fn c", "n")).is_none());
+        assert!(merged("a.rs", &add("fn a", "n"), &add("fn c", "m")).is_some_and(|merged| merged.conflicts.is_empty()));
+        assert!(merged("a.rs", &add("fn a", "n"), &add("fn a", "n")).is_some(), "the same in both");
+        assert!(merged("a.txt", &add("fn a", "n"), &add("fn c", "n")).is_some(), "no source");
+        // One type has a method of one name of each trait.
+        let with = |of: &str| format!("impl {of} for X {{\n    fn fmt(&self) {{}}\n}}\n\n");
+        let [ours, theirs] = [with("fmt::Display") + base, base.replace("fn c", &(with("fmt::Debug") + "fn c"))];
+        assert!(merged("a.rs", &ours, &theirs).is_some_and(|merged| merged.conflicts.is_empty()));
     }
 
     #[test]

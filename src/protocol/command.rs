@@ -41,6 +41,8 @@ pub enum Command {
     Reviewing(ProposalId),
     /// The answer to a question of the model.
     Reply(QuestionId, Reply),
+    /// The person answers a question later, or in their own words: where it is answered after a time, that stops.
+    Later(QuestionId),
     /// The decision about a command that waits.
     DecideCommand(QuestionId, CommandDecision),
     /// Test a proposal that waits, in a view, as this decision would write it: answered by

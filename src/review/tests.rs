@@ -1,6 +1,7 @@
 //! What is left of the work of entries, with what others did beside them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -134,13 +135,23 @@ fn text_at(w: &World, path: &str) -> Option<String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Restoring all that waits is undoing all entries, and then nothing waits.
+    /// Restoring all that waits is undoing all entries, and then nothing waits, whatever was discarded by hand between them,
+    /// and whether that was looked at.
     #[test]
-    fn restoring_what_waits_is_undoing_all(steps in prop::collection::vec((0..3usize, 0..3usize, 0..3usize), 1..8)) {
+    fn restoring_what_waits_is_undoing_all(
+        steps in prop::collection::vec((0..3usize, 0..3usize, 0..3usize, 0..6usize), 1..8),
+    ) {
         let w = World::with("one\n");
         const PATHS: [&str; 3] = ["a", "b", "c"];
         const TEXTS: [Option<&str>; 3] = [None, Some("one\n"), Some("two\n")];
-        for (path, other, text) in steps {
+        for (path, other, text, discard) in steps {
+            if discard < 2 {
+                discard_all(&w, &PATHS);
+                prop_assert_eq!(waiting(&w), []);
+            }
+            if discard == 0 {
+                record_discarded(&open(w.stores()).expect("read"), w.stores());
+            }
             let mut files = vec![(PATHS[path], TEXTS[text])];
             // A move, where it is of another path.
             if other != path {
@@ -158,6 +169,123 @@ proptest! {
         prop_assert_eq!(PATHS.map(|path| text_at(&w, path)), [Some("one\n".to_string()), None, None]);
         prop_assert_eq!(waiting(&w), []);
     }
+}
+
+/// Brings all files to what they were in the beginning, without nebula.
+fn discard_all(w: &World, paths: &[&str]) {
+    for path in paths {
+        drop(fs::remove_file(w.workspace.full(path)));
+    }
+    fs::write(w.workspace.full("a"), "one\n").expect("written");
+}
+
+/// Gives the file `a` a mode by a policy; returns the entry.
+fn chmod(w: &World, mode: u32) -> Id {
+    let before = w.workspace.read("a").expect("read").state;
+    let file = FileChange::new("a", before.clone(), before.with_mode(Some(mode)), "test", &[]);
+    write(
+        w,
+        &Proposal { id: ProposalId(1), title: String::new(), files: vec![file] },
+        Consent::Policy("review"),
+        "edit",
+    )
+}
+
+fn mode(w: &World) -> Option<u32> {
+    w.workspace.read("a").expect("read").state.mode()
+}
+
+fn set_mode(w: &World, mode: u32) {
+    fs::set_permissions(w.workspace.full("a"), fs::Permissions::from_mode(mode)).expect("set");
+}
+
+#[test]
+fn the_restore_of_an_edit_leaves_the_permissions_that_another_restore_brought_back() {
+    for edit_first in [false, true] {
+        let w = World::with("one\n");
+        set_mode(&w, 0o644);
+        let made = chmod(&w, 0o777);
+        let edited = entry_of(&w, &[("a", Some("two\n"))]);
+        set_mode(&w, 0o777);
+        let order = if edit_first { [edited, made] } else { [made, edited] };
+        assert!(restore_reviewed(&w, order[0]));
+        if !edit_first {
+            let left = changes(&[edited], false, w.stores()).expect("compared");
+            let [file] = &left.files[..] else { panic!("{left:?}") };
+            assert_eq!(file.hunks.len(), 1, "the permissions are the person's own restore: {file:?}");
+        }
+        assert!(restore_reviewed(&w, order[1]));
+        assert_eq!((now(&w).as_str(), mode(&w), waiting(&w)), ("one\n", Some(0o644), vec![]), "{edit_first}");
+    }
+}
+
+#[test]
+fn permissions_that_were_set_twice_come_back_in_whichever_order() {
+    for newest_first in [false, true] {
+        let w = World::with("one\n");
+        set_mode(&w, 0o644);
+        let mut both = [chmod(&w, 0o777), chmod(&w, 0o700)];
+        if newest_first {
+            both.reverse();
+        }
+        for id in both.into_iter().filter(|id| waiting(&w).contains(id)).collect::<Vec<_>>() {
+            restore_reviewed(&w, id);
+        }
+        assert_eq!(mode(&w), Some(0o644), "{newest_first}");
+    }
+}
+
+#[test]
+fn what_was_discarded_does_not_wait_again_when_its_files_change_anew() {
+    let w = World::with("one\n");
+    let [edited, made] = [entry_of(&w, &[("a", Some("two\n"))]), entry_of(&w, &[("b", Some("x\n"))])];
+    assert_eq!(waiting(&w), [edited, made]);
+    discard_all(&w, &["b"]);
+    let new = entry_of(&w, &[("a", Some("three\n")), ("b", Some("y\n"))]);
+    assert_eq!(waiting(&w), [new]);
+    restore(&w, &[new]);
+    assert_eq!((now(&w).as_str(), text_at(&w, "b"), waiting(&w)), ("one\n", None, vec![]));
+}
+
+#[test]
+fn what_was_seen_to_be_discarded_does_not_wait_when_someone_else_changes_its_files() {
+    let w = World::with("one\n");
+    entry_of(&w, &[("a", Some("two\n"))]);
+    entry_of(&w, &[("a", Some("three\n"))]);
+    discard_all(&w, &[]);
+    record_discarded(&open(w.stores()).expect("read"), w.stores());
+    fs::write(w.workspace.full("a"), "one\nmine\n").expect("written");
+    assert_eq!(waiting(&w), []);
+}
+
+#[test]
+fn what_comes_back_as_it_was_after_it_was_put_aside_waits_again() {
+    let w = World::with("one\n");
+    let both = ["two\n", "three\n"].map(|text| entry_of(&w, &[("a", Some(text))]));
+    discard_all(&w, &[]);
+    record_discarded(&open(w.stores()).expect("read"), w.stores());
+    assert_eq!(waiting(&w), []);
+    fs::write(w.workspace.full("a"), "three\n").expect("written");
+    assert_eq!(waiting(&w), both);
+}
+
+#[test]
+fn what_nebula_brought_back_itself_is_not_discarded() {
+    let w = World::with("one\n");
+    let both = ["two\n", "one\n"].map(|text| entry_of(&w, &[("a", Some(text))]));
+    let queue = open(w.stores()).expect("read");
+    assert_eq!((queue.entries.len(), queue.discarded.len()), (0, 0));
+    let third = entry_of(&w, &[("a", Some("three\n"))]);
+    assert_eq!(waiting(&w), [both[0], both[1], third]);
+}
+
+#[test]
+fn nothing_is_left_to_restore_of_lines_that_were_removed_by_hand() {
+    let w = world();
+    let id = entry(&w, 1);
+    fs::write(w.workspace.full("a"), now(&w).replace("entry", "line").replace("line 50\n", "mine\n")).expect("written");
+    let undone = undo(&[id], ProposalId(2), w.stores()).expect("planned");
+    assert!(undone.previews.iter().all(|preview| preview.status == RestoreStatus::Equal), "{undone:?}");
 }
 
 /// Restores an entry and records that; `false`: nothing of it was left, and it waits on.

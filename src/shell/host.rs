@@ -269,7 +269,7 @@ impl Shell {
             (Err(why), _) => Some(format!("there is no sandbox here: {why}")),
             // The probe looks at a folder of its own, not at this workspace.
             (Ok(_), Ok(())) => {
-                let refusal = view::refusal(self.workspace.root()).map(str::to_string);
+                let refusal = view::refusal(self.workspace.root(), self.archive.home());
                 refusal.or_else(|| view::refusal_within(&self.places()))
             }
             (Ok(_), Err(why)) => Some(why),

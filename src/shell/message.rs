@@ -135,8 +135,9 @@ pub struct ViewStart {
     pub home: PathBuf,
     /// The view's own folder, which nothing in the view sees.
     pub folder: PathBuf,
-    /// Folders for temporary files, and the folder in which their changes are kept.
-    pub temporary: Vec<(PathBuf, PathBuf)>,
+    /// The other folders that it lies over, for temporary files or a linked worktree's repository, and the folder in which
+    /// the changes of each are kept.
+    pub beside: Vec<(PathBuf, PathBuf)>,
 }
 
 /// The setup of a guard.

@@ -27,6 +27,8 @@ use crate::workspace::Workspace;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The probe's text: a file is made, renamed and removed, and the archive is accessed.
 const TEXT: &str = "echo x > a && mv a b && rm b; rm -rf .shaft; exit 0";
+/// The reason where this process cannot be looked at.
+const NO_PROC: &str = "/proc is not mounted";
 /// The file in nebula's own folder that keeps what was found.
 const FILE: &str = "probe.json";
 /// The most that is read of it.
@@ -65,14 +67,18 @@ pub struct Offered {
 }
 
 impl Offered {
-    /// Returns a line for a person.
-    pub fn words(&self) -> String {
+    /// Returns a line for a person. `set`: the keeper that the configuration names; `unscanned`: why the tree cannot be
+    /// scanned.
+    pub fn words(&self, set: Option<&str>, unscanned: Option<&str>) -> String {
         if let Some(why) = &self.untried {
             return format!("guard and sandbox could not be tried ({why}): no command runs until they can be");
         }
-        let guard = match &self.guard {
-            Ok(()) => "guard works".into(),
-            Err(why) => format!("guard no ({why}): scan keeps instead"),
+        let scan = unscanned.map_or("scan keeps instead".into(), |why| format!("scan cannot keep instead: {why}"));
+        let guard = match (&self.guard, set) {
+            (Ok(()), Some("scan")) => format!("guard works, and by shell.keeper {scan}"),
+            (Ok(()), _) => "guard works".into(),
+            (Err(why), Some("guard")) => format!("guard no ({why}), and shell.keeper lets nothing keep instead"),
+            (Err(why), _) => format!("guard no ({why}): {scan}"),
         };
         let sandbox = match &self.sandbox {
             Ok(version) => match lacks(version) {
@@ -178,6 +184,7 @@ fn attempt_all(trial: &Trial<'_>) -> Offered {
             Offered { guard, sandbox, view, mount, untried: None, is_view_untried }
         }
         Err(why) => {
+            let why = if Path::new("/proc/self").exists() { why } else { NO_PROC.into() };
             let [guard, view, mount] = [(); 3].map(|()| Err(why.clone()));
             Offered { guard, sandbox: Err(why.clone()), view, mount, untried: Some(why), is_view_untried: true }
         }
@@ -394,7 +401,7 @@ mod tests {
         let trial = Trial { program: &program, environment: &environment, shell: None, own: Some(own.path()) };
         let found = offered(&trial);
         assert_eq!(found.untried.as_deref(), Some("no bash and no sh on the PATH"));
-        assert!(found.guard.is_err() && found.sandbox.is_err() && found.words().contains("no command runs"));
+        assert!(found.guard.is_err() && found.sandbox.is_err() && found.words(None, None).contains("no command runs"));
         let stored = || fs::read_dir(own.path()).expect("a folder").count();
         assert_eq!(stored(), 0);
         // A view alone that could not be tried is not remembered either; what was found out is.
@@ -414,10 +421,31 @@ mod tests {
         let words = |version: &str| {
             let view = Err("user namespaces are not permitted".into());
             let (guard, sandbox, mount) = (Ok(()), Ok(version.into()), Ok(()));
-            Offered { guard, sandbox, view, mount, untried: None, is_view_untried: false }.words()
+            Offered { guard, sandbox, view, mount, untried: None, is_view_untried: false }.words(None, None)
         };
         let view = "view no (user namespaces are not permitted)";
         assert_eq!(words("7"), format!("guard works · sandbox Landlock ABI 7 · {view}"));
         assert!(words("5").contains("ABI 5 (without rules for signals and abstract sockets)"));
+    }
+
+    #[test]
+    fn the_keeper_that_would_be_used_is_named() {
+        let of = |guard: Result<(), String>, set, unscanned| {
+            let (view, mount) = (Ok(()), Ok(()));
+            let found = Offered { guard, sandbox: Ok("7".into()), view, mount, untried: None, is_view_untried: false };
+            found.words(set, unscanned).split(" · ").next().unwrap_or_default().to_string()
+        };
+        let busy = || Err("busy".to_string());
+        assert_eq!(of(Ok(()), Some("guard"), None), "guard works");
+        assert_eq!(of(Ok(()), Some("scan"), None), "guard works, and by shell.keeper scan keeps instead");
+        let large = Some("this tree is too large");
+        assert_eq!(
+            of(Ok(()), Some("scan"), large),
+            "guard works, and by shell.keeper scan cannot keep instead: this tree is too large"
+        );
+        assert_eq!(of(busy(), None, None), "guard no (busy): scan keeps instead");
+        assert_eq!(of(busy(), None, large), "guard no (busy): scan cannot keep instead: this tree is too large");
+        let only = "guard no (busy), and shell.keeper lets nothing keep instead";
+        assert_eq!(of(busy(), Some("guard"), None), only);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::commands::ShellCommand;
 use super::host::Keeper;
 use super::message::{Exit, Stopped};
+use super::sandbox::Grant;
 use crate::archive::{ChangeKind, CommandChange, Id, Sha};
 use crate::proposal::{Counts, FileChange, HunkKind, REPOSITORY, counted, is_in_repository};
 use crate::text::id::short_changeset;
@@ -26,6 +27,17 @@ pub struct SealResult {
     pub changes: Vec<CommandChange>,
     /// Paths whose state now could not be read, each with why.
     pub unread: Vec<(String, String)>,
+}
+
+impl SealResult {
+    /// Returns the name of one of the changesets: the beginning of its id, or all of it where another one begins alike.
+    fn name_of(&self, id: Id) -> String {
+        let whole = id.to_string();
+        let short = short_changeset(&whole);
+        let mut others = self.earlier.iter().chain(&self.changeset).filter(|other| **other != id);
+        let is_alike = others.any(|other| other.to_string().starts_with(short));
+        if is_alike { whole } else { short.to_string() }
+    }
 }
 
 /// The whole result of a command.
@@ -64,10 +76,10 @@ impl CommandReport {
         line.push(command.id.clone());
         line.extend(sealed.changeset.map(|id| {
             let files = counted(sealed.changes.iter().map(|change| change.entry.path.as_str()));
-            format!("changed {files}, changeset {}", short_changeset(&id.to_string()))
+            format!("changed {files}, changeset {}", sealed.name_of(id))
         }));
         let mut notes: Vec<String> = progress.notices.clone();
-        let earlier = sealed.earlier.iter().map(|id| short_changeset(&id.to_string()).to_string());
+        let earlier = sealed.earlier.iter().map(|id| sealed.name_of(*id));
         notes.extend(earlier.map(|id| format!("an earlier part of its changes is changeset {id}")));
         if let Some(count) = progress.still_run.filter(|_| !progress.ended) {
             let processes = if count == 1 { "process still runs" } else { "processes still run" };
@@ -89,7 +101,8 @@ impl CommandReport {
         if command.keeper == Keeper::Scan && sealed.changeset.is_some() {
             notes.push(SCANNED.into());
         }
-        if command.keeper == Keeper::None {
+        // What only reads overwrites nothing.
+        if command.keeper == Keeper::None && command.grant != Some(Grant::Read) {
             notes.push("nothing was archived: what it overwrote cannot be undone".into());
         }
         let output = command.running.output();

@@ -25,8 +25,8 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "question": {"type": "string", "description": "Ends in a question mark."},
-            "choices": {"type": "array", "items": {"type": "string"}, "description": "Short answers to choose from; each may explain itself after ' - '."}
+            "question": {"type": "string"},
+            "choices": {"type": "array", "items": {"type": "string"}, "description": "Short answers; each may explain itself after ' - '."}
         },
         "required": ["question"]
     })

@@ -79,12 +79,12 @@ fn run_parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "command": {"type": "string", "description": "One line or a short script."},
-            "timeoutSeconds": {"type": "integer", "description": "When it is stopped; for what takes minutes."},
-            "cwd": {"type": "string", "description": "The folder."},
+            "command": {"type": "string"},
+            "timeoutSeconds": {"type": "integer", "description": "For what takes minutes."},
+            "cwd": {"type": "string"},
             "background": {"type": "boolean", "description": "Let it run on."},
-            "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: beyond this machine."},
-            "why": {"type": "string", "description": "What it is for, in one line, for the person."}
+            "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: servers beyond this machine."},
+            "why": {"type": "string", "description": "One line for the person."}
         },
         "required": ["command"]
     })
@@ -98,7 +98,7 @@ fn output_parameters() -> Value {
             "startLine": {"type": "integer"},
             "endLine": {"type": "integer"},
             "search": {"type": "string"},
-            "waitSeconds": {"type": "integer", "description": "At most 60."}
+            "waitSeconds": {"type": "integer"}
         },
         "required": ["id"]
     })

@@ -36,7 +36,7 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "path": {"type": "string"},
-            "recursive": {"type": "boolean", "description": "List everything below, at most 1,000 names."}
+            "recursive": {"type": "boolean", "description": "All below, at most 1,000 names."}
         },
         "required": ["path"]
     })

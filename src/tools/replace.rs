@@ -25,7 +25,7 @@ pub const TOOL: Builtin = Builtin::changing(
 
 fn parameters() -> Value {
     let mut schema = texts(&[("path", ""), ("search", ""), ("replace", "")]);
-    schema["properties"]["replaceAll"] = json!({"type": "boolean", "description": "Replace every occurrence."});
+    schema["properties"]["replaceAll"] = json!({"type": "boolean"});
     schema
 }
 

@@ -39,7 +39,7 @@ fn parameters() -> Value {
         "properties": {
             "directory": {"type": "string"},
             "keyword": {"type": "string"},
-            "regex": {"type": "boolean", "description": "The keyword is a regular expression."},
+            "regex": {"type": "boolean"},
             "caseSensitive": {"type": "boolean"}
         },
         "required": ["directory", "keyword"]

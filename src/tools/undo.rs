@@ -25,7 +25,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "count": {"type": "integer", "description": "How many versions back."},
+            "count": {"type": "integer", "description": "Versions back."},
             "path": {"type": "string"}
         },
         "required": []

@@ -233,6 +233,37 @@ fn a_draft_keeps_the_keys_and_a_banner_tells_what_waits() {
     assert!(stage.text().contains("› and don't!") && decided(&stage).is_empty(), "{}", stage.text());
 }
 
+/// Words behind it mean nothing: they stay in the input, during a turn too, and it is said.
+#[test]
+fn words_behind_a_command_that_takes_none_stay_in_the_input() {
+    for is_busy in [false, true] {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        if !is_busy {
+            stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+            stage.wait(1_000);
+        }
+        stage.keys("/compact keep the names<enter>");
+        let screen = stage.text();
+        assert!(screen.contains("› /compact keep the names") && screen.contains("no words but undo"), "{screen}");
+        assert!(!stage.sent().iter().any(|command| matches!(command, Command::Compact)), "{:?}", stage.sent());
+    }
+}
+
+/// Who decides later, or begins to write, is waited for.
+#[test]
+fn whoever_leaves_the_choices_of_a_question_is_waited_for() {
+    for keys in ["<esc>", "<tab>", "<tab>my own words", "x", ""] {
+        let mut stage = Stage::new(100, 40, "dark");
+        reading(&mut stage);
+        stage.tell(EventBody::Asked(question(1, "Is it to count?", &["use it", "drop it"])));
+        stage.wait(10_000);
+        stage.keys(keys);
+        let later = stage.sent().iter().filter(|command| matches!(command, Command::Later(QuestionId(101)))).count();
+        assert_eq!(later, usize::from(!keys.is_empty()), "{keys}: {:?}", stage.sent());
+    }
+}
+
 /// What cannot be done during a turn is in the input again, and is done once the turn is over.
 #[test]
 fn a_command_that_has_to_wait_goes_back_into_the_input() {

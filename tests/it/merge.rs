@@ -333,6 +333,46 @@ fn definitions_that_two_put_at_one_place_both_land_and_one_is_undone_without_the
     }
 }
 
+/// The undo of a move carries what someone else changed at the new path back to the old one, or leaves both ends.
+#[test]
+fn a_moved_file_goes_back_with_what_changed_at_its_new_path_or_stays() {
+    for (edited, theirs, back) in [
+        (None, functions("1", "mine"), Some(functions("1", "mine"))),
+        (Some(functions("one", "2")), functions("one", "mine"), Some(functions("1", "mine"))),
+        (Some(functions("one", "2")), functions("uno", "2"), None),
+    ] {
+        let w = World::new();
+        let files = FileChange::moved("a.rs", "pkg/n.rs", w.now("a.rs"), w.now("a.rs"), "moveFile", &[]).into();
+        let proposal = Proposal { id: ProposalId(1), title: "moveFile".into(), files };
+        let decision = Decision::accept(&proposal, Consent::Person);
+        w.execute(&proposal.decide(&decision).expect("it fits").expect("accepted")).expect("moved");
+        let changed = edited.is_some();
+        if let Some(edited) = edited {
+            let change = FileChange::new("pkg/n.rs", w.now("pkg/n.rs"), State::file(edited.as_bytes()), "test", &[]);
+            let proposal = Proposal { id: ProposalId(2), title: "edit".into(), files: vec![change] };
+            let decision = Decision::accept(&proposal, Consent::Person);
+            w.execute(&proposal.decide(&decision).expect("it fits").expect("accepted")).expect("edited");
+        }
+        fs::write(w.full("pkg/n.rs"), &theirs).expect("written");
+        let first = w.archive.list().expect("listed").into_iter().min().expect("a changeset").to_string();
+        let output = w.start(&["undo", "--since", &first, "--yes"]).wait_with_output().expect("waited for");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        match back {
+            Some(back) => {
+                assert_eq!(w.text(), back, "{said}");
+                assert!(w.now("pkg/n.rs").is_absent(), "{said}");
+                assert!(output.status.success(), "{said}");
+                w.run(&["redo", "--yes"]);
+                assert!(w.now("a.rs").is_absent() && w.now("pkg/n.rs").text() == Some(&theirs), "redone");
+            }
+            None => {
+                assert!(w.now("a.rs").is_absent() && w.now("pkg/n.rs").text() == Some(&theirs), "{changed} {said}");
+                assert!(said.contains("it stays at pkg/n.rs") && !output.status.success(), "{said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn lines_put_in_at_the_same_place_by_both_are_refused() {
     let w = World::new();

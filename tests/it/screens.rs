@@ -381,6 +381,24 @@ fn a_notice_that_is_too_long_for_the_input_line_goes_whole_to_the_chat() {
     assert_eq!(chat.matches("cannot be read").count(), entries, "{rows}");
 }
 
+/// A test that is run again has one result.
+#[test]
+fn the_failure_of_a_test_goes_from_the_input_line_with_its_next_result() {
+    let mut stage = Stage::new(140, 42, "dark");
+    stage.tell(opened(status()));
+    let failure = "make test: exit 1 · 0.2 s";
+    let tested = |line: &str| {
+        let test = ProposalTest { state: TestState::Passed, line: line.into(), failures: Vec::new() };
+        EventBody::Proposal(ProposalEvent::Tested(ProposalId(7), test))
+    };
+    stage.tell(EventBody::Notice(Notice::new(Level::Info, failure, "FAIL: a")));
+    assert!(stage.text().contains(failure), "{}", stage.text());
+    stage.tell(tested("make: passed · 0.2 s"));
+    assert!(stage.text().contains(failure), "of another test: {}", stage.text());
+    stage.tell(tested("make test: passed · 0.2 s"));
+    assert!(!stage.text().contains(failure), "{}", stage.text());
+}
+
 /// While the model works, what it said last explains its own proposals alone.
 #[test]
 fn an_undo_of_the_person_during_a_turn_carries_no_words_of_the_model() {

@@ -62,6 +62,43 @@ async fn a_small_model_is_prompted_for_whole_files() {
     live.close().await;
 }
 
+/// A world of 62 files in six folders, in the languages whose definitions are read.
+fn usual_project(steps: impl IntoIterator<Item = Vec<Delta>>) -> World {
+    let mut world =
+        World::new().model(steps).file("README.md", "# x\n").file("Cargo.toml", "[package]\nname = \"x\"\n");
+    for folder in ["src", "src/api", "src/models", "tests", "scripts"] {
+        for (n, kind) in ["rs", "py", "ts", "go"].iter().cycle().take(12).enumerate() {
+            world = world.file(&format!("{folder}/customer_{n:02}.{kind}"), "x\n");
+        }
+    }
+    world
+}
+
+/// The first request of a usual project leaves room for a long path, in the longest form that a server takes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_request_is_short_in_a_usual_project() {
+    const LONG_PATH: usize = 80;
+    let longest = |request: &Request| weight(request) + request.tools.len() * ",\"strict\":false".len();
+    let mut live = usual_project([say("Done.")]).start();
+    live.submit("hi");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let request = live.requests().remove(0);
+    let code = tool_names(&request).iter().filter(|name| name.starts_with("code")).count();
+    assert!(code == 4 && request.system.contains("src/api/: "), "{:?}\n{}", tool_names(&request), request.system);
+    assert!(longest(&request) + LONG_PATH <= 10 << 10, "{} bytes\n{}", longest(&request), request.system);
+    live.close().await;
+
+    let mut live = started(&usual_project([say("Done.")]), "qwen2.5-coder:1.5b");
+    live.send(Command::Set(Setting::Format("tools".into())));
+    live.submit("hi");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let request = live.requests().remove(0);
+    assert!(tool_names(&request).contains(&"replaceInFile"), "{:?}", tool_names(&request));
+    assert!(request.system.starts_with("You are nebula, a coding assistant"), "{}", request.system);
+    assert!(weight(&request) <= 6 << 10, "{} bytes\n{}", weight(&request), request.system);
+    live.close().await;
+}
+
 /// A small model takes the likeliest word each time; one that thinks, and any other, is left to its server, and what is
 /// configured counts before both.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

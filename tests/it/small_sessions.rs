@@ -467,6 +467,47 @@ async fn a_new_file_in_a_fence_is_made_or_named() {
     assert_eq!((world.read("calc.py"), world.read("tests/test_calc.py")), (after, "import calc\n".into()));
 }
 
+/// A name with a space is that of the file which has it, not of one that is called like its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_with_a_space_means_no_file_of_its_end() {
+    let file = "a = 1\nb = 2\nc = 3\n";
+    let new = "New folder/m.py\n```python\na = 1\nb = 5\nc = 3\n```\n";
+    for format in ["whole", "blocks"] {
+        let world = World::new().file("New folder/m.py", file).file("folder/m.py", file);
+        let words = ["--format", format, "--approve", "edits", "Fix it, see @folder/m.py"];
+        task(&world, UNKNOWN, &words, &[new, "Done."]).await;
+        assert_eq!(world.read("folder/m.py"), file, "{format}");
+    }
+    let world = World::new().file("New folder/m.py", file);
+    task(&world, UNKNOWN, &["--format", "whole", "--approve", "edits", "Fix it"], &[new, "Done."]).await;
+    assert!(!world.has("folder/m.py"));
+    let world = World::new().file("calc.py", file);
+    let quoted = "`My Project/new.py`\n```python\nx = 1\n```\n";
+    let ran = task(&world, UNKNOWN, &["--format", "whole", "--approve", "edits", "Make it"], &[quoted]).await;
+    assert_eq!((world.read("My Project/new.py").as_str(), ran.code), ("x = 1\n", Some(0)));
+    let long: String = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
+    let world = World::new().file("calc.py", &long);
+    let changed = long.replace("v7 = 7", "v7 = 70");
+    let both = format!("calc.py\n```python\n{changed}```\n\nmy new mod.py\n```python\nx = 1\n```\n");
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @calc.py"], &[&both, "Done."]).await;
+    let said = format!("{} {:?}", ran.done(), ran.notices());
+    assert!(said.contains("my new mod.py") && !world.has("mod.py"), "{said}");
+}
+
+/// The edits of one answer are one proposal: the reason for what is certain in it says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_certain_edit_beside_a_guess_is_refused_with_the_true_reason() {
+    let part = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n";
+    let world = World::new().file("m.py", "a = 1\nb = 2\nc = 3\n").file("p.py", part);
+    let answer = "m.py\n```python\na = 1\nb = 5\nc = 3\n```\n\np.py\n```python\ndef two():\n    return 22\n```\n";
+    let words = ["--format", "whole", "--approve", "edits", "Fix @m.py and @p.py"];
+    let ran = task(&world, UNKNOWN, &words, &[answer, "Done."]).await;
+    let why =
+        "a place in p.py is a guess: only a person may approve it, and nobody is there; the files of one proposal";
+    assert!(ran.notices().iter().any(|notice| notice.starts_with(why)), "{:?}", ran.notices());
+    assert_eq!((world.read("p.py").as_str(), ran.code), (part, Some(3)));
+}
+
 /// A whole file whose rest stands in another block of the answer is a part of it: the model is asked for all of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_in_two_blocks_is_asked_for_in_one() {

@@ -27,7 +27,7 @@ const TITLE: usize = 80;
 /// # Errors
 /// When archive or memory cannot be read, in words.
 pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
-    let (ReviewQueue { entries: open, unreadable }, _) = look(services).map_err(|error| error.to_string())?;
+    let (ReviewQueue { entries: open, unreadable, .. }, _) = look(services).map_err(|error| error.to_string())?;
     for error in unreadable {
         services.record_error::<()>(Err(error));
     }
@@ -78,6 +78,7 @@ pub fn count(services: &Services) -> bool {
 fn look(services: &Services) -> Result<(ReviewQueue, bool), ReviewError> {
     let reviewed = services.stores().memory.last_reviewed(&services.project())?;
     let queue = review::open(services.stores())?;
+    review::record_discarded(&queue, services.stores());
     let files = queue.entries.iter().flat_map(|entry| &entry.files);
     let files = files.map(|file| file.path.trim_end_matches('/').to_string()).collect();
     *lock(&services.watched.unreviewed) = files;

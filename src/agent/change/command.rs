@@ -63,8 +63,8 @@ pub async fn begin(
         // One that is not over yet is archived later: nothing is waited for here.
         adopt_and_say(&services, Duration::ZERO);
         // Its staging folder outlives this process.
-        let turn = info.turn.map(|turn| services.stores().memory.id_of(turn));
-        let info = CommandInfo { turn, ..info };
+        let id_of = |message: i64| services.stores().memory.id_of(message);
+        let info = CommandInfo { message: info.message.map(id_of), turn: info.turn.map(id_of), ..info };
         commands.begin(&request, keeper, info, None)
     });
     begun.await.unwrap_or_else(|_| Err(StartError::Refused(say::command_failed().into())))

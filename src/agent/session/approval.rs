@@ -32,6 +32,8 @@ enum PendingRequest {
     Command(oneshot::Sender<CommandDecision>),
     /// A question of the model, or for a permission.
     Question(oneshot::Sender<Reply>),
+    /// The time after which a question is not waited for any more; it ends with the sender.
+    Time { _running: oneshot::Sender<()> },
 }
 
 /// The name of a request.
@@ -42,6 +44,7 @@ enum RequestId {
     Tests(ProposalId),
     Choices(ProposalId),
     Question(QuestionId),
+    Time(QuestionId),
 }
 
 /// Choices: a short answer each, and what it means.
@@ -77,7 +80,8 @@ impl PendingApprovals {
         self.question(Question { id, text, choices, permission: true, card: None, hold: None }, None, stop).await
     }
 
-    /// Asks the person and waits, for `grace` at most; none when interrupted or not answered in time.
+    /// Asks the person and waits, for `grace` at most unless the person answers later; none when interrupted or not
+    /// answered in time.
     pub async fn question(
         &self,
         question: Question,
@@ -85,12 +89,18 @@ impl PendingApprovals {
         stop: &CancellationToken,
     ) -> Option<Reply> {
         let id = question.id;
-        let reply = self.open(question).await;
+        let time = grace.map(|grace| (grace, self.begin_time(id)));
+        let mut reply = self.open(question).await;
         let in_time = async {
-            match grace {
-                Some(grace) => tokio::time::timeout(grace, reply).await.ok()?.ok(),
-                None => reply.await.ok(),
+            if let Some((grace, stopped)) = time {
+                tokio::select! {
+                    biased;
+                    reply = &mut reply => return reply.ok(),
+                    _ = stopped => {}
+                    () = tokio::time::sleep(grace) => return None,
+                }
             }
+            reply.await.ok()
         };
         self.wait(id, in_time, stop).await
     }
@@ -112,6 +122,7 @@ impl PendingApprovals {
 
     /// Closes a question: nobody waits for its answer any more.
     pub async fn close(&self, id: QuestionId) {
+        self.stop_time(id);
         self.lock().remove(&RequestId::Question(id));
         self.events.send(EventBody::Answered(id)).await;
     }
@@ -147,6 +158,18 @@ impl PendingApprovals {
         let (tx, rx) = oneshot::channel();
         self.lock().insert(RequestId::Question(id), PendingRequest::Question(tx));
         rx
+    }
+
+    /// Registers that a question is waited for a time only; the receiver resolves when it is stopped.
+    fn begin_time(&self, id: QuestionId) -> oneshot::Receiver<()> {
+        let (tx, rx) = oneshot::channel();
+        self.lock().insert(RequestId::Time(id), PendingRequest::Time { _running: tx });
+        rx
+    }
+
+    /// Stops the time after which a question is not waited for any more, if it has one.
+    pub fn stop_time(&self, id: QuestionId) {
+        self.lock().remove(&RequestId::Time(id));
     }
 
     /// Registers a command that waits; the decision arrives at the receiver.
@@ -359,6 +382,27 @@ mod tests {
         assert!(approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
         assert!(rx.try_recv().is_ok());
         assert!(!approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_is_answered_later_is_waited_for() {
+        let (to, _from) = mpsc::channel(16);
+        let approvals = PendingApprovals::new(Events::new(to));
+        let (time, stop) = (Some(Duration::from_secs(10)), CancellationToken::new());
+        let question = |n| {
+            let (id, text, choices) = (QuestionId(n), "Is it to count?".to_string(), run_or_not());
+            Question { id, text, choices, permission: false, card: None, hold: None }
+        };
+        assert_eq!(approvals.question(question(1), time, &stop).await, None);
+        let person = async {
+            approvals.stop_time(QuestionId(2));
+            tokio::time::advance(Duration::from_secs(100)).await;
+            tokio::task::yield_now().await;
+            assert!(approvals.reply(QuestionId(2), Reply::Choice(1)), "it waits no more");
+        };
+        let (reply, ()) = tokio::join!(approvals.question(question(2), time, &stop), person);
+        assert_eq!(reply, Some(Reply::Choice(1)));
+        assert!(approvals.lock().is_empty());
     }
 
     #[test]

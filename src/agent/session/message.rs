@@ -115,7 +115,9 @@ fn attached(watched: &WatchedFiles, files: &mut SessionFiles, composed: &Compose
         }
         AttachedRecord::new(attachment, sha)
     };
-    composed.attached.iter().map(record).collect()
+    let records = composed.attached.iter().map(record).collect();
+    files.links.extend(composed.links.iter().cloned());
+    records
 }
 
 /// Returns what is kept of a message.

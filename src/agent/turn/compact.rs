@@ -357,10 +357,14 @@ async fn offer(
 }
 
 /// Asks whether the summary is to count, and returns the answer; none where there was none in time. Other words are no
-/// answer but the next message: they go back to the front end, where the queue lives, and the time runs on.
+/// answer but the next message: they go back to the front end, where the queue lives, and the time runs on; where it was
+/// stopped, it begins anew.
 async fn decision(context: &SessionContext, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
-    let (events, end) = (&context.events, grace.map(|grace| Instant::now() + grace));
+    let (events, mut end) = (&context.events, grace.map(|grace| Instant::now() + grace));
     loop {
+        if end.is_some_and(|end| end <= Instant::now()) {
+            end = grace.map(|grace| Instant::now() + grace);
+        }
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         let text = match left {
             // In whole seconds, of which the first is not over.

@@ -118,7 +118,7 @@ impl Effect {
     pub fn look(&mut self, session: &Conversation, settings: &Settings, has_arrived: bool) {
         let is_answer = |m: &&Arc<Message>| has_arrived && m.role == Role::Assistant && settings.mode == Mode::Agent;
         let answer = session.messages.last().filter(is_answer);
-        let (known, calls) = (session.files.known(), session.tools.calls());
+        let (known, calls) = (session.files.known_by_name(), session.tools.calls());
         let found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
         self.unread = found.or(self.unread.take());
     }

@@ -219,20 +219,51 @@ impl Archive {
                 PassedState::Now => Some(now.clone()),
             };
             let (before, left) = (state_at(span.before)?, state_at(span.after)?);
-            // What a changeset left has the mode that the next one met.
-            let version_at = |place: usize| match course.states.get(place) {
-                Some(PassedState::Met(version)) => Some(*version),
-                _ => None,
-            };
-            let own_mode =
-                |version: &Version, state: &State| modes.with_mode(path, version.id, state.clone(), now).mode();
-            let mode_before = version_at(span.before).and_then(|version| own_mode(version, &before));
-            let next = version_at(span.after).or_else(|| version_at(span.after + 1));
-            let is_set = next.is_none_or(|next| own_mode(next, &left) != mode_before);
-            let mode = if is_set { mode_before } else { joined.after.mode() };
+            let modes_of = (&joined.after, now, modes);
+            let mode = self.mode_without((goal, &course), &span, (&before, &left), modes_of);
             joined = Joined::of(path, (&left, &before), &joined.after, self.merger())?.with_mode(mode, now);
         }
         Some(joined)
+    }
+
+    /// Returns the mode of a file without what is undone of it: the one that was met where that is what was changed, else
+    /// that of the file as it is. One that was there before, and is again, was brought back since.
+    fn mode_without(
+        &self,
+        (goal, course): (&Goal, &FileCourse<'_>),
+        span: &UndoneSpan,
+        (before, left): (&State, &State),
+        (joined, now, modes): (&State, &State, &ModeChanges<'_>),
+    ) -> Option<u32> {
+        let version_at = |place: usize| match course.states.get(place) {
+            Some(PassedState::Met(version)) => Some(*version),
+            _ => None,
+        };
+        let own_mode =
+            |version: &Version, state: &State| modes.with_mode(&goal.path, version.id, state.clone(), now).mode();
+        let Some(met) = version_at(span.before) else { return joined.mode() };
+        let mode_before = own_mode(met, before);
+        let (Some(today), true) = (joined.mode(), left.mode().is_some() && mode_before.is_some()) else {
+            return mode_before;
+        };
+        // What the last of them left has the mode that the next one met.
+        let last = course.own.range(span.before..span.after).next_back().copied().unwrap_or(span.before);
+        let next = version_at(last + 1).or_else(|| version_at(last + 2));
+        let is_own = |id: Id| goal.own.contains(&id) && next.is_none_or(|next| id < next.id);
+        let was_no_file = |place| {
+            version_at(place).is_some_and(|version| version.absent || version.folder || version.file.is_symlink())
+        };
+        let is_changed = (span.before + 1..=last).any(was_no_file) || modes.is_set_by(&goal.path, met.id, is_own);
+        let mode_left = match next {
+            Some(next) => self.show(next).ok().and_then(|state| own_mode(next, &state)),
+            None => Some(today),
+        };
+        if !is_changed || mode_left == mode_before {
+            return Some(today);
+        }
+        let had_before = |place| version_at(place).and_then(|version| self.show(version).ok()?.mode()) == Some(today);
+        let is_back = mode_left != Some(today) && (0..=span.before).any(had_before);
+        if is_back { Some(today) } else { mode_before }
     }
 
     /// Returns the states that a file passed through. What someone else did between an undone changeset and the next one is
@@ -301,8 +332,8 @@ pub(super) fn changed_since(
     let folders = last.map(|last| last.folders).unwrap_or_default();
     let merged = joined.map(|joined| joined.change(path, now.clone()));
     // The repository is kept or taken as a whole.
-    let changes = merged.as_ref().is_some_and(|change| !change.hunks.is_empty()) && !is_in_repository(path);
-    let is_clean = conflicts == Some(0) && changes;
+    let is_changed = merged.as_ref().is_some_and(|change| !change.hunks.is_empty());
+    let is_clean = conflicts == Some(0) && is_changed && !is_in_repository(path);
     let choice = Choices { merge_clean: choices.merge_clean || is_later, ..choices.clone() }.of(path, is_clean);
     let change = match (choice, merged) {
         (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),
@@ -311,6 +342,12 @@ pub(super) fn changed_since(
     };
     // A merge may result in the present text.
     let change = change.filter(|change| !change.hunks.is_empty());
+    let is_left = is_changed || conflicts != Some(0) || is_in_repository(path);
+    let is_merging = choice == Some(ForeignChoice::Merge) || choices.merge_clean;
+    if !is_left && is_merging && choice != Some(ForeignChoice::RestoreVersion) {
+        // Nothing of it is left in what the others made of the file.
+        return (RestoreStatus::Equal, None);
+    }
     let change = change.map(|change| FileChange { folders, restores: true, foreign: !is_later, ..change });
     (RestoreStatus::Foreign { at, counts, choice, conflicts, rung, is_later }, change)
 }

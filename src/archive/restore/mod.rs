@@ -7,6 +7,7 @@ mod goal;
 mod in_the_way;
 mod known;
 mod later;
+mod moves;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,11 +164,12 @@ impl Archive {
         let (mut files, mut previews) = (Vec::new(), Vec::new());
         let modes = ModeChanges::new(self);
         let folders = folders_of(&goals);
-        for goal in goals {
-            let (status, change) = self.preview(workspace, &goal, &folders, (written, &modes), choices);
-            previews.push(RestorePreview { path: goal.path, status });
+        for goal in &goals {
+            let (status, change) = self.preview(workspace, goal, &folders, (written, &modes), choices);
+            previews.push(RestorePreview { path: goal.path.clone(), status });
             files.extend(change);
         }
+        self.carry_moved(&goals, (workspace, written), choices, (&mut previews, &mut files));
         in_the_way::leave_out(workspace, &mut previews, &mut files);
         workspace.note_other_names(&mut files);
         repository::all_or_none(workspace, &mut previews, &mut files);

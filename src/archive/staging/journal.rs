@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::seals::SealedStates;
 use crate::archive::NotUndone;
+use crate::archive::changeset::SET_ID_BITS;
+use crate::proposal::State;
 
 /// The kind of a path's state before the command changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,32 @@ pub struct JournalLine {
 impl JournalLine {
     /// The mark in place of an inode: the staged file was never the workspace's.
     pub const COPY: (u64, u64) = (0, 0);
+
+    /// Returns a state of this kind, for the name of its version.
+    pub(in crate::archive) fn shape(&self) -> State {
+        match self.kind {
+            StagedKind::Absent => State::Absent,
+            StagedKind::Folder => State::Folder { mode: self.mode },
+            StagedKind::File | StagedKind::Link => State::file(&b""[..]),
+        }
+    }
+
+    /// Returns the bit of a file's mode that no version holds, so that nothing runs as its owner or group, where an undo
+    /// does not leave it: the file does not have it now either, or got another one, which the undo takes away with those
+    /// before.
+    pub(in crate::archive) fn lost_bit(&self, after: &State) -> Option<&'static str> {
+        let (had, has) = (self.mode & SET_ID_BITS, after.mode().unwrap_or_default() & SET_ID_BITS);
+        let lost = match self.kind {
+            StagedKind::File if has & !had != 0 => had,
+            StagedKind::File => had & !has,
+            _ => 0,
+        };
+        match lost {
+            0 => None,
+            0o2000 => Some("set-group-ID"),
+            _ => Some("set-user-ID"),
+        }
+    }
 }
 
 /// A journal that was read.

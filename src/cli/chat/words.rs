@@ -1,6 +1,6 @@
 //! The commands that are typed in line mode: those of the screen that make sense there, by the same names.
 
-use crate::messages::{commands, line as say};
+use crate::messages::{agent, commands, line as say};
 use crate::protocol::{Command, ExportFormat, Mode, Query, RestoreRequest, SessionChoice, Setting};
 use crate::text::distance::misspelt;
 
@@ -68,6 +68,7 @@ pub fn read(text: &str) -> TypedLine {
         ("/format", name) => send(Setting::Format(name.into())),
         ("/compact", "undo") => TypedLine::Send(Command::UndoCompact),
         ("/compact", "") => TypedLine::Send(Command::Compact),
+        ("/compact", _) => TypedLine::Elsewhere(agent::compact_words().into()),
         ("/trust", "") => send(Setting::Trust),
         ("/export", format) => match ExportFormat::named(format) {
             Some(format) => TypedLine::Send(Command::Export(format)),
@@ -134,6 +135,7 @@ mod tests {
         assert_eq!((read("undo"), read("/undo 2 a.rs")), (undo(1, &[]), undo(2, &["a.rs"])));
         assert_eq!((read("help"), read("/help"), read("exit")), (TypedLine::Help, TypedLine::Help, TypedLine::Quit));
         assert_eq!(read("/model"), TypedLine::List(Query::Models));
+        assert!(matches!(read("/compact keep it"), TypedLine::Elsewhere(words) if words.contains("no words but undo")));
         assert_eq!(read("/resume 01a2"), TypedLine::Send(Command::Open(SessionChoice::Resume("01a2".into()))));
         for (word, near) in [("/foo", None), ("/modl gpt", Some("/model")), ("/helpp", None)] {
             let TypedLine::Elsewhere(words) = read(word) else { panic!("{word}") };

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::super::diff;
 use super::undo::{outcome, written_files};
-use super::{ArchiveCommands, AskArgs, AtArgs, BlameArgs, DONE, FAILED, NOT_APPROVED};
+use super::{ArchiveCommands, AskArgs, AtArgs, BlameArgs, DONE, FAILED, NOT_APPROVED, archived_path};
 use crate::archive::Id;
 use crate::git::{self, LineCommit};
 use crate::memory::ChangesetState;
@@ -27,6 +27,7 @@ use crate::text::name::text_of;
 use crate::text::number::plural;
 use crate::text::time;
 use crate::text::width::{cells, expanded, padded, shortened};
+use crate::workspace::{Access, PathError};
 
 /// The time that git has for the commits of a file.
 const GIT_LIMIT: Duration = Duration::from_secs(30);
@@ -103,11 +104,10 @@ impl ArchiveCommands<'_> {
             return self.write_state(moment, to);
         }
         if let Some(file) = &args.path {
-            let path = self.path(&self.folder, file)?;
             if args.restore {
-                return self.restore_file(&path, moment, args);
+                return self.restore_file(&self.path(&self.folder, file)?, moment, args);
             }
-            return self.print_state(&path, moment, &args.when);
+            return self.print_state(&self.path_then(file)?, moment, &args.when);
         }
         if args.restore {
             let Some(next) = moment.next else { return self.restore_last(moment, args) };
@@ -247,6 +247,16 @@ impl ArchiveCommands<'_> {
         };
         self.complain(&format!("nothing was changed: {why}"))?;
         Ok(Decision::refuse(proposal))
+    }
+
+    /// Returns a file as it is really written, or a folder: what it was then may be another.
+    fn path_then(&self, file: &str) -> Result<String> {
+        match archived_path(&self.folder, file, self.stores()) {
+            Err(PathError::NotAFile { kind: "a folder", .. }) => {
+                Ok(self.workspace.resolve_from(&self.folder, file, Access::Folder)?)
+            }
+            path => Ok(path?),
+        }
     }
 
     fn print_state(&mut self, path: &str, moment: Moment, when: &str) -> Result<u8> {

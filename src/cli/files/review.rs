@@ -16,7 +16,9 @@ use crate::text::time;
 
 impl ArchiveCommands<'_> {
     pub(super) fn review(&mut self, args: &ReviewArgs) -> Result<u8> {
-        let ReviewQueue { entries: open, unreadable } = review::open(self.stores())?;
+        let queue = review::open(self.stores())?;
+        review::record_discarded(&queue, self.stores());
+        let ReviewQueue { entries: open, unreadable, .. } = queue;
         for error in unreadable {
             self.complain(&error.to_string())?;
         }

@@ -865,6 +865,9 @@ fn a_name_that_is_no_text_and_a_path_that_was_a_folder_are_found_in_the_past() {
     fs::remove_dir_all(w.workspace.full("src")).expect("removed");
     let listed = w.run(&["at", &at, "src"], None);
     assert_eq!((listed.code, listed.out.as_str()), (DONE, "src/a\n"), "{listed:?}");
+    w.edit("lib/new", "made\n");
+    let absent = w.run(&["at", &at, "lib"], None);
+    assert!(absent.code == FAILED && absent.err.contains("lib was not there"), "{absent:?}");
     assert!(listed.err.contains("src was a folder"), "{listed:?}");
     assert_eq!(w.run(&["at", &at, "other"], None).code, FAILED);
     fs::write(w.workspace.root().join(std::ffi::OsStr::from_bytes(b"n\xff")), "bytes\n").expect("written");

@@ -92,10 +92,17 @@ impl ArchiveCommands<'_> {
             ended => ended?,
         };
         // Those of which no file was written wait on, and all of them where something could not be restored: what is back
-        // as it was leaves the list by itself.
+        // as it was leaves the list by itself. Where nothing may stay, nothing was left of those that no later one follows.
+        let is_all = (ask.yes || ask.force) && !ask.dry_run && !ask.hunk;
+        let waiting = if is_all && code == DONE { review::open(self.stores())?.entries } else { Vec::new() };
+        let waits = |id: Id, paths: &[String]| {
+            let mut later = waiting.iter().filter(|entry| entry.id > id && !undone.contains(&entry.id));
+            later.any(|entry| entry.files.iter().any(|file| paths.contains(&file.path)))
+        };
         let mut restored = Vec::new();
-        for id in undone.into_iter().filter(|_| code == DONE) {
-            if self.archive.paths(id)?.iter().any(|path| written.contains_key(path)) {
+        for id in undone.iter().copied().filter(|_| code == DONE) {
+            let paths = self.archive.paths(id)?;
+            if is_all && !waits(id, &paths) || paths.iter().any(|path| written.contains_key(path)) {
                 restored.push(id.to_string());
             }
         }

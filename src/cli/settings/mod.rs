@@ -223,10 +223,11 @@ fn commands(context: &Context) -> Vec<DoctorCheck> {
     let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
     let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
     let offered = shell.try_anew();
-    let (unread, mut says) = (shell.cannot_read(), format!("{}{off}", offered.words()));
+    let (unread, keeper) = (shell.cannot_read(), shell.keeper());
+    let unscanned = if keeper == Keeper::Scan { shell.cannot_scan() } else { None };
+    let mut says = format!("{}{off}", offered.words(shell.settings.keeper.map(Keeper::word), unscanned.as_deref()));
     says.extend(unread.iter().map(|why| format!(" · {why}")));
-    let tried = check("commands", offered.untried.is_none() && unread.is_none(), says);
-    let keeper = shell.keeper();
+    let tried = check("commands", offered.untried.is_none() && unread.is_none() && unscanned.is_none(), says);
     let own = match (shell.own_unprotected(keeper), keeper) {
         (Some(why), _) => (false, why),
         (None, Keeper::Guard) if !shell.settings.strict => (

@@ -29,7 +29,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         return Ok(NOT_STARTED);
     }
     let mut request = request(context, args)?;
-    let view = Arc::new(View::create(&context.workspace, &archive)?);
+    let view = Arc::new(View::create(&context.workspace, &archive)?.with_met_states(&context.workspace));
     request.view = Some(Arc::clone(&view));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
     let Some(RanCommand { command, stopped, printed }) =

@@ -38,7 +38,11 @@ impl EventPrinter {
     pub(super) fn refuse(&mut self, proposal: &Proposal) -> io::Result<Decision> {
         let nobody = "nobody is there to approve it";
         let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };
-        let reason = format!("{why}: only a person may approve it, and nobody is there");
+        let mut reason = format!("{why}: only a person may approve it, and nobody is there");
+        if proposal.files.len() > 1 {
+            // The edits of one answer are one proposal: what is certain in it waits for what is not.
+            reason.push_str("; the files of one proposal are approved together");
+        }
         self.notice(&Notice::new(Level::Warning, &reason, "It was refused."))?;
         Ok(Decision::refuse(proposal).because(reason))
     }

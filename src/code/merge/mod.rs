@@ -23,7 +23,7 @@ use super::lang::SourceLanguage;
 pub use list::LineMerge;
 use list::{UnitMerge, are_found, text_of};
 use names::keeps_imports;
-use units::{Unit, blocks, is_plain, loose_lines, one_sided, units};
+use units::{Unit, blocks, called, is_plain, loose_lines, one_sided, units};
 
 /// Merges the ways from `base` to `ours` and to `theirs`. `None` where both changed one definition in different ways, or
 /// its place, or a text is no source file without syntax errors, or the result would not hold just the definitions that
@@ -62,6 +62,20 @@ pub fn has_definitions_of_both(path: &str, texts: [&str; 3], merged: &str) -> bo
     keeps_definitions(&[base, ours, theirs], &result)
 }
 
+/// Returns whether a merge has a definition twice that no side had twice: both added it, each its own. False for a file of
+/// another language.
+pub fn has_twice(path: &str, texts: [&str; 3], merged: &str) -> bool {
+    let [base, ours, theirs] = texts;
+    if SourceLanguage::of_path(path).is_none() || ours == theirs || [ours, theirs].contains(&base) {
+        return false;
+    }
+    let read = |text: &str| SourceFile::read(path, text.as_bytes()).ok();
+    let counts_of = |text: &str| read(text).as_ref().map(counts).unwrap_or_default();
+    let [base, ours, theirs] = texts.map(counts_of);
+    let was_once = |name: &String| [&base, &ours, &theirs].iter().all(|of| of.get(name).is_none_or(|count| *count < 2));
+    counts_of(merged).iter().any(|(name, count)| *count > 1 && was_once(name))
+}
+
 /// Returns whether a text has the definitions that both sides leave, none of them more often than one of the sides has it.
 fn keeps_definitions([base, ours, theirs]: &[SourceFile; 3], result: &SourceFile) -> bool {
     let [base, ours, theirs, result] = [base, ours, theirs, result].map(counts);
@@ -77,7 +91,7 @@ fn keeps_definitions([base, ours, theirs]: &[SourceFile; 3], result: &SourceFile
 /// Counts the definitions of a file by name.
 fn counts(file: &SourceFile) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
-    (0..file.nodes.len()).for_each(|at| *counts.entry(file.called(at)).or_default() += 1);
+    called(file).into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
     counts
 }
 
@@ -85,10 +99,8 @@ fn counts(file: &SourceFile) -> HashMap<String, usize> {
 /// tell them apart would mean another one each.
 fn are_numbered_alike(files: &[SourceFile; 3]) -> bool {
     let counts = files.each_ref().map(counts);
-    let mut shared = files
-        .iter()
-        .flat_map(|file| (0..file.nodes.len()).filter(|at| file.nodes[*at].shared).map(|at| file.called(at)));
-    shared.all(|name| counts.iter().all(|count| count.get(&name) == counts[0].get(&name)))
+    let mut shared = counts.iter().flatten().filter(|(_, count)| **count > 1).map(|(name, _)| name);
+    shared.all(|name| counts.iter().all(|count| count.get(name) == counts[0].get(name)))
 }
 
 /// Returns whether what both sides took away may have another name in one of them now, which the other does not know.

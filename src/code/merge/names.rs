@@ -76,8 +76,16 @@ impl<'a> NamedImport<'a> {
             }
             SourceLanguage::TypeScript | SourceLanguage::Tsx => {
                 let clause = node.named_children(&mut cursor).find(|child| child.kind() == "import_clause")?;
-                let list = clause.named_children(&mut clause.walk()).find(|child| child.kind() == "named_imports")?;
-                list.start_byte() + 1..list.end_byte() - 1
+                let part = |kind| clause.named_children(&mut clause.walk()).find(|child| child.kind() == kind);
+                match part("named_imports") {
+                    Some(list) => list.start_byte() + 1..list.end_byte() - 1,
+                    // `import a from './a'` has no names yet.
+                    None if clause.named_child_count() == 1 => {
+                        let end = part("identifier")?.end_byte();
+                        end..end
+                    }
+                    None => return None,
+                }
             }
             SourceLanguage::Go => return None,
         };
@@ -88,7 +96,8 @@ impl<'a> NamedImport<'a> {
     /// Returns the words before the names and behind them.
     fn around(&self) -> (String, String) {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let before = self.text[..self.names.start].trim_end().trim_end_matches(['{', '(']);
+        let before = self.text[..self.names.start].trim_end().trim_end_matches(['{', '(']).trim_end();
+        let before = before.strip_suffix(',').unwrap_or(before);
         let after = self.text[self.names.end..].trim_start().trim_start_matches(['}', ')']);
         (words(before), words(after.trim_end_matches(';')))
     }
@@ -101,6 +110,9 @@ impl<'a> NamedImport<'a> {
     /// Returns its names; `None` where a comment is among them, or a line goes on behind a mark.
     fn list(&self) -> Option<NameList<'a>> {
         let list = &self.text[self.names.clone()];
+        if list.is_empty() && !self.is_closed() {
+            return Some(NameList { names: Vec::new(), has_last_comma: false, tail: "" });
+        }
         if ["//", "/*", "#", "\\"].iter().any(|mark| list.contains(mark)) {
             return None;
         }
@@ -295,7 +307,8 @@ fn imported(file: &SourceFile) -> Vec<ImportedName> {
 fn of_statement(file: &SourceFile, node: Node<'_>) -> Vec<ImportedName> {
     let text = &file.text[node.byte_range()];
     let named = NamedImport::of(file, node);
-    let Some((import, list)) = named.and_then(|import| import.list().map(|list| (import, list))) else {
+    let list = named.and_then(|import| import.list().map(|list| (import, list)));
+    let Some((import, list)) = list.filter(|(_, list)| !list.names.is_empty()) else {
         let path = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let names = bound(text).into_iter().filter(|name| *name != "_");
         let mut all: Vec<ImportedName> =
@@ -306,8 +319,12 @@ fn of_statement(file: &SourceFile, node: Node<'_>) -> Vec<ImportedName> {
     let (before, after) = import.around();
     let mut found = Vec::new();
     // A name outside of the list: `import a, { b } from './c'`.
-    if let Some(name) = before.strip_suffix(',').and_then(|words| words.split_whitespace().last()) {
-        found.push(ImportedName { path: format!("{before} {after}"), bound: name.to_owned() });
+    let words: Vec<&str> = before.split_whitespace().collect();
+    if let ["import", .., name] = words.as_slice()
+        && *name != "type"
+        && import.language.is_typescript()
+    {
+        found.push(ImportedName { path: format!("{before} {after}"), bound: (*name).to_owned() });
     }
     for (_, name) in list.names {
         flatten(&before, name, &mut |path, name| {

@@ -45,13 +45,17 @@ pub(super) struct Block {
 
 /// Returns the definitions and `impl` blocks of a file in their order; one stands after that which holds it.
 pub(super) fn blocks(file: &SourceFile) -> Vec<Block> {
-    let definition = |at: usize| {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let definition = |(at, called): (usize, String)| {
         let node = &file.nodes[at];
         let body = node.body.filter(|_| is_container(node.kind));
         let inside = body.and_then(|body| inside(file, body, node.range.end));
-        Block { key: format!("{} {}", file.called(at), node.number), range: node.range.clone(), inside }
+        let count = counts.entry(called.clone()).or_default();
+        *count += 1;
+        Block { key: format!("{called} {count}"), range: node.range.clone(), inside }
     };
-    let mut blocks: Vec<Block> = (0..file.nodes.len()).map(definition).chain(impl_blocks(file)).collect();
+    let definitions = called(file).into_iter().enumerate().map(definition);
+    let mut blocks: Vec<Block> = definitions.chain(impl_blocks(file)).collect();
     blocks.sort_by_key(|block| (block.range.start, Reverse(block.range.end)));
     blocks
 }
@@ -71,27 +75,64 @@ fn inside(file: &SourceFile, body: usize, end: usize) -> Option<Range<usize>> {
     (text.len() > 1 && text.starts_with('{') && text.ends_with('}')).then(|| body + 1..end - 1)
 }
 
-/// Returns the `impl` blocks of Rust, which are no definitions but hold some.
-fn impl_blocks(file: &SourceFile) -> Vec<Block> {
+/// Returns the kind and name of each definition of a file, of one in an `impl` block with the trait of that: one type has
+/// `fmt` of several.
+pub(super) fn called(file: &SourceFile) -> Vec<String> {
+    let mut traits = Vec::new();
+    for item in impl_items(file).into_iter().flatten() {
+        let name = item
+            .child_by_field_name("trait")
+            .map(|of| file.text[of.byte_range()].split_whitespace().collect::<String>());
+        traits.extend(name.map(|name| (item.byte_range(), name)));
+    }
+    traits.sort_by_key(|(block, _)| block.start);
+    let of_node = |at: usize| {
+        let (name, range) = (file.called(at), &file.nodes[at].range);
+        let before = traits.partition_point(|(block, _)| block.start <= range.start);
+        let around = before.checked_sub(1).map(|at| &traits[at]).filter(|(block, _)| range.end <= block.end);
+        match around {
+            // Its path may be written in several ways.
+            Some((_, of)) => {
+                let path = of.split('<').next().unwrap_or_default();
+                format!("{name} of {}", &of[path.rfind("::").map_or(0, |at| at + 2)..])
+            }
+            None => name,
+        }
+    };
+    (0..file.nodes.len()).map(of_node).collect()
+}
+
+/// Returns the `impl` blocks of a file and of each of its modules, those of one in a list.
+fn impl_items(file: &SourceFile) -> Vec<Vec<Node<'_>>> {
     let mut found = Vec::new();
     let mut lists = Vec::from_iter((file.language == SourceLanguage::Rust).then(|| file.syntax().root));
     while let Some(list) = lists.pop() {
-        let mut counts: HashMap<String, usize> = HashMap::new();
         let mut cursor = list.walk();
-        for item in list.named_children(&mut cursor) {
-            let Some(body) = item.child_by_field_name("body") else { continue };
+        let (mut items, children) = (Vec::new(), list.named_children(&mut cursor));
+        for (item, body) in children.filter_map(|item| Some((item, item.child_by_field_name("body")?))) {
             match item.kind() {
                 "mod_item" => lists.push(body),
-                "impl_item" => {
-                    let (start, mut key) = opening(file, item, body);
-                    let count = counts.entry(key.clone()).or_default();
-                    *count += 1;
-                    key.push_str(&format!(" {count}"));
-                    let inside = inside(file, body.start_byte(), body.end_byte());
-                    found.push(Block { key, range: start..item.end_byte(), inside });
-                }
+                "impl_item" => items.push(item),
                 _ => {}
             }
+        }
+        found.push(items);
+    }
+    found
+}
+
+/// Returns the `impl` blocks of Rust, which are no definitions but hold some.
+fn impl_blocks(file: &SourceFile) -> Vec<Block> {
+    let mut found = Vec::new();
+    for items in impl_items(file) {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for (item, body) in items.into_iter().filter_map(|item| Some((item, item.child_by_field_name("body")?))) {
+            let (start, mut key) = opening(file, item, body);
+            let count = counts.entry(key.clone()).or_default();
+            *count += 1;
+            key.push_str(&format!(" {count}"));
+            let inside = inside(file, body.start_byte(), body.end_byte());
+            found.push(Block { key, range: start..item.end_byte(), inside });
         }
     }
     found

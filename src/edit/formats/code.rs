@@ -1,6 +1,7 @@
 //! Blocks of code under no format of their own: one that is the text of a file in play, or a part of it, is an edit.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::block::{InnerFile, inner_file};
 use super::whole::{BlockPath, closed_at_end, emit};
@@ -159,5 +160,7 @@ fn resembled<'c>(
     let without_number = |line| unnumbered(line).unwrap_or(str::trim(line));
     let same = content.lines().eq(file.text.lines())
         || !bare.is_empty() && content.lines().map(without_number).eq(file.text.lines().map(str::trim));
-    (fits.next().is_none() && !same).then_some((file, nearly_all))
+    // A file may be in play under two names.
+    let is_only = fits.all(|(other, _)| Arc::ptr_eq(&other.text, &file.text));
+    (is_only && !same).then_some((file, nearly_all))
 }

@@ -314,6 +314,7 @@ impl File {
             }
             found = PlaceMatch { rung: Rung::Inexact, detail: Some(why) };
         }
+        found = edit.name_doubt().unwrap_or(found);
         self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
         self.steps.push(place::Step::all());
         self.now = FileState::Text { encoding, text };
@@ -370,6 +371,9 @@ impl File {
             if edit.format == Format::WHOLE && matches!(edit.op, Op::Lines { .. }) {
                 done.found.detail = Some("by the line numbers that stand at its path".to_string());
             }
+        }
+        if let Some(doubt) = edit.name_doubt() {
+            done.found = doubt;
         }
         if encoding == Encoding::Raw && done.stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {
             done.found = PlaceMatch { rung: Rung::Inexact, detail: Some(AS_UTF8.to_string()) };

@@ -149,7 +149,13 @@ fn is_same_place(path: &str, file: &Stale, edits: &[Edit], (rules, place): (&Gro
     let Some(ours) = after_all(path, &file.read, &both, (rules, place)) else { return false };
     let merged = merge::side_by_side(read.as_bytes(), &ours, &file.now);
     let there = after_all(path, &file.now, &both, (rules, place));
-    merged.is_some_and(|merged| there.is_some_and(|there| there.bytes() == merged.bytes()))
+    let is_twice = |merged: &State| {
+        let ours = ours.text().unwrap_or_default();
+        merge::has_twice(path, [read, ours, now].map(str::as_bytes), merged)
+    };
+    merged.is_some_and(|merged| {
+        there.is_some_and(|there| there.bytes() == merged.bytes()) && !is_twice(&merged)
+    })
 }
 
 /// Returns whether an edit names a line that the file has now and did not have when it was read: the model knows it.

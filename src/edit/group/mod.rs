@@ -4,6 +4,7 @@ mod earlier;
 mod file;
 mod joined;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 pub use earlier::PastChanges;
@@ -35,6 +36,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
     let mut results: Vec<EditResult> = Vec::with_capacity(edits.len());
     let mut homes: Vec<Vec<usize>> = Vec::with_capacity(edits.len());
     for (index, edit) in edits.iter().enumerate() {
+        let edit = &group.under_longer_name(edit);
         let mut home = Vec::new();
         let name = edit.path.clone().or_else(|| rules.in_play.clone());
         let (path, status) = match name {
@@ -56,7 +58,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
                         }
                         _ if group.files[file].is_gone()
                             && !rules.past.contains_key(&group.files[file].path)
-                            && is_example(&name, &edit.op) =>
+                            && is_example(&name, edit) =>
                         {
                             Ok(EditStatus::Example)
                         }
@@ -76,7 +78,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
 
 /// Returns whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md` and
 /// `example-*.md`), as small models do.
-fn is_example(path: &str, op: &Op) -> bool {
+fn is_example(path: &str, edit: &Edit) -> bool {
     let examples = || [Format::WHOLE, Format::BLOCKS].into_iter().filter_map(Format::example).flatten();
     let is_part = |text: &str| !text.is_empty() && examples().any(|example| example.contains(text));
     // A file that the person wants may be as short as a part of an example.
@@ -84,10 +86,18 @@ fn is_example(path: &str, op: &Op) -> bool {
         let fenced = format!("```python\n{}\n```", text.trim());
         path == "hello.py" && examples().any(|example| example.contains(&fenced))
     };
-    match op {
+    // One that is shortened has no line of its own.
+    let is_shortened = |text: &str| {
+        let own: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let is_line = |line: &&str| examples().any(|example| example.lines().any(|own| own == *line));
+        path == "hello.py" && edit.format != Format::TOOLS && own.len() >= 2 && own.iter().all(is_line)
+    };
+    match &edit.op {
         Op::Replace { search, .. } => path == "hello.py" && is_part(search.trim()),
-        Op::Overwrite { content, .. } => is_whole(content),
-        Op::Write { content } => is_whole(content) || path == "notes/todo.md" && content.trim() == "- first",
+        Op::Overwrite { content, .. } => is_whole(content) || is_shortened(content),
+        Op::Write { content } => {
+            is_whole(content) || is_shortened(content) || path == "notes/todo.md" && content.trim() == "- first"
+        }
         Op::Hunks(hunks) => path == "hello.py" && hunks.iter().any(|h| h.above == ["class Greeter:"]),
         Op::Delete | Op::DeleteText(_) => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",
@@ -136,13 +146,21 @@ impl Group<'_, '_> {
             return self.open(file);
         }
         if gone
-            && !is_example(name, &edit.op)
+            && !is_example(name, edit)
             && let [instead] = current.instead.as_slice()
             && (edit.is_of_part() || self.is_version_of(instead, edit))
         {
             return self.open(instead);
         }
         self.open_as(current)
+    }
+
+    /// Returns an edit under the name of which its path may be the end, where there is such a file.
+    fn under_longer_name<'e>(&mut self, edit: &'e Edit) -> Cow<'e, Edit> {
+        let Some(longer) = &edit.longer else { return Cow::Borrowed(edit) };
+        let is_there = (self.lookup)(&longer.path)
+            .is_ok_and(|there| !there.state.is_absent() || self.by_path.contains_key(&there.path));
+        if is_there { Cow::Owned(edit.clone().of(&longer.path)) } else { Cow::Borrowed(edit) }
     }
 
     /// Returns whether an edit is a block with a new version of a file.

@@ -67,6 +67,39 @@ fn a_file_as_short_as_a_part_of_an_example_is_written() {
 }
 
 #[test]
+fn a_shortened_example_of_a_format_is_no_edit() {
+    let content = "def greet(name):\n    print(\"hi \" + name)\n";
+    for (content, changes) in [(content.to_string(), 0), (format!("{content}\ngreet(\"me\")\n"), 1)] {
+        let edit = Edit::new("hello.py", Op::Overwrite { content }, Format::WHOLE, "whole");
+        assert_eq!(run(&[edit], &[], false).changes.len(), changes);
+    }
+    let edit = Edit::new("hello.py", Op::Overwrite { content: content.into() }, Format::WHOLE, "whole");
+    let outcome = run(&[edit], &[("hello.py", "x = 1\n")], false);
+    assert_ne!(outcome.results[0].status, EditStatus::Example, "a file of the project");
+}
+
+#[test]
+fn a_path_that_may_be_the_end_of_a_name_is_a_guess_and_means_the_file_of_that_name() {
+    let read = |text: &str| -> Vec<Edit> {
+        let pieces = stream::read(text, Some(Format::WHOLE), Vec::new(), Default::default(), End::Ordinary);
+        let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit) } else { None };
+        pieces.into_iter().filter_map(edit).collect()
+    };
+    let new = "New folder/m.py\n```python\nx = 2\ny = 2\n```\n";
+    let there = run(&read(new), &[("New folder/m.py", "x = 1\ny = 2\n"), ("folder/m.py", "x = 1\ny = 2\n")], false);
+    assert_eq!(there.changes[0].path, "New folder/m.py");
+    assert_eq!(there.results[0].rung(), Some(Rung::Exact));
+    let none = run(&read(new), &[], false);
+    assert_eq!(none.changes[0].path, "folder/m.py");
+    assert_eq!(none.results[0].rung(), Some(Rung::Inexact));
+    for head in ["`New folder/m.py`", "File: New folder/m.py", "**New folder/m.py**"] {
+        let made = run(&read(&new.replacen("New folder/m.py", head, 1)), &[], false);
+        assert_eq!(made.changes[0].path, "New folder/m.py", "{head}");
+        assert_eq!(made.results[0].rung(), Some(Rung::Exact), "{head}");
+    }
+}
+
+#[test]
 fn a_text_that_may_leave_lines_out_raises_a_question_first() {
     let old: String = (0..9).map(|n| format!("key{n} = {n}\n")).collect();
     let content = format!("{}# and so on\n", &old[..old.len() / 3 * 2]);

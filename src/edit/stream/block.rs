@@ -1,6 +1,8 @@
 //! Blocks of code in an answer that no format reads.
 
-use super::paths::{headed, is_file, is_path, same_path};
+use super::paths::heads::headed;
+use super::paths::spaced::perhaps_named;
+use super::paths::{is_file, is_path, same_path};
 use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
@@ -46,6 +48,9 @@ impl UnreadBlock {
 
     /// Returns the only path of a file in the line above, whatever else it says, of one that is not in play.
     pub fn mentioned_file(&self, known: &[KnownFile]) -> Option<String> {
+        if let Some(name) = perhaps_named(&self.said, known) {
+            return Some(name);
+        }
         let mut files = self.said.split_whitespace().map(bare).filter(|word| is_path(word, known) && is_file(word));
         let path = files.next().filter(|_| files.next().is_none())?;
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);

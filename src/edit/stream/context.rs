@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::block::{MOST_COMPARED, UnreadBlock};
 use super::paths::same_path;
+use super::paths::spaced::longer;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
 use super::starts::{Fence, LineMark};
 use crate::edit::calls::CallTable;
@@ -49,6 +50,8 @@ pub(in crate::edit) struct ReaderContext {
     next: usize,
     /// The path of the edit before, for blocks that name none.
     pub path: Option<String>,
+    /// The last line of prose above the edit that begins, where no line is its path alone.
+    pub said: String,
     /// The text is a document, not an answer: a diff in it that breaks off is refused.
     pub document: bool,
     /// The lines that begin an edit.
@@ -111,6 +114,7 @@ impl ReaderContext {
             out: Vec::new(),
             next: 0,
             path: None,
+            said: String::new(),
             document,
             marks: Vec::new(),
             has_edits: false,
@@ -184,6 +188,7 @@ impl ReaderContext {
     pub fn done(&mut self, id: EditId, edit: Edit) {
         self.end_waiting();
         self.has_edits = true;
+        let edit = self.in_full(edit);
         self.path = edit.path.clone().or(self.path.take());
         self.out.push(Piece::EditDone { id, edit });
     }
@@ -196,8 +201,24 @@ impl ReaderContext {
         }
         self.end_waiting();
         self.has_edits = true;
+        let edit = self.in_full(edit);
         self.path = edit.path.clone().or(self.path.take());
         self.waiting = Some((id, edit));
+    }
+
+    /// Notes the line above an edit that begins, from which it may have its path; not where it is `titled` by a path alone.
+    pub fn note_said(&mut self, titled: bool, said: &str) {
+        match titled {
+            true => self.said.clear(),
+            false if !said.is_empty() => self.said = said.to_string(),
+            false => {}
+        }
+    }
+
+    /// Returns an edit with the name of which its path may be the end.
+    fn in_full(&self, edit: Edit) -> Edit {
+        let longer = edit.path.as_deref().and_then(|path| longer(&self.said, path, &self.known));
+        Edit { longer, ..edit }
     }
 
     /// Ends the whole file that waits.

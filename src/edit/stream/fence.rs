@@ -3,7 +3,7 @@
 use super::block::shows_output;
 use super::call::{self, starts::Calls};
 use super::context::ReaderContext;
-use super::paths::{self, same_path};
+use super::paths::{self, heads, same_path, spaced};
 use super::pieces::KnownFile;
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
@@ -74,10 +74,13 @@ pub(super) enum Holds {
 /// written as text. A fence of commands, or of what they print, is no file.
 pub(super) fn said_path(said: &str, fence: &Fence, ctx: &ReaderContext) -> Option<String> {
     let is_diff = matches!(fence.language().as_str(), "diff" | "patch");
-    if ctx.expected == Some(Format::TOOLS) || is_diff || shows_output(&fence.info) || fence.path(&ctx.known).is_some() {
+    if is_diff || shows_output(&fence.info) || fence.path(&ctx.known).is_some() {
         return None;
     }
-    let path = paths::headed(said, &ctx.known)?;
+    let path = match ctx.expected {
+        Some(Format::TOOLS) => spaced::named(said, &ctx.known).filter(|_| ctx.has_edits)?,
+        _ => heads::headed(said, &ctx.known)?,
+    };
     let is_it = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
     (!ctx.known.iter().any(is_it)).then_some(path)
 }
@@ -231,7 +234,7 @@ impl Opened<'_> {
             _ if self.fence.closed_by(first) => Contents::Code(None),
             Some(path) if is_file(&path) => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
-            None => Contents::Code(paths::mentioned(self.around.said, known).map(str::to_string)),
+            None => Contents::Code(heads::mentioned(self.around.said, known).map(str::to_string)),
         }
     }
 

@@ -1,18 +1,27 @@
 //! Paths in a text: on a line of their own in the dress models give them, and in the middle of a sentence.
 
+pub(in crate::edit) mod heads;
+pub(in crate::edit) mod spaced;
+
 use std::borrow::Cow;
 
 use super::pieces::KnownFile;
-use crate::edit::names;
 use crate::edit::path::{bare, has_extension};
 
 /// Returns a line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning
 /// [`may_be_path`] let go is none, so that it is the same in whatever pieces it arrives.
 pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
-    let mut text = line.trim();
-    if text.len() > LONGEST_LINE {
+    if line.trim().len() > LONGEST_LINE {
         return None;
     }
+    let text = slashed(undressed(line));
+    let held = || line.char_indices().all(|(at, _)| may_be_path(&line[..at], known));
+    (is_path(&text, known) && held()).then(|| text.into_owned())
+}
+
+/// Returns a line without the labels and marks around what it holds.
+fn undressed(line: &str) -> &str {
+    let mut text = line.trim();
     loop {
         let stripped = decoration(text).map_or(text, |rest| rest.trim_start());
         let stripped = stripped.trim_end_matches(CLOSING);
@@ -23,13 +32,10 @@ pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<Stri
         let stripped = ended.unwrap_or(stripped).trim();
         let stripped = bare(unbracketed(stripped));
         if stripped == text {
-            break;
+            return text;
         }
         text = stripped;
     }
-    let text = slashed(text);
-    let held = || line.char_indices().all(|(at, _)| may_be_path(&line[..at], known));
-    (is_path(&text, known) && held()).then(|| text.into_owned())
 }
 
 /// The length, in bytes, above which a line is no path.
@@ -265,92 +271,6 @@ pub(in crate::edit) fn is_file(path: &str) -> bool {
     has_extension(path) || NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
-/// Words beside the path in a line that heads a file.
-const HEAD_WORDS: [&str; 33] = [
-    "a", "the", "this", "is", "here", "in", "at", "to", "for", "of", "as", "new", "file", "path", "filename", "name",
-    "updated", "update", "created", "create", "added", "add", "modified", "modify", "changed", "changes", "write",
-    "save", "contents", "content", "complete", "line", "lines",
-];
-/// Words of them that say that a file is meant, not what else may be called so: `Node.js`.
-const FILE_WORDS: [&str; 9] =
-    ["file", "path", "filename", "updated", "created", "modified", "added", "contents", "content"];
-/// The most words beside the path.
-const MOST_WORDS: usize = 5;
-
-/// Returns the path of the file that a line above a block heads in a way of its own, and that means nothing else:
-/// `Updated src/a.py:`, `<path>a.py</path>`, `{"path": "a.py"}`, `(src/a.py)`. A command is none.
-pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String> {
-    let line = line.trim();
-    if line.is_empty() || line.len() > LONGEST_LINE {
-        return None;
-    }
-    if line.starts_with('{') {
-        return in_object(line).filter(|path| is_path(path, known) && is_file(path));
-    }
-    let line = in_tags(line).unwrap_or(line);
-    let (mut path, mut words, mut says_file) = (None, 0, false);
-    for word in line.split_whitespace() {
-        let inner = bare(word.trim_end_matches([',', ';', ':', '：', '!']));
-        if is_path(inner, known) && is_file(inner) {
-            if path.replace(inner).is_some() {
-                return None;
-            }
-            continue;
-        }
-        let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        let is_sign = plain.is_empty();
-        if is_sign && matches!(word, "$" | "%" | ">" | ">>" | "<" | "|" | "&&" | "||" | "<<") {
-            return None;
-        }
-        if is_sign || plain.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
-            continue;
-        }
-        if !HEAD_WORDS.contains(&plain.as_str()) {
-            return None;
-        }
-        says_file |= FILE_WORDS.contains(&plain.as_str());
-        words += 1;
-    }
-    let path = path.filter(|path| words == 0 || words <= MOST_WORDS && (says_file || path.contains('/')))?;
-    Some(path.to_string())
-}
-
-/// Returns the text between an opening and a closing tag.
-fn in_tags(line: &str) -> Option<&str> {
-    let (_, inside) = line.strip_prefix('<')?.split_once('>')?;
-    Some(inside.strip_suffix('>')?.rsplit_once("</")?.0)
-}
-
-/// Returns the path in an object that holds nothing else.
-fn in_object(line: &str) -> Option<String> {
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;
-    let mut fields = object.iter().filter(|(name, _)| *name == "path" || names::PATH.contains(&name.as_str()));
-    let (_, path) = fields.next().filter(|_| object.len() == 1)?;
-    Some(bare(path.as_str()?).to_string())
-}
-
-/// Returns the one known path that a line of prose mentions.
-pub(in crate::edit) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Option<&'k str> {
-    let mut hits = known.iter().filter(|k| names(line, &k.path));
-    let hit = hits.next()?;
-    hits.next().is_none().then_some(hit.path.as_str())
-}
-
-/// Returns whether a line has this path in it, not as a part of another one.
-fn names(line: &str, path: &str) -> bool {
-    let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
-    line.match_indices(path).any(|(at, _)| {
-        let before = &line[..at];
-        let before = before.strip_suffix("./").or_else(|| before.strip_suffix("@/")).unwrap_or(before);
-        let mut after = line[at + path.len()..].chars();
-        let ends = match after.next() {
-            Some('.') => !after.next().is_some_and(joins),
-            next => !next.is_some_and(joins),
-        };
-        ends && !before.chars().next_back().is_some_and(|c| joins(c) || c == '.')
-    })
-}
-
 /// Returns whether a path is that of a known file but for `./`, or for the folders in front of it where it is absolute.
 pub(in crate::edit) fn same_path(path: &str, known: &str) -> bool {
     let (path, known) = (path.strip_prefix("./").unwrap_or(path), known.strip_prefix("./").unwrap_or(known));
@@ -429,60 +349,5 @@ mod tests {
         }
         assert!(may_be_path("app/(shop", &[]) && path_line("app/(shop)/page.tsx", &[]).is_some());
         assert_eq!(path_line("foo(bar).rs", &[]), None);
-    }
-
-    #[test]
-    fn a_line_that_says_hardly_more_than_a_path_heads_a_file() {
-        for line in [
-            "path=\"src/new.py\"",
-            "src/new.py (lines 1-10)",
-            "src/new.py — updated",
-            "Path：src/new.py",
-            "Updated src/new.py:",
-            "New src/new.py:",
-            "In file src/new.py:",
-            "In `src/new.py`:",
-            "Here is the new file src/new.py:",
-            "(src/new.py)",
-            "<path>src/new.py</path>",
-            "<file>src/new.py</file>",
-            "{\"path\": \"src/new.py\"}",
-            "src/new.py.",
-            "\"src/new.py\",",
-            ">>> src/new.py",
-            "--- src/new.py ---",
-            "src/new.py @ line 5",
-            "✅ src/new.py",
-        ] {
-            assert_eq!(headed(line, &[]).as_deref(), Some("src/new.py"), "{line}");
-        }
-        assert_eq!(headed("Updated new.py:", &[]).as_deref(), Some("new.py"));
-        for line in [
-            "cat > src/new.py",
-            "$ cat src/new.py",
-            "> src/new.py",
-            "python src/new.py",
-            "See src/new.py:",
-            "Do not write src/new.py:",
-            "src/new.py and src/other.py:",
-            "In Node.js:",
-            "e.g.",
-            "",
-            "{\"path\": \"src/new.py\", \"content\": \"x\"}",
-            "In this folder:",
-        ] {
-            assert_eq!(headed(line, &[]), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_sentence_mentions_a_path_that_is_no_part_of_another() {
-        let known = ["a.py", "b/a.py"].map(|path| KnownFile { path: path.into(), text: "".into() });
-        for line in ["In `b/a.py`:", "b/a.pyを修正します。", "see ./b/a.py.", "(b/a.py)"] {
-            assert_eq!(mentioned(line, &known), Some("b/a.py"), "{line}");
-        }
-        for line in ["a.pyc", "c/b/a.py", "a.py.bak", "a.py and b/a.py"] {
-            assert_eq!(mentioned(line, &known), None, "{line}");
-        }
     }
 }

@@ -5,7 +5,7 @@ use super::call::{Addressed, Call, Named, Python};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
-use super::paths;
+use super::paths::{self, heads, spaced};
 use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, char_floor, head};
@@ -131,6 +131,7 @@ impl Text {
                 let raw = rest[..length].to_string();
                 input.skip(length);
                 let path = path.or_else(|| self.take_path());
+                ctx.said.clear();
                 Next::Enter(Box::new(Xml::new(kind, &raw, path)))
             }
             Tag::Named(style, length, tool) => {
@@ -234,6 +235,7 @@ impl Text {
             return Next::Again;
         }
         if let Some(fence) = Fence::open(text) {
+            ctx.note_said(self.heading.is_some(), &self.said);
             return self.fence(fence, line, input, ctx);
         }
         match calls::calls(head(rest), &ctx.calls) {
@@ -253,6 +255,7 @@ impl Text {
     /// Begins to read the edit that begins with this line.
     fn enter(&mut self, read: ReadFrom, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let fence = self.fence.as_ref().map(|open| open.fence.clone());
+        ctx.note_said(self.heading.is_some(), &self.said);
         let above = &mut |ctx: &ReaderContext| self.path_above(ctx);
         Next::Enter(read(Beginning { input, line, fence: fence.as_ref(), above }, ctx))
     }
@@ -330,7 +333,7 @@ impl Text {
             Contents::Diff => {
                 input.skip(line.next);
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
-                let outer = outer.or_else(|| paths::mentioned(&self.said, &ctx.known).map(str::to_string));
+                let outer = outer.or_else(|| heads::mentioned(&self.said, &ctx.known).map(str::to_string));
                 self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
                 Next::Enter(Box::new(Patch::new(Some(fence), outer)))
             }
@@ -396,6 +399,7 @@ impl Text {
         match holds {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
+                ctx.note_said(near.titled, &near.said);
                 let Some(content) = content_so_far else { return Next::Again };
                 if from_code(&content, &fence, &near, true, ctx) {
                     self.ignored = Some(fence);
@@ -452,8 +456,9 @@ impl Text {
     /// Returns the path for what names none itself: of the line above, the fence, the sentence or the edit before.
     fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
-        let said = || paths::mentioned(&self.said, &ctx.known).map(str::to_string);
-        let around = fence.or_else(said).or_else(|| ctx.path.clone());
+        let said = || heads::mentioned(&self.said, &ctx.known).map(str::to_string);
+        let named = || spaced::named(&self.said, &ctx.known);
+        let around = fence.or_else(named).or_else(said).or_else(|| ctx.path.clone());
         self.take_path().or(around)
     }
 
@@ -487,6 +492,7 @@ impl Text {
         if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) =
             self.fence.take_if(|_| input.end == Some(End::Ordinary))
         {
+            ctx.note_said(near.titled, &near.said);
             from_code(&content, &fence, &near, false, ctx);
         }
     }

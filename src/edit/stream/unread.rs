@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
+use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
 use crate::edit::path::may_name;
@@ -105,7 +106,10 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
     let is_long = block.content.lines().count() >= LEAST;
     let Some(path) = &block.path else {
         let is_code = || is_long || known.iter().any(|file| changes_definition(&file.text, &block.content));
-        let mentioned = || block.mentioned_file(known).filter(|_| format != Format::TOOLS);
+        let mentioned = || match format {
+            Format::TOOLS => perhaps_named(&block.said, known),
+            _ => block.mentioned_file(known),
+        };
         let said = block.said_file(known).or_else(mentioned);
         return said.map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
     };
@@ -201,6 +205,8 @@ mod tests {
             ("So:\n```python\ndef one():\n    return 11\n```\n".into(), Some(Unread::NoFile)),
             (format!("calc.py\n```python\n{FILE}```\n"), Some(Unread::AsItIs(calc()))),
             ("calc.py\n```python\nprint(1)\n```\n".into(), Some(Unread::NoPlace(calc()))),
+            ("my new mod.py\n```python\nx = 1\n```\n".into(), other("my new mod.py")),
+            ("`My Project/b.py`\n```python\nx = 1\n```\n".into(), other("My Project/b.py")),
             ("tests/t.py\n```python\nx = 1\n```\n".into(), other("tests/t.py")),
             ("**`t.py`**\n```python\nx = 1\n```\nand\n\nu.py\n```\ny\n```\n".into(), other("t.py, u.py")),
             ("```python title=\"t.py\"\nx = 1\n```\n".into(), other("t.py")),

@@ -109,6 +109,11 @@ impl Memory {
         self.states_around("c.id = ?2", params![project, id])
     }
 
+    /// Returns the states around a changeset and all after it, oldest first.
+    pub fn states_since(&self, project: &str, id: &str) -> Result<Vec<StatesAround>, Error> {
+        self.states_around("c.id >= ?2", params![project, id])
+    }
+
     fn states_around(&self, which: &str, values: &[&dyn ToSql]) -> Result<Vec<StatesAround>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(&format!(

@@ -232,6 +232,23 @@ impl Memory {
         })
     }
 
+    /// Completes the cause of a changeset that another process recorded for a command of this one: what it did not know.
+    pub fn complete_cause(&self, project: &str, id: &str, cause: &ChangesetCause) -> Result<(), Error> {
+        let mut store = self.store();
+        let (message, turn) =
+            (cause.message.and_then(|m| store.stored_id(m)), cause.turn.and_then(|t| store.stored_id(t)));
+        let Some(session) = &cause.session else { return Ok(()) };
+        store.write(Safety::Normal, Some(session), |tx| {
+            tx.execute(
+                "UPDATE changesets SET message_id = coalesce(message_id, ?4), turn = coalesce(turn, ?5),
+                   tool_call = coalesce(tool_call, ?6), approved = coalesce(approved, ?7)
+                 WHERE project_path = ?1 AND id = ?2 AND session_id = ?3",
+                params![project, id, session, message, turn, cause.tool_call, cause.approved],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Returns what nebula last wrote to a path (or that it deleted it); `None`: it never touched it.
     pub fn written(&self, project: &str, path: &str) -> Result<Option<Written>, Error> {
         written::last(&self.store(), project, path)

@@ -57,6 +57,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("blank lines at its ends left out", "両端の空行を除外"),
     ("without the fence around it", "囲みのフェンスを除外"),
     ("entities read as characters", "実体参照を文字として解釈"),
+    ("the name may be {path}", "ファイル名は{path}かもしれません"),
     ("the end of the edit was missing", "編集の末尾が欠けています"),
     ("the patch holds the whole file", "パッチにファイル全体が含まれます"),
     ("it is not certain that this is the whole file", "ファイル全体かどうか不確かです"),
@@ -258,6 +259,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "承認ポリシーnoneでは読み取りのコマンドだけを実行します（これは{class}）: {why}",
     ),
     ("nobody is there to approve it", "承認できる人がいません"),
+    (
+        "{why}: only a person may approve it, and nobody is there; the files of one proposal are approved together",
+        "{why}: 承認できるのは人だけですが、だれもいません（1つの提案のファイルはまとめて承認されます）",
+    ),
     ("{why}: only a person may approve it, and nobody is there", "{why}: 承認できるのは人だけですが、だれもいません"),
     ("nobody is there to allow this command", "このコマンドを許可できる人がいません"),
     (
@@ -383,6 +388,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("its links lead in a circle", "リンクが循環しています"),
     // Restores, and what was written.
     ("wrote {paths}", "書き込みました: {paths}"),
+    ("it stays at {path}, which was changed since", "{path}から戻しません（その後変更されました）"),
     ("its version is damaged", "このバージョンは壊れています"),
     ("its bytes are not those that were archived", "内容がアーカイブされたものと異なります"),
     ("it could not be renamed back", "名前を元に戻せませんでした"),
@@ -432,6 +438,15 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("derived: and {n} more folders", "再生成できるフォルダー: ほか{n}個"),
     ("not in the preview: {path} ({why})", "プレビューに含まれません: {path}（{why}）"),
     ("and {n} more are not in the preview", "ほか{n}件がプレビューに含まれません"),
+    (
+        "changed on disk while the preview ran: {path}: what is taken is merged into what is there now, or nothing is written",
+        "プレビュー中にディスク上で変更されました: {path}（採用した変更は現在の内容にマージされ、できなければ何も書き込まれません）",
+    ),
+    (
+        "no room was left on the disk for the preview: what it wrote may be cut short",
+        "プレビュー用のディスク容量が足りなくなりました。書き込まれた内容は途中で切れている可能性があります",
+    ),
+    ("the repository, moved: the command moves it", "移動されたリポジトリー。移動するのはコマンド自体だけです"),
     ("the repository is removed by the command itself alone", "リポジトリーを削除するのはコマンド自体だけです"),
     (
         "the repository's own files: only the command itself changes them",

@@ -17,6 +17,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{text}という時点はありません。チェンジセット、SESSION:MESSAGE、14:05、2026-11-21T14:05、-2h、nowのいずれかを指定してください",
     ),
     (
+        "an empty text is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now",
+        "時点が空です。チェンジセット、SESSION:MESSAGE、14:05、2026-11-21T14:05、-2h、nowのいずれかを指定してください",
+    ),
+    (
+        "there is no time {time}: the months go from 01 to 12, the days to the end of the month, the hours to 23",
+        "{time}という日時はありません: 月は01から12、日は月末まで、時は23までです",
+    ),
+    (
         "there is no time {time}: the hours go from 00 to 23, the minutes from 00 to 59",
         "{time}という時刻はありません: 時は00から23、分は00から59です",
     ),
@@ -220,6 +228,12 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "the command was not run: there is no preview here: {why}",
         "コマンドを実行していません。ここではプレビューを使えません: {why}",
     ),
+    ("{path} is of a group other than the user's own", "{path}のグループはユーザー自身のものではありません"),
+    ("no preview of it can be had: {why}", "プレビューできません: {why}"),
+    ("{path} is a mount point in the workspace", "{path}はワークスペース内のマウントポイントです"),
+    ("the workspace is on an overlay file system", "ワークスペースがoverlayファイルシステム上にあります"),
+    ("the workspace is on a FUSE file system", "ワークスペースがFUSEファイルシステム上にあります"),
+    ("the workspace is on a network file system", "ワークスペースがネットワークファイルシステム上にあります"),
     (
         "the command changes too much for a preview: more than {size}",
         "変更が多すぎてプレビューできません（{size}を超えています）",

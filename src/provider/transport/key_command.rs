@@ -156,6 +156,9 @@ impl KeyCommand {
             let code = status.code().map_or("a signal".to_string(), |code| format!("exit code {code}"));
             return Err(failed(format!("ended with {code}: {said}")));
         }
+        if line.len() as u64 >= LARGEST {
+            return Err(failed("printed more than a key".into()));
+        }
         let text = String::from_utf8_lossy(&line).into_owned();
         let key = text.trim();
         if key.is_empty() { Err(failed("printed no key".into())) } else { Ok(Secret::new(key)) }
@@ -220,6 +223,14 @@ mod tests {
             assert!(command.key_after(None).await.expect("no error") == key("secret"));
             assert!(begun.elapsed() < Duration::from_secs(3), "{script}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_no_key() {
+        let script = "head -c 3000000 /dev/zero | tr '\\0' k";
+        let command = KeyCommand::new(&["sh", "-c", script].map(Into::into)).expect("words");
+        let why = command.key_after(None).await.expect_err("no key");
+        assert!(why.message.ends_with("printed more than a key"), "{why}");
     }
 
     #[tokio::test]

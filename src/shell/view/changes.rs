@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
+use super::met::{FileTime, MetStates, changed_at};
 use crate::disk::{self, Links};
 use crate::proposal::{FileChange, State};
 use crate::shell::places::{PathClass, PathClasses};
@@ -30,8 +31,15 @@ const MOST_BYTES: u64 = 256 << 20;
 const MOST_LEFT_OUT: usize = 30;
 /// The most folders that can be rebuilt that are named.
 const MOST_DERIVED: usize = 10;
+/// The most paths in one line.
+const MOST_IN_LINE: usize = 3;
+/// The room in bytes below which a layer is full.
+const LEAST_ROOM: u64 = 64 << 10;
 /// The repository, whose files are one unit.
 const REPOSITORY: &str = ".git";
+/// The parts of a repository that nothing needs to be said of: looking at the state alone writes the index, and objects that
+/// nothing names are nothing.
+const OF_NO_WEIGHT: &[&str] = &["index", "objects", "lfs"];
 
 /// The changes that a command made in a view.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,11 +52,31 @@ pub struct ViewChanges {
     pub left_out: Vec<(String, String)>,
     /// The number of those that are not named.
     pub more_left_out: usize,
+    /// Files that changed on disk meanwhile, and are proposed as changes from what the view met.
+    pub met: Vec<String>,
+    /// A file that changed on disk meanwhile and is left out, as it is not known what the view met: the rest is not the
+    /// whole of the command.
+    pub unknown: Option<String>,
+    /// True where the layer has no room left: files in it may be cut short.
+    pub is_full: bool,
 }
 
 impl ViewChanges {
-    /// Returns a line for each thing that is not in the proposal.
+    /// Returns a line for each thing that is not in the proposal, or not as the command alone would have it.
     pub fn notes(&self) -> Vec<String> {
+        let full =
+            self.is_full.then(|| "no room was left on the disk for the preview: what it wrote may be cut short".into());
+        let named = self.met.iter().take(MOST_IN_LINE).map(|path| clean_line(path)).collect::<Vec<_>>().join(", ");
+        let named = match self.met.len().saturating_sub(MOST_IN_LINE) {
+            0 => named,
+            more => format!("{named} (and {more} more)"),
+        };
+        let meanwhile = (!self.met.is_empty()).then(|| {
+            format!(
+                "changed on disk while the preview ran: {named}: what is taken is merged into what is there now, or \
+                 nothing is written"
+            )
+        });
         let derived = self.derived.iter().take(MOST_DERIVED).map(|(folder, (files, bytes))| {
             let (files, bytes) = (thousands(*files), crate::text::size::words(*bytes));
             format!("derived: {} ({files} changed, {bytes}; left: the command itself makes it)", clean_line(folder))
@@ -58,7 +86,8 @@ impl ViewChanges {
         let left =
             |(path, why): &(String, String)| format!("not in the preview: {} ({})", clean_line(path), clean_line(why));
         let more = (self.more_left_out > 0).then(|| format!("and {} more are not in the preview", self.more_left_out));
-        derived.chain(more_derived).chain(self.left_out.iter().map(left)).chain(more).collect()
+        let first = full.into_iter().chain(meanwhile).chain(derived).chain(more_derived);
+        first.chain(self.left_out.iter().map(left)).chain(more).collect()
     }
 }
 
@@ -73,18 +102,28 @@ pub enum TooMuch {
     Io(#[from] io::Error),
 }
 
-/// Reads the upper layer of a view that was begun at a time of the file system's clock, with this mode.
+/// The state of things when a view began.
+pub struct Beginning<'a> {
+    /// The time, by the file system's clock.
+    pub at: FileTime,
+    /// The mode of its layer over the workspace.
+    pub mode: u32,
+    /// The files, as far as they are known.
+    pub met: &'a MetStates,
+}
+
+/// Reads the upper layer of a view, and looks at the one over the repository of a linked worktree, where there is one.
 pub fn read(
-    upper: &Path,
+    (upper, linked): (&Path, Option<&Path>),
     workspace: &Workspace,
     places: &PathClasses,
-    (begun, mode): ((i64, i64), u32),
+    begun: &Beginning<'_>,
 ) -> Result<ViewChanges, TooMuch> {
-    let found = ViewChanges::default();
+    let found = ViewChanges { is_full: is_full(upper), ..ViewChanges::default() };
     let mut reading = Reading { upper, workspace, places, begun, bytes: 0, repository: BTreeSet::new(), found };
-    reading.changed_root(mode)?;
+    reading.changed_root(begun.mode)?;
     reading.folder(Path::new(""))?;
-    if !reading.repository.is_empty() {
+    if !reading.repository.is_empty() || linked.is_some_and(|linked| has_weight(linked, Path::new(""))) {
         let why = match reading.repository.contains(Path::new(REPOSITORY)) {
             true => "the repository is removed by the command itself alone",
             false => "the repository's own files: only the command itself changes them",
@@ -98,7 +137,7 @@ struct Reading<'a> {
     upper: &'a Path,
     workspace: &'a Workspace,
     places: &'a PathClasses,
-    begun: (i64, i64),
+    begun: &'a Beginning<'a>,
     bytes: u64,
     /// Changed files of the repository that matter; its folder, where that is gone or was made anew.
     repository: BTreeSet<PathBuf>,
@@ -172,12 +211,9 @@ impl Reading<'_> {
         }
     }
 
-    /// Notes the repository's files that say something; the index is written by looking at the state alone.
+    /// Notes the repository's files that say something.
     fn look_at_repository(&mut self, inside: &Path) {
-        let of_no_weight = |name: &Path| {
-            let name = name.strip_prefix(REPOSITORY).unwrap_or(name);
-            ["index", "objects", "lfs"].iter().any(|known| name.starts_with(known))
-        };
+        let of_no_weight = |name: &Path| is_of_no_weight(name.strip_prefix(REPOSITORY).unwrap_or(name));
         let entries = names(&self.upper.join(inside)).unwrap_or_default();
         for inside in entries.into_iter().map(|name| inside.join(name)).filter(|inside| !of_no_weight(inside)) {
             match fs::symlink_metadata(self.upper.join(&inside)) {
@@ -207,6 +243,10 @@ impl Reading<'_> {
     /// Takes in a folder that was made, got another mode, or holds changes.
     fn changed_folder(&mut self, inside: &Path, meta: &Metadata) -> Result<(), TooMuch> {
         let below = self.lower(inside);
+        if self.is_moved_repository(inside) {
+            self.leave_out(&inside.join(""), "the repository, moved: the command moves it");
+            return Ok(());
+        }
         if below.as_ref().is_some_and(|meta| !meta.is_dir()) {
             self.add(inside, State::Absent)?;
         }
@@ -219,6 +259,16 @@ impl Reading<'_> {
             }
         }
         self.folder(inside)
+    }
+
+    /// Returns whether a folder is a repository, and the one of the workspace is gone from its place.
+    fn is_moved_repository(&self, inside: &Path) -> bool {
+        let full = self.upper.join(inside);
+        let is_gone = || {
+            let hidden = fs::symlink_metadata(self.upper.join(REPOSITORY)).is_ok_and(|meta| !meta.is_dir());
+            hidden && self.lower(Path::new(REPOSITORY)).is_some_and(|meta| meta.is_dir())
+        };
+        full.join("HEAD").is_file() && full.join("objects").is_dir() && full.join("refs").is_dir() && is_gone()
     }
 
     /// Takes in that a path of the workspace is gone, with all that is in it.
@@ -258,22 +308,39 @@ impl Reading<'_> {
 
     fn add(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
         let path = name::text_of(inside.as_os_str());
-        let before = match self.workspace.read_archived(&path) {
+        let present = match self.workspace.read_archived(&path) {
             Ok(read) => read.state,
             Err(error) => {
                 self.leave_out(inside, &error.to_string());
                 return Ok(());
             }
         };
+        if present == after {
+            return Ok(());
+        }
+        let Some(before) = self.before(inside, &present) else {
+            self.leave_out(inside, "it changed on disk while the preview ran");
+            self.found.unknown.get_or_insert_with(|| path.into_owned());
+            return Ok(());
+        };
         if before == after {
             return Ok(());
         }
-        // What is there now is not what the command saw.
-        if self.lower(inside).is_some_and(|meta| (meta.ctime(), meta.ctime_nsec()) > self.begun) {
-            self.leave_out(inside, "it changed on disk while the preview ran");
-            return Ok(());
+        if before != present {
+            self.found.met.push(path.to_string());
         }
         self.push(FileChange::new(path.into_owned(), before, after, BY, &[]))
+    }
+
+    /// Returns the state of a path as the view met it, which is the present one unless that changed meanwhile; none: it did,
+    /// and what it was is not known.
+    fn before(&self, inside: &Path, present: &State) -> Option<State> {
+        let met = self.begun.met.state(inside);
+        match self.lower(inside) {
+            Some(meta) if changed_at(&meta) > self.begun.at => met,
+            Some(_) => Some(present.clone()),
+            None => met.or_else(|| Some(present.clone())),
+        }
     }
 
     fn add_folder(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
@@ -306,6 +373,36 @@ impl Reading<'_> {
             false => self.found.more_left_out += 1,
         }
     }
+}
+
+/// Returns whether a path below a repository is of a part that nothing needs to be said of.
+fn is_of_no_weight(inside: &Path) -> bool {
+    let mut parts = inside.iter();
+    let mut first = parts.next();
+    if first.is_some_and(|first| first == "worktrees") {
+        // The same parts of a linked worktree, below its name.
+        first = parts.nth(1);
+    }
+    first.is_some_and(|first| OF_NO_WEIGHT.iter().any(|known| first == *known))
+}
+
+/// Returns whether a layer over a repository holds, at or below a path, something that says more than how things stand.
+fn has_weight(upper: &Path, inside: &Path) -> bool {
+    let entries = names(&upper.join(inside)).unwrap_or_default();
+    let mut entries = entries.into_iter().map(|name| inside.join(name)).filter(|inside| !is_of_no_weight(inside));
+    entries.any(|inside| match fs::symlink_metadata(upper.join(&inside)) {
+        Ok(meta) if meta.is_dir() => has_weight(upper, &inside),
+        _ => true,
+    })
+}
+
+/// Returns whether a layer has no room left for this user.
+fn is_full(upper: &Path) -> bool {
+    rustix::fs::statvfs(upper).is_ok_and(|room| {
+        let blocks = if rustix::process::geteuid().is_root() { room.f_bfree } else { room.f_bavail };
+        let no_room = room.f_blocks > 0 && blocks.saturating_mul(room.f_frsize) < LEAST_ROOM;
+        no_room || room.f_files > 0 && room.f_ffree == 0
+    })
 }
 
 /// Returns the names in a folder, sorted.

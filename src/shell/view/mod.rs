@@ -6,40 +6,46 @@
 //!   lock    held by the process whose view it is; one that no process holds is removed
 //!   upper   what was made or changed, whiteouts for what was removed
 //!   work    the kernel's own
-//!   tmp/N   the same two for each folder of temporary files
+//!   tmp/N   the same two for each folder of temporary files, and for the repository of a linked worktree
 //! ```
+//!
+//! Where the file system of `.shaft` holds no such layers, they lie in memory: `/dev/shm/nebula-views-UID/<id>`.
 
 mod changes;
 #[cfg(target_os = "linux")]
+mod layers;
+mod met;
+#[cfg(target_os = "linux")]
+mod mountinfo;
+#[cfg(target_os = "linux")]
 mod mounts;
+mod refusal;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode};
-use rustix::process::{getegid, geteuid};
 use tokio_util::sync::CancellationToken;
 
+use changes::Beginning;
 pub use changes::{TooMuch, ViewChanges};
+use met::{FileTime, MetStates, changed_at};
 #[cfg(target_os = "linux")]
 pub use mounts::{enter, only_read_below};
+pub use refusal::{refusal, refusal_within};
 
 use super::message::ViewStart;
-use super::places::{PathClass, PathClasses};
+use super::places::PathClasses;
 use super::sandbox::TEMPORARY;
 use crate::archive::{Archive, Error};
 use crate::disk::{self, Links};
 use crate::proposal::State;
-use crate::text::clean::clean_line;
 use crate::workspace::{Workspace, copy_large};
 
 /// The folder of views in `.shaft`.
 const VIEWS: &str = "views";
-/// The time limit for looking at whose the files of a workspace are.
-const PATIENCE: Duration = Duration::from_millis(50);
 const LOCK: &str = "lock";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
@@ -54,6 +60,10 @@ pub struct View {
     lock: File,
     /// The mode that its layer over the workspace began with.
     mode: u32,
+    /// The repository of a linked worktree, which lies outside the workspace.
+    repository: Option<PathBuf>,
+    /// The files as they were when it began, for those that change on disk meanwhile.
+    met: MetStates,
 }
 
 impl View {
@@ -68,8 +78,9 @@ impl View {
             let path = path.to_path_buf();
             move |source| Error::Io { path, source }
         };
-        let views = archive.make_own(VIEWS)?.path().to_path_buf();
+        let own = archive.make_own(VIEWS)?.path().to_path_buf();
         sweep(archive);
+        let views = elsewhere(archive.home()).unwrap_or(own);
         // It gets its name once it is held: one that a kill left half made is none.
         let (temp, folder) = (views.join(disk::temp_name()), views.join(uuid::Uuid::new_v4().to_string()));
         make_folder(&temp).map_err(at(&temp))?;
@@ -77,25 +88,42 @@ impl View {
         let held = lock.and_then(|lock| lock.lock().and_then(|()| fs::rename(&temp, &folder)).map(|()| lock));
         let lock = held.map_err(at(&folder))?;
         let (root, home) = (workspace.root().to_path_buf(), archive.home().to_path_buf());
-        let mut view = View { folder, root, home, lock, mode: 0 };
+        let linked = workspace.outside().into_iter().find(|outside| outside.is_repository);
+        let repository = linked.map(|linked| linked.folder).filter(|folder| !folder.starts_with(&root));
+        let mut view = View { folder, root, home, lock, mode: 0, repository, met: MetStates::default() };
         view.mode = view.make_layers().map_err(at(&view.folder))?;
         Ok(view)
+    }
+
+    /// Begins to read the files of the workspace as they are now: what a command changes of one that someone else changes
+    /// meanwhile can be proposed then.
+    #[must_use]
+    pub fn with_met_states(mut self, workspace: &Workspace) -> View {
+        self.met = MetStates::begin(workspace, self.begun());
+        self
+    }
+
+    /// Returns when it began, by the file system's clock.
+    fn begun(&self) -> FileTime {
+        self.lock.metadata().map_or((i64::MAX, 0), |meta| changed_at(&meta))
     }
 
     /// Makes its folders; the mode of the layer over the workspace.
     fn make_layers(&self) -> io::Result<u32> {
         make_layer(&self.folder, &self.root)?;
         make_folder(&self.folder.join(TMP))?;
-        for (at, layer) in self.temporary() {
+        for (at, layer) in self.beside() {
             make_folder(&layer)?;
             make_layer(&layer, &at)?;
         }
         Ok(fs::metadata(self.folder.join(UPPER))?.mode() & 0o7777)
     }
 
-    /// Returns the folders for temporary files, each with the folder of its layers.
-    fn temporary(&self) -> Vec<(PathBuf, PathBuf)> {
+    /// Returns the other folders that it lies over, those for temporary files and the repository of a linked worktree, each
+    /// with the folder of its layers.
+    fn beside(&self) -> Vec<(PathBuf, PathBuf)> {
         let there = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
+        let there = there.chain(self.repository.clone());
         let layer = |(i, at): (usize, PathBuf)| (at, self.folder.join(TMP).join(i.to_string()));
         there.enumerate().map(layer).collect()
     }
@@ -103,7 +131,7 @@ impl View {
     /// Returns what the process that mounts it has to know.
     pub(super) fn start(&self) -> ViewStart {
         let (root, home) = (self.root.clone(), self.home.clone());
-        ViewStart { root, home, folder: self.folder.clone(), temporary: self.temporary() }
+        ViewStart { root, home, folder: self.folder.clone(), beside: self.beside() }
     }
 
     /// Puts a state into the view before a command runs in it.
@@ -171,10 +199,12 @@ impl View {
     /// # Errors
     /// When it is too much for a proposal, or cannot be read.
     pub fn changes(&self, workspace: &Workspace, places: &PathClasses) -> Result<ViewChanges, TooMuch> {
-        let begun = self.lock.metadata().map(|meta| (meta.ctime(), meta.ctime_nsec())).unwrap_or((i64::MAX, 0));
         // What proves that a folder can be rebuilt may have been made in it.
         let upper = self.folder.join(UPPER);
-        changes::read(&upper, workspace, &places.over(&upper), (begun, self.mode))
+        let linked = self.beside().into_iter().find(|(at, _)| Some(at) == self.repository.as_ref());
+        let linked = linked.map(|(_, layer)| layer.join(UPPER));
+        let begun = Beginning { at: self.begun(), mode: self.mode, met: &self.met };
+        changes::read((&upper, linked.as_deref()), workspace, &places.over(&upper), &begun)
     }
 }
 
@@ -183,49 +213,6 @@ impl Drop for View {
         // What stays is removed by the next one.
         let _ = remove(&self.folder);
     }
-}
-
-/// Returns why there can be no view of a workspace; none: there may be one. Only this person's own user and group are
-/// known in it.
-pub fn refusal(root: &Path) -> Option<&'static str> {
-    let Ok(meta) = fs::metadata(root) else { return Some("the workspace cannot be looked at") };
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    match (meta.uid() == user, meta.gid() == group) {
-        _ if root == Path::new("/") => Some("the workspace is the root of the file system"),
-        (false, _) => Some("the workspace belongs to another user"),
-        (true, false) => Some("the workspace's group is not the user's own"),
-        (true, true) => None,
-    }
-}
-
-/// Returns why there can be no view of what lies in a workspace, as far as it is looked at within a short time: a file of
-/// another user or group cannot be changed in one. What can be rebuilt is not looked at.
-pub fn refusal_within(places: &PathClasses) -> Option<String> {
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    let until = Instant::now() + PATIENCE;
-    let mut folders = vec![places.root().to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if Instant::now() > until {
-                return None;
-            }
-            let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
-            if meta.is_dir() {
-                if matches!(places.of(&path, true), PathClass::Refused | PathClass::Derived(_)) {
-                    continue;
-                }
-                folders.push(path.clone());
-            }
-            let whose = match (meta.uid() == user, meta.gid() == group) {
-                (true, true) => continue,
-                (false, _) => "belongs to another user",
-                (true, false) => "is of a group other than the user's own",
-            };
-            let name = path.strip_prefix(places.root()).unwrap_or(&path).display().to_string();
-            return Some(format!("{} {whose}", clean_line(&name)));
-        }
-    }
-    None
 }
 
 /// Makes the two folders of an overlay of `lower`.
@@ -247,8 +234,21 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 /// Removes the views whose processes are gone.
 pub fn sweep(archive: &Archive) {
     // A link in its place leads to what is none of nebula's business.
-    let Ok(Some(views)) = archive.open_own(VIEWS) else { return };
-    for entry in fs::read_dir(views.path()).into_iter().flatten().flatten() {
+    let own = archive.open_own(VIEWS).ok().flatten();
+    own.into_iter().for_each(|views| sweep_in(views.path()));
+    elsewhere(archive.home()).into_iter().for_each(|views| sweep_in(&views));
+}
+
+/// Returns the folder of views where they cannot lie in `.shaft`.
+fn elsewhere(home: &Path) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return layers::elsewhere(home).ok().flatten();
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
+fn sweep_in(views: &Path) {
+    for entry in fs::read_dir(views).into_iter().flatten().flatten() {
         let folder = entry.path();
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
@@ -383,6 +383,67 @@ mod tests {
         let changes = view.changes(&workspace, &places).expect("read");
         assert!(changes.files.iter().all(|file| file.path != "a/b"), "{changes:?}");
         assert_eq!(changes.left_out, [("a/b".to_string(), "it changed on disk while the preview ran".to_string())]);
+        assert_eq!(changes.unknown.as_deref(), Some("a/b"), "the rest is not the whole");
+    }
+
+    #[test]
+    fn what_changed_on_disk_meanwhile_is_proposed_as_a_change_of_what_the_view_met() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        for name in ["changed", "removed", "gone", "touched", "there"] {
+            fs::write(at(name), "one\n").expect("written");
+        }
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let mut view = View::create(&workspace, &archive).expect("a view");
+        view.met = MetStates::at_once(&workspace, view.begun());
+        view.put("changed", &State::file(*b"one\ntwo\n")).expect("put");
+        view.put("removed", &State::Absent).expect("put");
+        view.put("gone", &State::file(*b"one\ntwo\n")).expect("put");
+        view.put("touched", &State::file(*b"one\n")).expect("put");
+        view.put("there", &State::file(*b"mine\none\n")).expect("put");
+        fs::remove_file(at("gone")).expect("removed");
+        for name in ["changed", "removed", "touched", "there"] {
+            // The clock of the file system goes on in steps.
+            while changed_at(&fs::metadata(at(name)).expect("there")) <= view.begun() {
+                fs::write(at(name), "mine\none\n").expect("written");
+            }
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        let found: Vec<_> = changes.files.iter().map(|file| (file.path.as_str(), file.after.text())).collect();
+        assert_eq!(found, [("changed", Some("one\ntwo\n")), ("gone", Some("one\ntwo\n")), ("removed", None)]);
+        assert!(changes.files.iter().all(|file| file.before.text() == Some("one\n")), "{changes:?}");
+        assert_eq!(
+            (changes.met.len(), changes.unknown.as_deref(), changes.left_out.len()),
+            (3, None, 0),
+            "{changes:?}"
+        );
+        assert!(changes.notes()[0].starts_with("changed on disk while the preview ran: changed, gone, removed: "));
+    }
+
+    #[test]
+    fn a_repository_that_was_moved_is_left_out_and_a_full_layer_is_said() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join(".git")).expect("made");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        for path in ["git2/HEAD", "git2/objects/a", "git2/refs/heads/main"] {
+            view.put(path, &State::file(*b"x")).expect("put");
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        // Another repository is a folder as any other.
+        assert!(view.changes(&workspace, &places).expect("read").files.iter().any(|file| file.path == "git2/HEAD"));
+        // Whoever may make no such device has no views.
+        if view.put(".git", &State::Absent).is_err() {
+            return;
+        }
+        let changes = view.changes(&workspace, &places).expect("read");
+        let left: Vec<&str> = changes.left_out.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!((changes.files.len(), left), (0, vec!["git2/", ".git/"]), "{changes:?}");
+        let full = ViewChanges { is_full: true, ..changes };
+        assert!(full.notes()[0].starts_with("no room was left"), "{:?}", full.notes());
     }
 
     #[test]
@@ -448,28 +509,5 @@ mod tests {
         File::open(&left).and_then(|folder| folder.set_times(old)).expect("set");
         sweep(&archive);
         assert!(!left.exists());
-    }
-
-    #[test]
-    fn a_workspace_of_another_group_has_no_view() {
-        let dir = tempfile::tempdir().expect("a folder");
-        assert_eq!(refusal(dir.path()), None);
-        assert_eq!(refusal(Path::new("/")), Some("the workspace is the root of the file system"));
-        // Only root can give it away.
-        let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
-        fs::create_dir_all(dir.path().join("a/b")).expect("made");
-        fs::write(dir.path().join("a/b/c"), "").expect("written");
-        let within = || {
-            let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
-            refusal_within(&places)
-        };
-        assert_eq!(within(), None);
-        if std::os::unix::fs::chown(dir.path().join("a/b/c"), None, Some(12_345)).is_ok() {
-            assert_eq!(within().as_deref(), Some("a/b/c is of a group other than the user's own"));
-        }
-        if std::os::unix::fs::chown(dir.path(), None, Some(12_345)).is_ok() {
-            assert_eq!(refusal(dir.path()), Some("the workspace's group is not the user's own"));
-        }
     }
 }

@@ -1,11 +1,10 @@
 //! Mounts a view. The process that becomes the shell moves into namespaces of its own, where an overlay lies over the
 //! workspace and over the folders for temporary files.
 
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
@@ -13,7 +12,8 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{getegid, geteuid};
 
-use super::{UPPER, VIEWS, WORK};
+use super::mountinfo::mounts;
+use super::{UPPER, VIEWS, WORK, layers};
 use crate::shell::guard;
 use crate::shell::message::ViewStart;
 
@@ -22,26 +22,30 @@ const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// The name of the folder of the workspace that no command may write.
 const OWN: &str = ".nebula";
 
-/// Moves this process, which has one thread, into a view permanently. Returns the folders for temporary files that the
+/// Moves this process, which has one thread, into a view permanently. Returns the folders beside the workspace that the
 /// view does not cover.
 ///
 /// # Errors
 /// When the machine has no such views, in words.
 pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
-    if let Some(why) = super::refusal(&view.root) {
+    if let Some(why) = super::refusal(&view.root, &view.home) {
         return Err(io::Error::other(why));
     }
     own_mounts()?;
     let around = mounted()?;
     let workspace = Layers::open(&view.root, &view.folder)?;
-    let temporary: Vec<_> = view.temporary.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
+    let beside: Vec<_> = view.beside.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
     let home = open(&view.home)?;
     let own = open(&view.root.join(OWN)).ok();
-    workspace.mount(&view.root).map_err(|error| step("an overlay over the workspace", error))?;
+    workspace.mount(&view.root).map_err(|error| match layers::unfit(&view.root) {
+        // It may lie on another of its kind, which is one too many.
+        Some(kind) if error.kind() == io::ErrorKind::InvalidInput => io::Error::other(layers::on(kind)),
+        _ => step("an overlay over the workspace", error),
+    })?;
     protect(view, &home, own.as_ref()).map_err(|error| step("a .shaft that cannot be written", error))?;
     let over = open(&view.root)?;
     let mut real = Vec::new();
-    for (at, layers) in temporary {
+    for (at, layers) in beside {
         match layers.map(|layers| layers.mount(at)) {
             Some(Ok(())) if view.root.starts_with(at) => {
                 let again = rustix::mount::mount_bind_recursive(link_of(&over), &view.root);
@@ -84,45 +88,15 @@ fn own_mounts() -> io::Result<()> {
 /// Opens what is mounted so far, but for `/proc`, which is of this process and has no modes to change. What cannot be
 /// opened no command reaches either.
 fn mounted() -> io::Result<Vec<OwnedFd>> {
-    let text = fs::read("/proc/self/mountinfo")?;
     let mut all = Vec::new();
-    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
-        let kind = fields.iter().position(|field| *field == b"-").and_then(|dash| fields.get(dash + 1));
-        let (Some(at), Some(kind)) = (fields.get(4), kind) else {
-            return Err(io::Error::other("the mounts of this process cannot be read"));
-        };
-        if *kind == b"proc" {
-            continue;
-        }
-        let at = PathBuf::from(OsString::from_vec(unescaped(at)));
-        match rustix::fs::openat(CWD, &at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+    for mount in mounts()?.into_iter().filter(|mount| !mount.is_proc) {
+        match rustix::fs::openat(CWD, &mount.at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             Ok(mount) => all.push(mount),
             Err(Errno::ACCESS | Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(all)
-}
-
-/// Returns a path of `mountinfo`, where blanks and the like stand as `\040`.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut path = Vec::new();
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        let octal = after.first_chunk::<3>().filter(|digits| *first == b'\\' && digits.iter().all(u8::is_ascii_digit));
-        match octal {
-            Some(digits) => {
-                path.push(digits.iter().fold(0_u8, |value, digit| value.wrapping_mul(8).wrapping_add(digit - b'0')));
-                rest = &after[3..];
-            }
-            None => {
-                path.push(*first);
-                rest = after;
-            }
-        }
-    }
-    path
 }
 
 /// Makes this process the same user as before in its new namespace.
@@ -233,9 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_of_the_mounts_is_read() {
-        assert_eq!(unescaped(br"/a\040b\134c"), b"/a b\\c");
-        assert_eq!(unescaped(br"/a\04"), br"/a\04");
+    fn what_is_mounted_is_opened() {
         assert!(mounted().expect("read").len() > 1);
     }
 }

@@ -142,10 +142,15 @@ impl App {
         COMMANDS.iter().find(|(c, _)| c.name == name).map_or_else(Vec::new, |(_, run)| run(self, rest))
     }
 
-    /// Summarises the conversation, or sends it whole again. During a turn, which also waits for its questions, the
+    /// Summarises the conversation, or sends it whole again; other words stay in the input. During a turn, which also waits for its questions, the
     /// command goes back into the input.
     pub(super) fn compact(&mut self, rest: &str) -> Vec<Effect> {
         let (typed, why, command) = match rest {
+            words if !["", "undo"].contains(&words) => {
+                self.composer.input.set(&format!("/compact {words}"));
+                self.say = Some(agent::compact_words().into());
+                return Vec::new();
+            }
             "undo" => (format!("/compact {rest}"), agent::compact_undo_later(), Command::UndoCompact),
             _ => ("/compact".to_string(), agent::compact_later(), Command::Compact),
         };

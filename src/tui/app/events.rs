@@ -3,8 +3,8 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, Mode, ModelRow, Notice, Prompt, ProposalEvent, Query, QueryId,
-    QuestionId, RulesView, Status, TurnEnd, WindowResult,
+    Command, Event, EventBody, Level, Listing, Mode, ModelRow, Notice, Prompt, ProposalEvent, ProposalTest, Query,
+    QueryId, QuestionId, RulesView, Status, TurnEnd, WindowResult,
 };
 use crate::text::number;
 use crate::text::sentence::in_one_line;
@@ -77,6 +77,7 @@ impl App {
                 (self.session.commit.is_writing, self.keyboard.quit_named.drafts) = (false, false);
             }
             EventBody::Proposal(ProposalEvent::Own(id)) => self.guard.own = Some(id),
+            EventBody::Proposal(ProposalEvent::Tested(_, test)) => self.tested(&test),
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::Unsent(unsent) => self.composer.restore(unsent),
             EventBody::SessionDeleted(id) => return self.session_deleted(&id),
@@ -163,6 +164,13 @@ impl App {
             }
         }
         self.say = Some(if words.contains('\n') { in_one_line(&words) } else { words });
+    }
+
+    /// Clears what was said in passing of an earlier run of the same test.
+    fn tested(&mut self, test: &ProposalTest) {
+        let Some((name, _)) = test.line.rsplit_once(": ") else { return };
+        let is_of_test = |words: &mut String| words.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+        self.say.take_if(is_of_test);
     }
 
     /// Returns whether words have room whole in the input line; others go to the chat, where they break.

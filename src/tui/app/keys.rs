@@ -128,8 +128,9 @@ impl App {
                 None if self.question().is_some_and(|asking| !asking.takes_words()) => Vec::new(),
                 // Whoever begins to write answers in their own words.
                 None => {
-                    self.layout.at = At::Answer;
-                    self.type_input(c)
+                    let mut effects = self.answer_later(At::Answer);
+                    effects.extend(self.type_input(c));
+                    effects
                 }
             },
             Focus::Input => self.type_input(c),

@@ -127,7 +127,10 @@ impl App {
         if self.rects.input.contains(at) || self.rects.bar.contains(at) {
             // What is typed there answers the question that stands above it.
             let answers = self.open_question().is_some_and(|q| q.question.card.is_none() && q.takes_words());
-            self.layout.at = if answers { At::Answer } else { At::Input };
+            if answers {
+                return self.answer_later(At::Answer);
+            }
+            self.layout.at = At::Input;
             return Vec::new();
         }
         if self.rects.question.contains(at) || self.card().is_some() && self.rects.body.contains(at) {

@@ -130,15 +130,17 @@ impl App {
         match said {
             QuestionOutcome::Stay => Vec::new(),
             QuestionOutcome::Answer(command) => self.reply(command),
-            QuestionOutcome::Write => {
-                self.layout.at = At::Answer;
-                Vec::new()
-            }
-            QuestionOutcome::Later => {
-                self.layout.at = At::Input;
-                Vec::new()
-            }
+            QuestionOutcome::Write => self.answer_later(At::Answer),
+            QuestionOutcome::Later => self.answer_later(At::Input),
         }
+    }
+
+    /// Goes from the choices of a question to the input. One that is answered after a time waits from then on.
+    pub(super) fn answer_later(&mut self, at: At) -> Vec<Effect> {
+        self.layout.at = at;
+        let open = self.questions.first().map(|asking| &asking.question);
+        let open = open.filter(|q| !q.permission && q.hold.is_none() && !q.choices.is_empty());
+        open.map(|question| Effect::Send(Command::Later(question.id))).into_iter().collect()
     }
 
     pub(super) fn act_review(&mut self, action: Action) -> Vec<Effect> {

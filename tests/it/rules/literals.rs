@@ -288,7 +288,7 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("tools/base/context.rs", &[]),
-    ("tools/ask.rs", &["Ends in a question mark", "Short answers to choose from; each may explain itself after ' - '"]),
+    ("tools/ask.rs", &["Short answers; each may explain itself after ' - '"]),
     (
         "tools/read.rs",
         &[
@@ -301,10 +301,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "an SQLite database",
         ],
     ),
-    (
-        "tools/search.rs",
-        &["The keyword is a regular expression", "(the first 7 files; search a folder below, or for more letters)"],
-    ),
+    ("tools/search.rs", &["(the first 7 files; search a folder below, or for more letters)"]),
     (
         "shell/report.rs",
         &[

@@ -103,6 +103,9 @@ async fn in_a_tree_too_large_for_scan_every_command_but_a_reading_one_asks_and_s
     live.send(question.answer(nebula::protocol::Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(world.has("b.txt") && last_results(&live).contains("one"), "{}", last_results(&live));
+    // What only reads overwrote nothing.
+    let told = last_results(&live).matches("nothing was archived: what it overwrote cannot be undone").count();
+    assert_eq!(told, 1, "{}", last_results(&live));
     live.close().await;
 }
 

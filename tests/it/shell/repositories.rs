@@ -192,10 +192,12 @@ fn an_hour_that_no_day_has_is_taken_for_no_session() {
     }
     let tree = Tree::new();
     run(&tree, &[], "echo x > f1");
-    for time in ["25:00", "24:00", "9:75"] {
+    for time in ["25:00", "24:00", "9:75", "2026-13-45", "2026-11-21T25:00"] {
         let at = tree.nebula(&["at", time]);
         assert!(!at.status.success() && both(&at).contains(&format!("there is no time {time}")), "{}", both(&at));
     }
+    let empty = tree.nebula(&["at", ""]);
+    assert!(!empty.status.success() && both(&empty).contains("an empty text is no moment"), "{}", both(&empty));
 }
 
 #[test]

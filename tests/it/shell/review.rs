@@ -248,6 +248,48 @@ async fn what_a_job_and_the_model_wrote_to_one_file_at_once_is_restored_together
 }
 
 #[tokio::test]
+async fn what_a_job_and_a_command_wrote_to_one_file_in_turn_is_restored_together() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    // The job opens the file, the command replaces it: the job alone sees each time that it is another's.
+    let job = "for n in 1 2 3; do echo A$n >> a.txt; echo go > to.b; read line < to.a; done";
+    let replace = |n: u32| format!("read line < to.b; (cat a.txt; echo B{n}) > new; mv new a.txt; echo go > to.a");
+    let command = [1, 2, 3].map(replace).join("; ");
+    for way in [&["undo", "--turn", "--yes"][..], &["review", "--restore", "all", "--yes"]] {
+        let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+        for pipe in ["to.a", "to.b"] {
+            let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+            rustix::fs::mknodat(rustix::fs::CWD, world.root().join(pipe), kind, mode, 0).expect("a pipe");
+        }
+        let both =
+            [("runCommand", json!({"command": job, "background": true})), ("runCommand", json!({"command": &command}))];
+        let look = ("commandOutput", json!({"id": "c1", "waitSeconds": 60}));
+        let model = Arc::new(Replay::from_steps(vec![calls(&both), calls(&[look]), say("done")]));
+        let mut parts = world.parts(model.clone());
+        parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+        let mut live = world.start_with(parts, model);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+        assert_eq!(world.read("a.txt"), "one\nA1\nB1\nA2\nB2\nA3\nB3\n");
+        // Every line waits, and each changeset is one of the turn.
+        let (entries, _) = open(&world);
+        let files = entries.iter().flat_map(|entry| entry["files"].as_array().expect("files"));
+        let added: u64 = files.filter(|file| file["path"] == "a.txt").filter_map(|file| file["added"].as_u64()).sum();
+        assert_eq!(added, 6, "{entries:?}");
+        let listed = nebula(&world, &["timeline", "--json"]);
+        let moments: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+        let made = moments.as_array().expect("a list").iter().filter(|moment| !moment["changeset"].is_null()).count();
+        assert_eq!(made, entries.len(), "{moments}");
+        let restored = nebula(&world, way);
+        assert!(restored.status.success(), "{}{}", text(&restored.stdout), text(&restored.stderr));
+        assert_eq!((world.read("a.txt").as_str(), open(&world).0), ("one\n", Vec::new()), "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     use nebula::proposal::{Choice, Consent, Decision};
     use nebula::protocol::{Command, Listing, Query, QueryId, ReviewVerdict, ReviewedFile};
@@ -794,4 +836,50 @@ async fn an_entry_that_was_restored_waits_no_more_whatever_else_is_redone() {
         assert_eq!(open(&world), (Vec::new(), Some(0)), "{arguments:?}");
     }
     assert_eq!(world.read("docs/a.md"), "a\n");
+}
+
+#[tokio::test]
+async fn what_was_discarded_or_undone_beside_own_lines_waits_no_more() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).file("b.txt", "two\n").approve("review");
+    ran(&world, &["sed -i 's/^5$/FIVE/' a.txt", "rm b.txt"]).await;
+    // Without nebula, and nobody looks.
+    std::fs::write(world.root().join("a.txt"), &lines).expect("written");
+    std::fs::write(world.root().join("b.txt"), "two\n").expect("written");
+    ran(&world, &["sed -i 's/^30$/THIRTY/' a.txt; echo more >> b.txt"]).await;
+    assert_eq!(open(&world).0.len(), 1, "{:?}", open(&world));
+    let own = world.read("a.txt").replace("\n10\n", "\nmine\n");
+    std::fs::write(world.root().join("a.txt"), own).expect("written");
+    let undone = nebula(&world, &["undo", "--yes"]);
+    assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+    assert_eq!(world.read("a.txt"), lines.replace("\n10\n", "\nmine\n"));
+    assert_eq!(open(&world), (Vec::new(), Some(0)));
+    // The undo of that undo lets it wait again.
+    assert!(nebula(&world, &["redo", "--yes"]).status.success());
+    assert_eq!(open(&world).1, Some(1));
+}
+
+#[tokio::test]
+async fn the_restore_of_an_edit_leaves_restored_permissions() {
+    if !works() {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    let file = world.root().join("a.txt");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("set");
+    ran(&world, &["chmod 777 a.txt", "sed -i 's/one/two/' a.txt"]).await;
+    let entries = open(&world).0;
+    let first = entries[0]["id"].as_str().expect("an id").to_string();
+    for which in [first.as_str(), "all"] {
+        assert!(nebula(&world, &["review", "--restore", which, "--yes"]).status.success());
+        let mode = std::fs::metadata(&file).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode, 0o644, "after {which}");
+    }
+    assert_eq!((world.read("a.txt").as_str(), open(&world).1), ("one\n", Some(0)));
 }

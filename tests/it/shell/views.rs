@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{
-    CallState, Command, CommandDecision, EventBody, Item, Level, ProposalEvent, ProposalTest, SessionChoice, TestState,
-    TurnEnd,
+    CallState, Command, CommandDecision, CommandEvent, EventBody, Item, Level, ProposalEvent, ProposalTest,
+    SessionChoice, TestState, TurnEnd,
 };
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
 use super::model::{ended, last_results, start, world};
-use super::tree::{Tree, difference, must_work, text};
+use super::tree::{Tree, difference, must_work, text, works};
 use crate::support::world::{Live, World, call, calls, say};
 
 /// Returns whether commands run in views here.
@@ -158,6 +158,129 @@ fn doctor_says_why_a_workspace_has_no_view() {
     assert!(doctor.contains("view no (README.md is of a group other than the user's own)"), "{doctor}");
 }
 
+/// Runs the program in mounts of its own, made by a script that knows the folder as `$W` and an empty one beside it as
+/// `$B`; none: there can be none here.
+fn in_mounts(tree: &Tree, mount: &str, args: &[&str]) -> Option<(Option<i32>, String)> {
+    let script = format!("({mount}) 2>&1 >/dev/null || exit 99; cd \"$W\" && exec \"$@\"");
+    let program = tree.command(args);
+    let beside = tempfile::tempdir().expect("a folder");
+    let mut unshare = std::process::Command::new("unshare");
+    unshare.args(["-Urm", "--", "sh", "-c", &script, "sh"]).arg(program.get_program()).args(program.get_args());
+    unshare.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(tree.root());
+    let ran = unshare.env("W", tree.root()).env("B", beside.path()).output().ok()?;
+    let printed = format!("{}{}", text(&ran.stdout), text(&ran.stderr));
+    if !ran.status.success() && (ran.status.code() == Some(99) || printed.contains("unshare:")) {
+        eprintln!("skipped: {printed}");
+        return None;
+    }
+    Some((ran.status.code(), printed))
+}
+
+/// Returns whether commands run in views in mounts of their own.
+fn views_in_mounts() -> bool {
+    let doctor = || in_mounts(&Tree::new(), "true", &["doctor", "--json"]);
+    views() && doctor().is_some_and(|(_, printed)| printed.contains("view works"))
+}
+
+#[test]
+fn a_workspace_with_a_mount_inside_has_no_view_and_every_place_names_it() {
+    if !views_in_mounts() {
+        return;
+    }
+    let tree = Tree::new();
+    std::fs::create_dir(tree.root().join("node_modules")).expect("made");
+    let mount = "mount -t tmpfs none \"$W/node_modules\"";
+    let why = "node_modules is a mount point in the workspace";
+    let Some((_, doctor)) = in_mounts(&tree, mount, &["doctor", "--json"]) else { return };
+    assert!(doctor.contains(&format!("view no ({why})")), "{doctor}");
+    let script = "echo more >> README.md";
+    let (code, printed) = in_mounts(&tree, mount, &["run", "--preview", "--", script]).expect("as before");
+    assert_eq!(code, Some(126), "{printed}");
+    assert!(printed.contains(&format!("there is no preview here: {why}")), "{printed}");
+    // A mount beside the workspace is none of its own.
+    let beside = "mount -t tmpfs none \"$B\"";
+    let (code, printed) = in_mounts(&tree, beside, &["run", "--preview", "--", script]).expect("as before");
+    assert!(code == Some(0) && printed.contains("+more"), "{printed}");
+}
+
+#[test]
+fn a_workspace_on_an_overlay_has_views_or_says_why_not() {
+    if !views_in_mounts() {
+        return;
+    }
+    let tree = Tree::new();
+    let mount = "mkdir \"$B/upper\" \"$B/work\" && \
+        mount -t overlay none -o \"lowerdir=$W,upperdir=$B/upper,workdir=$B/work,userxattr\" \"$W\"";
+    let Some((_, doctor)) = in_mounts(&tree, mount, &["doctor", "--json"]) else { return };
+    let before = tree.snapshot();
+    let script = "rm -rf docs; mkdir docs; echo more >> README.md; rm untracked.txt; cat README.md";
+    let (code, printed) = in_mounts(&tree, mount, &["run", "--preview", "--", script]).expect("as before");
+    assert!(!doctor.contains("Invalid argument") && !printed.contains("Invalid argument"), "{doctor}{printed}");
+    let why = "the workspace is on an overlay file system";
+    match doctor.contains("view works") {
+        true => {
+            assert_eq!(code, Some(0), "{printed}");
+            for line in ["+more", "-in no commit", "docs/a b.md", "preview: nothing was changed;"] {
+                assert!(printed.contains(line), "{line:?} in {printed}");
+            }
+        }
+        false => {
+            assert!(doctor.contains(&format!("view no ({why})")), "{doctor}");
+            assert!(code == Some(126) && printed.contains(why), "{printed}");
+        }
+    }
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_was_to_be_previewed_and_cannot_be_is_asked_about() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let command = json!({"command": "echo x > b.txt"});
+    let model = Arc::new(Replay::from_steps(vec![call("runCommand", command), say("done")]));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    (parts.config.shell.preview, parts.config.shell.sandbox) = (Some("always".into()), Some(false));
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    let question = live.question().await;
+    assert!(question.text.contains("no preview can be had: shell.sandbox is off"), "{}", question.text);
+    let card = question.card.as_ref().expect("a card");
+    assert!(card.prefix.1 == 0 && !card.may_review && card.no_preview.is_some(), "{card:?}");
+    live.send(Command::DecideCommand(question.id, CommandDecision::Nobody));
+    assert_eq!(ended(&mut live).await.state, CallState::Refused);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = last_results(&live);
+    assert!(results.contains("no preview of it can be had: shell.sandbox is off"), "{results}");
+    assert!(!world.has("b.txt"));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_preview_that_cannot_begin_keeps_the_card_and_says_why() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let mut live = start(&world, vec![call("runCommand", json!({"command": "rm a.txt"})), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    // What stands in the place of the views is no folder.
+    std::fs::create_dir_all(world.root().join(".shaft")).expect("made");
+    std::fs::write(world.root().join(".shaft/views"), "").expect("written");
+    live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+    let again = live.question().await;
+    assert_eq!(again.id, question.id);
+    assert!(again.text.contains("no preview can be had"), "{}", again.text);
+    live.send(Command::DecideCommand(again.id, CommandDecision::Refuse(String::new())));
+    assert_eq!(ended(&mut live).await.state, CallState::Refused);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.has("a.txt"));
+    live.close().await;
+}
+
 #[test]
 fn a_preview_of_too_much_ends_as_its_command_and_says_the_limit() {
     if !views() {
@@ -211,6 +334,65 @@ fn a_preview_says_that_it_leaves_the_repository_and_what_can_be_rebuilt() {
         assert!(!err.contains("preview: nothing would be changed"), "{script}: {err}");
         assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_preview_in_a_linked_worktree_commits_in_its_view_alone() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let linked = tree.home().join("linked");
+    tree.git(&["worktree", "add", "-q", &linked.display().to_string(), "-b", "side"]);
+    let run = |script: &str| {
+        let ran = tree.command(&["run", "--preview", "--", script]).current_dir(&linked).output();
+        ran.expect("the program runs")
+    };
+    let head = || std::fs::read(tree.root().join(".git/refs/heads/side")).expect("read");
+    let before = head();
+    let ran = run("git commit -q --allow-empty -m in-view && git log --format=%s -1");
+    let (out, err) = (text(&ran.stdout), text(&ran.stderr));
+    assert_eq!((ran.status.code(), out.trim()), (Some(0), "in-view"), "{err}");
+    assert!(err.contains("not in the preview: .git/"), "{err}");
+    assert_eq!(head(), before);
+    // What only looks at the state changes nothing that has to be said.
+    let err = text(&run("git status --short").stderr);
+    assert!(err.contains("preview: nothing would be changed"), "{err}");
+}
+
+#[test]
+fn a_repository_that_a_preview_moves_is_in_neither_place_of_it() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let err = text(&tree.nebula(&["run", "--preview", "--", "mv .git git2"]).stderr);
+    for note in ["not in the preview: git2/", "not in the preview: .git/", "preview: nothing else would be changed"] {
+        assert!(err.contains(note), "{note:?} in {err}");
+    }
+}
+
+#[tokio::test]
+async fn no_half_of_a_command_is_proposed_where_a_file_changed_meanwhile_that_is_not_known_as_it_was() {
+    if !views() {
+        return;
+    }
+    // More than is held of one file.
+    let world = world().file("big.txt", &"line\n".repeat(60_000)).file("gone.txt", "old\n");
+    let command = "until tail -n 1 big.txt | grep -q mine; do :; done; echo more >> big.txt; rm gone.txt";
+    let mut live = start(&world, vec![call("runCommand", json!({"command": command})), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+    let began = |event: &EventBody| matches!(event, EventBody::Command(CommandEvent::Began(_))).then_some(());
+    live.until(began).await;
+    let big = std::fs::OpenOptions::new().append(true).open(world.root().join("big.txt"));
+    std::io::Write::write_all(&mut big.expect("open"), b"mine\n").expect("written");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let printed = last_results(&live);
+    assert!(printed.contains("big.txt changed on disk meanwhile. Run it again"), "{printed}");
+    assert!(world.has("gone.txt") && world.read("big.txt").ends_with("mine\n"));
+    live.close().await;
 }
 
 #[tokio::test]

@@ -151,11 +151,12 @@ impl Restores {
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
+                    let undone = reviewed::undone(&context, &plan).await;
                     if let Some(RestoreResult { proposal: result, .. }) = run(&context, &plan, None, &own).await {
                         tell(&context, &result, &plan.title).await;
                         own.tell_replaced(&context, &result, &plan.title).await;
                         if result.changeset.is_some() && (is_review || is_whole(&result)) {
-                            reviewed::reviewed(&context, &plan, &result, &reason).await;
+                            reviewed::reviewed(&context, undone, &result, &reason).await;
                         }
                     }
                 }

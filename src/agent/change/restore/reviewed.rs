@@ -22,9 +22,16 @@ use crate::review::undone_by;
 /// The most files that are named to the model.
 const NOTED: usize = 20;
 
-/// Records that whole changes were restored. Those of which no file was written wait on.
-pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult, reason: &str) {
+/// Returns the changes that a plan undoes as a whole, before it is carried out.
+pub(super) async fn undone(context: &Arc<SessionContext>, plan: &RestorePlan) -> Vec<Id> {
     let (target, services) = (plan.request.clone(), Arc::clone(&context.services));
+    let undone = tokio::task::spawn_blocking(move || services.record_error(undone_by(&target, services.stores())));
+    undone.await.ok().flatten().unwrap_or_default()
+}
+
+/// Records that whole changes were restored. Those of which no file was written wait on.
+pub(super) async fn reviewed(context: &Arc<SessionContext>, undone: Vec<Id>, result: &ProposalResult, reason: &str) {
+    let services = Arc::clone(&context.services);
     let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
     let why = reason.to_string();
     let recorded = tokio::task::spawn_blocking(move || {
@@ -32,7 +39,6 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
             let paths = services.record_error(services.archive.paths(**id)).unwrap_or_default();
             paths.iter().any(|path| written.contains(path))
         };
-        let undone = services.record_error(undone_by(&target, services.stores())).unwrap_or_default();
         let ids: Vec<String> = undone.iter().filter(touched).map(|id| id.to_string()).collect();
         review::decide(&services, &ids, ReviewDecision::Restore, &why)
     });

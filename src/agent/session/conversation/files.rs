@@ -17,6 +17,8 @@ pub struct SessionFiles {
     pub versions: HashMap<String, FileVersion>,
     /// Files in play, for the rules: mentioned, read or changed.
     pub in_play: Vec<String>,
+    /// Other names under which files were attached, through links, with their paths.
+    pub links: HashMap<String, String>,
     /// Texts that are not UTF-8, and so are not written whole.
     pub not_utf8: HashSet<String>,
     /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
@@ -87,8 +89,39 @@ impl SessionFiles {
         known.collect()
     }
 
+    /// Returns the files whose text is known, under the names of links to them, too.
+    pub fn known_by_name(&self) -> Vec<KnownFile> {
+        let mut known = self.known();
+        let linked = self.links.iter().filter(|(name, _)| !self.versions.contains_key(*name));
+        let text = |path: &String| self.versions.get(path)?.text.clone();
+        known.extend(linked.filter_map(|(name, path)| Some(KnownFile { path: name.clone(), text: text(path)? })));
+        known
+    }
+
     /// Returns what the tools may know of what was read.
     pub fn shas(&self) -> HashMap<String, ContentHash> {
         self.versions.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::stream::{Parser, Piece};
+    use crate::edit::{Edit, Format, stream::End};
+
+    #[test]
+    fn a_file_that_was_attached_by_a_link_is_changed_under_both_names_and_under_none() {
+        let mut files = SessionFiles::default();
+        files.know("real.py", b"a = 1\nb = 2\nc = 3\n");
+        files.links.insert("link.py".into(), "real.py".into());
+        for head in ["link.py", "real.py", "So:"] {
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let mut parser = Parser::new(Some(Format::TOOLS), files.known_by_name(), calls);
+            let mut pieces = parser.push(&format!("{head}\n```python\na = 1\nb = 5\nc = 3\n```\n"));
+            pieces.extend(parser.finish(End::Ordinary));
+            let is_done = |piece: &Piece| matches!(piece, Piece::EditDone { edit: Edit { path: Some(_), .. }, .. });
+            assert!(pieces.iter().any(is_done), "{head}: {pieces:?}");
+        }
     }
 }

@@ -81,6 +81,7 @@ mod tests {
             format: Format::TOOLS,
             by: "writeFile".into(),
             elsewhere: None,
+            longer: None,
             whole: true,
         };
         let verb = || Verb { short: "edit".into(), doing: "editing".into(), done: "edited".into(), one: "file".into() };

@@ -20,6 +20,9 @@ use crate::tui::text::show::Invisible;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 
+/// The cells that the label of a definition takes at least.
+const NAME: usize = 12;
+
 /// The position of a line of code.
 #[derive(Debug, Clone, Copy)]
 struct LinePosition<'a> {
@@ -206,7 +209,7 @@ impl View {
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
         let reserved = if found.is_empty() { 0 } else { 7 };
-        let definition = self.definitions(f, h, (look.glyphs.dot, left.saturating_sub(reserved)));
+        let definition = self.definitions(f, h, left.saturating_sub(reserved), look);
         let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
         let (named, lines, gap) = match left {
             _ if left >= named + lines + 10 || found.is_empty() && left >= named => {
@@ -228,8 +231,10 @@ impl View {
     }
 
     /// Returns the definitions that a hunk changes, with a gap behind them: `fn total · changed   `. Where not all fit into
-    /// the `room`, those that go come first, and the others are counted. Empty: none is known.
-    fn definitions(&self, f: usize, h: usize, (dot, room): (&str, usize)) -> String {
+    /// the `room`, those that go come first, and the others are counted: `fn total · changed +2   ` in the least room. Empty:
+    /// none is known.
+    fn definitions(&self, f: usize, h: usize, room: usize, look: Look<'_>) -> String {
+        let dot = look.glyphs.dot;
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
         let words = |name: &str, change| format!("{name} {dot} {}", say::definition_change(change));
         if hunk.definitions.is_empty() {
@@ -251,12 +256,17 @@ impl View {
         };
         let sorted = part(true).chain(part(false)).take(room.max(1));
         let first: Vec<String> = sorted.map(|one| words(&one.name, one.change)).collect();
-        let cut = |named: usize| match count - named {
-            0 => first[0].clone(),
-            more => say::more_definitions(more, &first[..named].join(", ")),
+        let counted = |named: usize| say::more_definitions(count - named, &first[..named].join(", "));
+        let fitting =
+            (1..=first.len().min(count - 1)).map(counted).take_while(|text| wrap::cells(text) + 3 <= room).last();
+        let short = || {
+            let more = if count > 1 { format!(" +{}", thousands(count - 1)) } else { String::new() };
+            let name_room = room.saturating_sub(wrap::cells(&more) + 3);
+            // A few letters say nothing.
+            let is_said = name_room >= NAME.min(wrap::cells(&first[0]));
+            is_said.then(|| format!("{}{more}", cut::end(&first[0], name_room, look.glyphs.cut)))
         };
-        let fitting = (1..=first.len().min(count - 1)).map(cut).take_while(|text| wrap::cells(text) + 3 <= room).last();
-        fitting.unwrap_or_else(|| cut(1)) + "   "
+        fitting.or_else(short).map(|text| text + "   ").unwrap_or_default()
     }
 
     /// Returns what a hunk is about, in words.

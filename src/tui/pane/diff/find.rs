@@ -1,12 +1,13 @@
 //! Searching a diff, folding its hunks, and copying the one in focus.
 
 use crate::tui::text::cut;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::folds::Folds;
-use super::rows::{Heads, HunkView, Layout, Row, Show};
+use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
-use crate::proposal::{HunkDefinition, HunkKind};
+use crate::proposal::HunkKind;
+use crate::text::definition::DefinitionChange;
 
 impl View {
     /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
@@ -158,13 +159,23 @@ impl View {
         }
     }
 
-    /// Returns the hunks of the same file that touch no definition but those that this one touches, itself among them.
+    /// Returns the hunks that are decided with one, by definition: each that touches a definition of it, and of what moves
+    /// both halves, also where one of them shares its hunk with another definition.
     pub fn same_definition(&self, (f, h): (usize, usize)) -> Vec<(usize, usize)> {
-        let Some(file) = self.files.get(f) else { return Vec::new() };
-        let own = file.hunks.get(h).map_or(&[][..], |hunk| &hunk.definitions);
-        let is_own = |one: &HunkDefinition| own.iter().any(|own| own.name == one.name);
-        let is_of = |hunk: &HunkView| !hunk.definitions.is_empty() && hunk.definitions.iter().all(is_own);
-        (0..file.hunks.len()).filter(|other| *other == h || is_of(&file.hunks[*other])).map(|h| (f, h)).collect()
+        let hunks = self.files.get(f).map_or(&[][..], |file| &file.hunks);
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, hunk) in hunks.iter().enumerate() {
+            hunk.definitions.iter().for_each(|one| places.entry(&one.name).or_default().push(at));
+        }
+        let of = |at: usize| hunks.get(at).map_or(&[][..], |hunk| &hunk.definitions).iter();
+        let (mut found, mut names) = (BTreeSet::from([h]), of(h).map(|one| one.name.as_str()).collect::<Vec<_>>());
+        while let Some(name) = names.pop() {
+            for at in places.remove(name).into_iter().flatten().filter(|at| found.insert(*at)) {
+                let moved = of(at).filter(|one| one.change == DefinitionChange::Moved);
+                names.extend(moved.map(|one| one.name.as_str()));
+            }
+        }
+        found.into_iter().map(|h| (f, h)).collect()
     }
 }
 

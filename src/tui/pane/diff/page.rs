@@ -211,7 +211,7 @@ impl DiffPage {
         }
     }
 
-    /// Accepts the hunk in focus and all that touch no other definitions than it does, and goes on to what is left.
+    /// Accepts the hunk in focus and all that belong to its definitions, and goes on to what is left.
     fn accept_definition(&mut self) {
         let Some((f, h)) = self.view.focus() else { return };
         for (f, h) in self.view.same_definition((f, h)) {

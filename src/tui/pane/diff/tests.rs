@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Choice;
-use crate::proposal::{Consent, Decision, MergeRung, MergedFile, Rung};
+use crate::proposal::{Consent, Decision, HunkDefinition, MergeRung, MergedFile, Rung};
 use crate::protocol::{Command, RestoreRequest, UNDO};
+use crate::text::definition::DefinitionChange;
 use crate::tui::msg::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
@@ -880,8 +881,6 @@ fn a_test_runs_on_what_would_be_written_and_its_result_is_of_that_alone() {
 
 /// A file with two definitions, the first of them changed in two places.
 fn labelled() -> Proposal {
-    use crate::proposal::HunkDefinition;
-    use crate::text::definition::DefinitionChange;
     let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
     let mut after = before.clone();
     for n in [3, 12, 30] {
@@ -902,8 +901,6 @@ fn labelled() -> Proposal {
 
 #[test]
 fn of_many_definitions_those_that_have_room_are_named_and_what_goes_comes_first() {
-    use crate::proposal::HunkDefinition;
-    use crate::text::definition::DefinitionChange;
     let mut many = labelled();
     let named = |n: usize| HunkDefinition { name: format!("fn f{n}"), change: DefinitionChange::Changed };
     let gone = HunkDefinition { name: "fn gone".into(), change: DefinitionChange::Removed };
@@ -915,6 +912,49 @@ fn of_many_definitions_those_that_have_room_are_named_and_what_goes_comes_first(
     let named = 1 + row.matches("fn f").count();
     let more = crate::text::number::thousands(20_000 - named);
     assert!(row.contains(&format!("and {more} more")), "{row}");
+}
+
+#[test]
+fn in_little_room_the_first_of_several_definitions_is_named_and_the_others_are_counted() {
+    let mut several = labelled();
+    let named = |name: &str, change| HunkDefinition { name: name.into(), change };
+    several.files[0].hunks[0].definitions = vec![
+        named("method Cart.clear", DefinitionChange::New),
+        named("class Cart", DefinitionChange::Changed),
+        named("method Cart.drop", DefinitionChange::Renamed),
+    ];
+    let row = |width, several: &Proposal| {
+        let text = drawn(&pane(width, 30, several.clone()), "dark").text();
+        text.lines().find(|row| row.contains(" 1 of 3")).expect("its head").to_string()
+    };
+    let narrow = row(60, &several);
+    assert!(narrow.contains("method ") && narrow.contains(" +2") && !narrow.contains("class Cart"), "{narrow}");
+    assert!(row(140, &several).contains("class Cart · changed"));
+    // One that is cut is named too.
+    several.files[0].hunks[0].definitions = vec![named(&format!("fn {}", "long_".repeat(20)), DefinitionChange::New)];
+    assert!(row(60, &several).contains("fn long_long"), "{}", row(60, &several));
+}
+
+#[test]
+fn both_halves_of_a_moved_definition_are_accepted_where_one_shares_its_hunk() {
+    let mut moved = labelled();
+    let named = |name: &str, change| HunkDefinition { name: name.into(), change };
+    let total = named("fn total", DefinitionChange::Moved);
+    moved.files[0].hunks[0].definitions = vec![total.clone()];
+    moved.files[0].hunks[1].definitions = vec![named("fn keep", DefinitionChange::Changed)];
+    moved.files[0].hunks[2].definitions = vec![total.clone(), named("const old", DefinitionChange::Removed)];
+    let decided = |moved: &Proposal, way: &[Action]| {
+        let mut diff = pane(140, 35, moved.clone());
+        act(&mut diff, way);
+        let page = diff.page.as_ref().expect("a page");
+        [0, 1, 2].map(|h| page.choices.standing(0, h))
+    };
+    let (yes, open) = (Standing::Accepted, Standing::Undecided);
+    assert_eq!(decided(&moved, &[Action::AcceptDefinition]), [yes, open, yes]);
+    assert_eq!(decided(&moved, &[Action::NextHunk, Action::NextHunk, Action::AcceptDefinition]), [yes, open, yes]);
+    // What moves out of a hunk that is accepted arrives, too.
+    moved.files[0].hunks[0].definitions.push(named("fn keep", DefinitionChange::Changed));
+    assert_eq!(decided(&moved, &[Action::NextHunk, Action::AcceptDefinition]), [yes; 3]);
 }
 
 #[test]

@@ -115,7 +115,8 @@ impl Connect {
         // Why a key failed may take more than a row.
         rows.extend(wrap::breaks(&words, room.max(8)).into_iter().map(|at| row("", None, words[at].into(), role)));
         rows.push(gap());
-        let keeps = [(false, say::for_this_run()), (true, say::in_a_file())];
+        let lasting = if is_here { say::in_later_runs() } else { say::in_a_file() };
+        let keeps = [(false, say::for_this_run()), (true, lasting)];
         for (label, (keeps, words)) in [say::keep_it(), ""].into_iter().zip(keeps) {
             let chosen = self.keep == keeps;
             let mark = if chosen { ctx.glyphs.done } else { " " };
@@ -138,7 +139,9 @@ impl Connect {
     /// Returns what stands in the field of the model, and below it.
     fn model_words(&self, room: usize, ctx: &Ctx<'_>) -> (String, String) {
         let (FormStage::Accepted(models) | FormStage::Connecting(models)) = &self.stage else {
-            return (say::chosen_later().into(), String::new());
+            let later =
+                if self.place() == ProviderPlace::Here { say::chosen_after_reading() } else { say::chosen_later() };
+            return (later.into(), String::new());
         };
         let (typed, matching) = (self.model.expanded(), self.matching());
         let dot = format!(" {} ", ctx.glyphs.dot);
@@ -162,16 +165,19 @@ impl Connect {
 
     /// Returns what is said below the key.
     fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
+        let is_here = self.place() == ProviderPlace::Here;
         match &self.stage {
+            FormStage::Checking if is_here => (say::reading_file().into(), Role::Accent),
             FormStage::Checking => (say::checking().into(), Role::Accent),
             FormStage::Failed(why) if self.field != FormField::Address => (why.clone(), Role::Removed),
             FormStage::Accepted(models) => {
                 let gap = format!(" {} ", ctx.glyphs.dot);
-                let parts = [say::accepted_by(&self.host()), count::models(models.len()), duration(self.took)];
+                let done = if is_here { say::file_was_read().to_string() } else { say::accepted_by(&self.host()) };
+                let parts = [done, count::models(models.len()), duration(self.took)];
                 (format!("{} {}", ctx.glyphs.done, parts.join(&gap)), Role::Added)
             }
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
-            _ if self.place() == ProviderPlace::Here => (say::no_key_for_file().into(), Role::Dim),
+            _ if is_here => (say::no_key_for_file().into(), Role::Dim),
             _ if variable.is_empty() => (say::loopback().into(), Role::Dim),
             _ => (say::one_request(&variable), Role::Dim),
         }

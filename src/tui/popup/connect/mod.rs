@@ -458,6 +458,7 @@ impl Connect {
     /// Returns the keys that do something in the field.
     pub fn hints(&self, ctx: &Ctx<'_>) -> Vec<(String, &'static str)> {
         let does = match self.field {
+            FormField::Keep if !self.has_good_key() && self.place() == ProviderPlace::Here => say::read_file(),
             FormField::Keep if !matches!(self.stage, FormStage::Accepted(_)) => say::check_key(),
             FormField::Model => say::connect(),
             _ => say::next(),
@@ -647,8 +648,14 @@ mod tests {
         let mut form = form();
         form.act(Action::Up);
         form.act(Action::Up);
-        assert!(!text(&mut form, (100, 30)).contains("paste"));
+        let no_key = |form: &mut Connect| {
+            let drawing = text(form, (100, 30)).replace("no key: the model runs here", "");
+            let words = ["paste", "key is", "the key", "credentials", "accepted by"];
+            assert!(words.iter().all(|word| !drawing.contains(word)), "{drawing}");
+        };
+        no_key(&mut form);
         form.act(Action::Choose);
+        no_key(&mut form);
         let form_sent = sent(&mut form, Action::Choose);
         assert_eq!((form_sent.provider.as_str(), form_sent.base_url, form_sent.key.reveal()), ("embedded", None, ""));
         form.failed(last(&form), "this nebula was built without the part that runs model files");
@@ -656,6 +663,7 @@ mod tests {
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
         form.accepted(last(&form), vec!["coder-1.5b".into()], "coder-1.5b", Duration::from_millis(400));
+        no_key(&mut form);
         assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("coder-1.5b"));
     }
 }

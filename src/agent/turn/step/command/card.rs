@@ -109,7 +109,9 @@ fn card(
     let prints_keys = prints_keys(found, &judgement.rules);
     let all: Vec<String> =
         first.map(|(part, _)| part.words.iter().map_while(Clone::clone).collect()).unwrap_or_default();
-    let count = (asking.is_none() && !found.secrets)
+    // No rule and no policy runs it unasked where it was to be previewed.
+    let may_run_unasked = judged.lacks_preview.is_none();
+    let count = (asking.is_none() && !found.secrets && may_run_unasked)
         .then(|| proposed(found, &judgement.rules))
         .flatten()
         .map_or(0, |prefix| prefix.len());
@@ -132,6 +134,7 @@ fn card(
         not_kept: cannot_be_undone(judged),
         has_usual_bounds: judged.keeper == Keeper::Guard
             && !judged.is_own_unprotected
+            && judged.lacks_preview.is_none()
             && found.class < Class::Reach
             && found.excluded.is_empty(),
         asks: asks(judged),
@@ -142,7 +145,12 @@ fn card(
         prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
         may_network: judged.has_sandbox && judgement.grant != Grant::Online,
         no_preview: no_preview(judged, call),
-        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none() && !prints_keys,
+        may_review: is_new
+            && may_run_unasked
+            && judged.is_guarded()
+            && found.class < Class::Reach
+            && asking.is_none()
+            && !prints_keys,
     }
 }
 
@@ -152,7 +160,7 @@ fn no_preview(judged: &JudgedCommand, call: &CommandCall) -> Option<String> {
         _ if call.background => Some(words::is_job().into()),
         Class::Reach | Class::Final => Some(words::sends().into()),
         _ if judged.judgement.grant == Grant::Online => Some(words::sends().into()),
-        _ => judged.no_view.clone(),
+        _ => judged.no_view.as_ref().map(|why| localized(why).into_owned()),
     }
 }
 
@@ -230,7 +238,8 @@ fn asks(judged: &JudgedCommand) -> Vec<String> {
         SearchedKeys::Found(path) => words::asks_searched(&clean(path)),
         SearchedKeys::Unseen => words::asks_unseen().into(),
     });
-    later.into_iter().chain(excluded).chain(unkept).chain(searched).collect()
+    let lacking = judged.lacks_preview.as_ref().map(|why| words::asks_no_preview(&localized(why)));
+    lacking.into_iter().chain(later).chain(excluded).chain(unkept).chain(searched).collect()
 }
 
 /// Returns in one line the effects that could not be undone.

@@ -31,6 +31,8 @@ pub struct JudgedCommand {
     pub is_held_by_guard: bool,
     /// The reason why no command runs in a view here; none: one may.
     pub no_view: Option<String>,
+    /// The reason why it has no preview though it was to have one: it is never run unasked then.
+    pub lacks_preview: Option<String>,
     /// True if nothing but the keeper keeps it from nebula's own folders, though more should.
     pub is_own_unprotected: bool,
     /// The globs of `archiveExclude`.
@@ -77,8 +79,21 @@ impl JudgedCommand {
         Some(format!("{why}: {}. Name it in the plan", self.found.reason().words()))
     }
 
+    /// Notes why it has no preview though it was to have one: the configuration wants one and there is no view, or `failed`,
+    /// the reason why one could not begin.
+    pub fn with_lacking_preview(mut self, when: PreviewWhen, call: &CommandCall, failed: Option<&str>) -> Self {
+        let wanted = || self.no_view.clone().filter(|_| self.is_to_be_previewed(when, call));
+        self.lacks_preview = failed.map(str::to_string).or_else(wanted);
+        self
+    }
+
     /// Returns whether it runs in a view by the configuration, so that what it changes is proposed.
     pub fn is_previewed(&self, when: PreviewWhen, call: &CommandCall) -> bool {
+        self.lacks_preview.is_none() && self.is_to_be_previewed(when, call)
+    }
+
+    /// Returns whether the configuration wants a preview of it.
+    fn is_to_be_previewed(&self, when: PreviewWhen, call: &CommandCall) -> bool {
         let class = match when {
             PreviewWhen::Never => false,
             PreviewWhen::Harm => self.found.class == Class::Harm,
@@ -89,7 +104,6 @@ impl JudgedCommand {
             && !self.prints_keys()
             && !self.asks_by_rule()
             && self.judgement.grant != Grant::Online
-            && self.no_view.is_none()
     }
 
     fn prints_keys(&self) -> bool {
@@ -103,6 +117,9 @@ impl JudgedCommand {
 
     /// Returns why it is not run where the policy or a rule asks and nobody is there, for the model.
     pub fn unanswered(&self, context: &SessionContext) -> String {
+        if let Some(why) = &self.lacks_preview {
+            return format!("nobody is there to allow this command: no preview of it can be had: {why}");
+        }
         let why = self.judgement.why_it_asks(&self.found, context.settings().approval.word());
         format!("nobody is there to allow this command: {}", why.unwrap_or_default())
     }
@@ -150,6 +167,7 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
             has_sandbox,
             is_held_by_guard: keeper == Keeper::Guard && !has_sandbox && !off,
             no_view,
+            lacks_preview: None,
             is_own_unprotected,
             leaves_out: shell.archive.settings().exclude,
         }

@@ -28,7 +28,7 @@ use crate::protocol::{
 };
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper};
+use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper, ShellCommand, StartError};
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::{JudgedCommand, judge_command};
@@ -58,35 +58,21 @@ pub async fn run(
     stop: &CancellationToken,
 ) -> CommandResult {
     let mut call = call.clone();
-    let (mut is_second, mut edited) = (false, false);
-    let (allowed, command) = loop {
-        let allowed = match allow(context, item, &mut call, stop).await {
-            Ok(allowed) => allowed,
-            Err(result) => return result,
-        };
-        edited |= allowed.edited;
-        let request = request(&call, &allowed);
-        let began = began(context, &call, &allowed);
-        let started = match allowed.preview {
-            None => command::begin(context, request, allowed.keeper, info.clone()).await,
-            Some(purpose) => {
-                let times = (call.limit, began);
-                match preview::run(context, item, request, times, info.clone(), purpose, stop).await {
-                    Ok(mut finished) => {
-                        note_edit(&mut finished, edited);
-                        return CommandResult::Done(Box::new(finished));
-                    }
-                    Err(why) => Err(why),
-                }
-            }
-        };
-        match started {
-            Ok(command) => break (allowed, command),
-            // Starting it showed that something is not there which it was judged by: it is decided anew, knowing that.
-            Err(why) if why.shows_what_works() && !std::mem::replace(&mut is_second, true) => {}
-            Err(why) => return CommandResult::Failed(why.to_string()),
-        }
+    let mut asking = Asking::default();
+    let started = start(context, item, &mut call, &info, &mut asking, stop).await;
+    if let Some(card) = asking.card {
+        context.approvals.close(card).await;
+    }
+    let (allowed, command) = match started {
+        Ok(started) => started,
+        Err(result) => return result,
     };
+    if let Some(purpose) = allowed.preview {
+        let times = (call.limit, began(context, &call, &allowed));
+        let mut finished = preview::finish(context, item, command, times, purpose, stop).await;
+        note_edit(&mut finished, allowed.edited);
+        return CommandResult::Done(Box::new(finished));
+    }
     let (id, entry) = (Some(command.id.clone()), Some(item.id));
     let began = CommandBegan { id, entry, ..began(context, &call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
@@ -99,8 +85,49 @@ pub async fn run(
     // One that was released is answered at once.
     let stopped = follow(&context.events, item, (&command, &holds), call.limit, &halt).await;
     let mut finished = command::finish(context, command, stopped).await;
-    note_edit(&mut finished, edited);
+    note_edit(&mut finished, allowed.edited);
     CommandResult::Done(Box::new(finished))
+}
+
+/// The question about a command until it has started.
+#[derive(Default)]
+struct Asking {
+    /// The name of the card, once there is one: the person has one before them, however often the command is judged.
+    card: Option<QuestionId>,
+    /// The person changed the text.
+    edited: bool,
+    /// The reason why its preview could not begin.
+    no_preview: Option<String>,
+}
+
+/// Starts a command once it is allowed; an error is the result of the call. What was to be a preview and cannot be one is
+/// asked about, whatever the policy lets run.
+async fn start(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &mut CommandCall,
+    info: &CommandInfo,
+    asking: &mut Asking,
+    stop: &CancellationToken,
+) -> Result<(Allowed, Arc<ShellCommand>), CommandResult> {
+    let mut is_second = false;
+    loop {
+        let allowed = decide(context, item, call, asking, stop).await?;
+        let request = request(call, &allowed);
+        let started = match allowed.preview {
+            None => command::begin(context, request, allowed.keeper, info.clone()).await,
+            Some(_) => preview::begin(context, request, info.clone()).await,
+        };
+        match (started, allowed.preview) {
+            (Ok(command), _) => return Ok((allowed, command)),
+            (Err(StartError::Refused(why)), _) => return Err(CommandResult::Failed(why)),
+            (Err(StartError::NoView(why)), Some(Purpose::Propose)) => asking.no_preview = Some(why),
+            (Err(why), Some(Purpose::Propose)) => asking.no_preview = Some(why.to_string()),
+            // Starting it showed that something is not there which it was judged by: it is decided anew, knowing that.
+            (Err(why), _) if why.shows_what_works() && !std::mem::replace(&mut is_second, true) => {}
+            (Err(why), _) => return Err(CommandResult::Failed(why.to_string())),
+        }
+    }
 }
 
 /// Returns what is told of a command that is about to start.
@@ -187,33 +214,19 @@ async fn judge_text(
     judged.ok_or_else(|| CommandResult::Failed("the command could not be judged: nothing was run".into()))
 }
 
-/// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
-/// call. The person has one card before them until it is decided, however often the command is judged.
-async fn allow(
-    context: &Arc<SessionContext>,
-    item: &mut CallItem,
-    call: &mut CommandCall,
-    stop: &CancellationToken,
-) -> Result<Allowed, CommandResult> {
-    let mut card = None;
-    let allowed = decide(context, item, call, &mut card, stop).await;
-    if let Some(card) = card {
-        context.approvals.close(card).await;
-    }
-    allowed
-}
-
-/// Judges a command until it is decided; `card` is the name of the card, once there is one.
+/// Lets the rules, the policy or the person decide, and judges the command until it is decided; the text may be another
+/// afterwards. An error is the result of the call.
 async fn decide(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
     call: &mut CommandCall,
-    card: &mut Option<QuestionId>,
+    asking: &mut Asking,
     stop: &CancellationToken,
 ) -> Result<Allowed, CommandResult> {
-    let mut edited = false;
     loop {
+        let (when, edited) = (context.services.shell.settings.preview, asking.edited);
         let judged = judge_text(context, item, call).await?;
+        let judged = judged.with_lacking_preview(when, call, asking.no_preview.as_deref());
         let is_plan = context.settings().mode == Mode::Plan;
         if let Some(why) = judged.refusal().or_else(|| judged.refusal_of_plan(call).filter(|_| is_plan)) {
             return refused(context, call, &judged, why).await;
@@ -232,19 +245,17 @@ async fn decide(
         if is_plan && judged.found.class != Class::Read {
             return in_view(Purpose::ThrowAway, Consent::Policy("plan"));
         }
-        if judged.is_previewed(context.services.shell.settings.preview, call) {
+        if judged.is_previewed(when, call) {
             return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
-        let unasked = matches!(judged.judgement.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
-        if unasked {
+        let verdict = &judged.judgement.verdict;
+        if judged.lacks_preview.is_none() && matches!(verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
             warn_once(context, &judged).await;
+            let is_rule = *verdict == CommandVerdict::Rule;
+            let by = if is_rule { ("rule", Consent::Rule) } else { ("policy", context.settings().consent) };
+            return allowed(by.0, by.1, judged.judgement.grant);
         }
-        match judged.judgement.verdict {
-            CommandVerdict::Policy => return allowed("policy", context.settings().consent, judged.judgement.grant),
-            CommandVerdict::Rule => return allowed("rule", Consent::Rule, judged.judgement.grant),
-            CommandVerdict::Ask | CommandVerdict::Refuse(_) => {}
-        }
-        let id = *card.get_or_insert_with(|| context.events.question());
+        let id = *asking.card.get_or_insert_with(|| context.events.question());
         match card::ask(context, item, (id, call), &judged, stop).await {
             None => return Err(CommandResult::Interrupted),
             Some(CommandDecision::Run { network }) => {
@@ -254,7 +265,7 @@ async fn decide(
             Some(CommandDecision::Refuse(why)) => return refused(context, call, &judged, not_allowed(&why)).await,
             Some(CommandDecision::Nobody) => return refused(context, call, &judged, judged.unanswered(context)).await,
             Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
-                Ok(()) => (call.text, edited) = (text, true),
+                Ok(()) => (call.text, asking.edited) = (text, true),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
             Some(CommandDecision::Preview) => return in_view(Purpose::Propose, Consent::Person),

@@ -35,21 +35,28 @@ pub enum Purpose {
     ThrowAway,
 }
 
-/// Runs a command in a view of the workspace.
+/// Starts a command in a view of the workspace.
 ///
 /// # Errors
 /// When it cannot be run there: nothing was run.
-pub async fn run(
+pub async fn begin(
+    context: &Arc<SessionContext>,
+    request: CommandRequest,
+    info: CommandInfo,
+) -> Result<Arc<ShellCommand>, StartError> {
+    let view = Some(Arc::new(create(&context.services).await?));
+    command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await
+}
+
+/// Follows a command that was started in a view to its end.
+pub async fn finish(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
-    request: CommandRequest,
+    command: Arc<ShellCommand>,
     (limit, began): (Duration, CommandBegan),
-    info: CommandInfo,
     purpose: Purpose,
     stop: &CancellationToken,
-) -> Result<Finished, StartError> {
-    let view = Some(Arc::new(create(&context.services).await?));
-    let command = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await?;
+) -> Finished {
     let began = CommandBegan { id: Some(command.id.clone()), entry: Some(item.id), ..began };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
@@ -66,6 +73,7 @@ pub async fn run(
             report.files = files_of_view(&changes.files);
             report.notes.extend(changes.notes());
             let (line, taken) = match (changes.files.len(), purpose) {
+                (_, Purpose::Propose) if changes.unknown.is_some() => (conflict(context, &changes).await, None),
                 (0, _) => (nothing_proposed(context, &changes.notes(), purpose).await, None),
                 (count, Purpose::ThrowAway) => {
                     (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
@@ -87,7 +95,7 @@ pub async fn run(
     keep_record(&command, changeset.clone(), view).await;
     context.events.refresh_status();
     let took = command.running.progress().took;
-    Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped })
+    Finished { command: command.info.command.clone(), report, output, ok, took, changeset, is_dropped }
 }
 
 /// Writes down how a command ended, and takes its view away.
@@ -113,9 +121,19 @@ async fn nothing_proposed(context: &SessionContext, left_out: &[String], purpose
     "preview: nothing was changed; what would have been is left out of it, as said above".into()
 }
 
+/// Says that a file changed on disk meanwhile, so that what is known is not the whole of the command: nothing is proposed.
+/// Returns the line for the model.
+async fn conflict(context: &SessionContext, changes: &ViewChanges) -> String {
+    let path = changes.unknown.as_deref().unwrap_or_default();
+    context.say(Level::Warning, words::preview_conflict(&path), changes.notes().join("\n")).await;
+    format!("preview: nothing was changed: {path} changed on disk meanwhile. Run it again")
+}
+
 async fn create(services: &Arc<Services>) -> Result<View, StartError> {
     let services = Arc::clone(services);
-    let create = move || View::create(&services.workspace, &services.archive);
+    let create = move || {
+        View::create(&services.workspace, &services.archive).map(|view| view.with_met_states(&services.workspace))
+    };
     let created = tokio::task::spawn_blocking(create).await.map_err(|error| StartError::Helper(error.into()))?;
     Ok(created?)
 }

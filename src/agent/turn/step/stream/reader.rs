@@ -92,7 +92,7 @@ impl<'a> StepReader<'a> {
         target: &'a RequestTarget,
     ) -> Self {
         let format = settings.format;
-        let parser = Parser::new(Some(format), session.files.known(), session.tools.calls());
+        let parser = Parser::new(Some(format), session.files.known_by_name(), session.tools.calls());
         session.model = Some(target.model.clone());
         StepReader {
             plan: settings.mode == Mode::Plan,
