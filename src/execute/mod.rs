@@ -29,7 +29,7 @@ use std::io;
 use crate::archive::restore::state_sha;
 use crate::archive::{self, Archive, Before, Lock, Recorded};
 use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
-use crate::proposal::{Decided, DecidedFile};
+use crate::proposal::{Decided, DecidedFile, count_changed};
 use crate::workspace::{ReadError, Workspace, leftover};
 
 /// The most times that a change is merged into files that changed since the proposal was made: they may change again
@@ -169,6 +169,14 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
     let mut files = Vec::new();
     for path in paths {
         let state = stores.workspace.read(path)?.state;
+        // What it was before is the newest version: the hook before it archived that.
+        let versions = stores.archive.versions(path).unwrap_or_default();
+        let before = versions.last().and_then(|version| Some((version.id, stores.archive.show(version).ok()?)));
+        if let Some((version, before)) = before {
+            let counts = count_changed(&before, &state);
+            let counts = (counts.added as u64, counts.removed as u64);
+            stores.memory.count_lines(&stores.project(), (path, &version.to_string()), counts)?;
+        }
         files.push(WriteIntent {
             path: path.clone(),
             sha256: state_sha(&state),

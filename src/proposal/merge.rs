@@ -333,15 +333,18 @@ mod tests {
     #[test]
     fn a_definition_that_both_add_at_different_places_is_no_merge() {
         let base = "fn a() {}\n\nfn b() {}\n\nfn c() {}\n";
-        let add = |before: &str, name: &str| base.replace(before, &format!("fn {name}() {{}}\n\n{before}"));
+        let add = |before: &str, new: &str| base.replace(before, &format!("fn {new}\n\n{before}"));
         let merged = |path: &str, ours: &str, theirs: &str| {
             let [ours, theirs] = [ours, theirs].map(state);
             three_way(path, base.as_bytes(), &ours, &theirs, &Merger::default())
         };
-        assert!(merged("a.rs", &add("fn a", "n"), &add("fn c", "n")).is_none());
-        assert!(merged("a.rs", &add("fn a", "n"), &add("fn c", "m")).is_some_and(|merged| merged.conflicts.is_empty()));
-        assert!(merged("a.rs", &add("fn a", "n"), &add("fn a", "n")).is_some(), "the same in both");
-        assert!(merged("a.txt", &add("fn a", "n"), &add("fn c", "n")).is_some(), "no source");
+        let (ours, theirs) = (add("fn a", "n() { 1 }"), add("fn c", "n() { 2 }"));
+        assert!(merged("a.rs", &ours, &theirs).is_none());
+        assert!(merged("a.txt", &ours, &theirs).is_some(), "no source");
+        let is_clean = |merged: Option<Merged>| merged.is_some_and(|merged| merged.conflicts.is_empty());
+        assert!(is_clean(merged("a.rs", &ours, &add("fn c", "m() { 2 }"))));
+        let text = merged("a.rs", &ours, &add("fn c", "n() { 1 }")).and_then(|one| Some(one.after.text()?.to_owned()));
+        assert_eq!(text.map(|text| text.matches("fn n()").count()), Some(1), "the same in both is there once");
         // One type has a method of one name of each trait.
         let with = |of: &str| format!("impl {of} for X {{\n    fn fmt(&self) {{}}\n}}\n\n");
         let [ours, theirs] = [with("fmt::Display") + base, base.replace("fn c", &(with("fmt::Debug") + "fn c"))];

@@ -72,6 +72,10 @@ fn what_another_agent_changes_can_be_undone() {
     let history = w.work(&["history", "--json"]);
     let history: Value = serde_json::from_slice(&history.stdout).expect("JSON");
     assert_eq!(history[0]["title"].as_str().or(history[0]["cause"].as_str()), Some("hook: MultiEdit"), "{history}");
+    let of = |file: &Value, key: &str| file[key].as_u64();
+    let files = history[0]["files"].as_array().expect("files");
+    let counts: Vec<_> = files.iter().map(|file| (of(file, "added"), of(file, "removed"))).collect();
+    assert_eq!(counts, [(Some(1), Some(1)), (Some(1), Some(0))], "{history}");
     // What stands was written by an agent, so that nobody need be asked about it.
     assert_eq!(w.work(&["undo", "--yes"]).status.code(), Some(0));
     assert_eq!((w.read("a.txt").as_deref(), w.read("new.txt")), (Some("one\n"), None));

@@ -10,13 +10,15 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nebula::archive::{Archive, ArchiveSettings, Id};
+use nebula::archive::{Archive, ArchiveSettings, Choices, Id};
 use nebula::execute::{Applied, ApplyError, Executed, Stores, execute, sweep};
 use nebula::memory::{ChangesetCause, ChangesetState, Memory, Options};
 use nebula::proposal::{
-    Choice, Consent, Decided, Decision, FileChange, FileDecision, MergeRung, Proposal, ProposalId, State,
+    Choice, Consent, Decided, Decision, FileChange, FileDecision, MergeRung, Proposal, ProposalId, RestorePreview,
+    RestoreStatus, State,
 };
 use nebula::protocol::{CallState, Command as AgentCommand, EventBody, Outcome, ProposalEvent, TurnEnd};
+use nebula::restore_plan::{RestoreScope, plan};
 use nebula::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -355,21 +357,25 @@ fn a_moved_file_goes_back_with_what_changed_at_its_new_path_or_stays() {
         }
         fs::write(w.full("pkg/n.rs"), &theirs).expect("written");
         let first = w.archive.list().expect("listed").into_iter().min().expect("a changeset").to_string();
-        let output = w.start(&["undo", "--since", &first, "--yes"]).wait_with_output().expect("waited for");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        match back {
-            Some(back) => {
-                assert_eq!(w.text(), back, "{said}");
-                assert!(w.now("pkg/n.rs").is_absent(), "{said}");
-                assert!(output.status.success(), "{said}");
-                w.run(&["redo", "--yes"]);
-                assert!(w.now("a.rs").is_absent() && w.now("pkg/n.rs").text() == Some(&theirs), "redone");
-            }
-            None => {
-                assert!(w.now("a.rs").is_absent() && w.now("pkg/n.rs").text() == Some(&theirs), "{changed} {said}");
-                assert!(said.contains("it stays at pkg/n.rs") && !output.status.success(), "{said}");
-            }
-        }
+        let stores = Stores { workspace: &w.workspace, archive: &w.archive, memory: &w.memory };
+        let clean = Choices { merge_clean: true, ..Choices::default() };
+        let plan = plan(&RestoreScope::Since(first), stores).expect("planned");
+        let found = plan.look(&clean, ProposalId(3), stores).expect("looked");
+        let Some(back) = back else {
+            assert_eq!(found.proposal.files, [], "{changed}");
+            let why = "it stays at pkg/n.rs, which was changed since";
+            let is_said =
+                |file: &RestorePreview| file.path == "a.rs" && file.status == RestoreStatus::Refused(why.into());
+            assert!(found.previews.iter().any(is_said), "{:?}", found.previews);
+            continue;
+        };
+        let half = [Choice::Accept, Choice::Reject].map(|choice| FileDecision { hunks: vec![choice], edited: None });
+        assert!(found.proposal.decide(&Decision::new(half.into(), Consent::Person)).is_err(), "both ends or none");
+        let decision = Decision::accept(&found.proposal, Consent::Person);
+        w.execute(&found.proposal.decide(&decision).expect("it fits").expect("accepted")).expect("undone");
+        assert_eq!((w.text(), w.now("pkg/n.rs")), (back, State::Absent));
+        w.run(&["undo", "--yes"]);
+        assert_eq!((w.now("a.rs"), w.now("pkg/n.rs").text()), (State::Absent, Some(theirs.as_str())), "again");
     }
 }
 

@@ -945,7 +945,7 @@ fn a_changeset_of_a_clone_reaches_no_store_outside_and_none_without_force() {
         }
         for words in [&["undo", "--yes"][..], &["undo", "--force"], &["undo", "--dry-run"]] {
             let ran = w.run(words, None);
-            assert!(ran.code == FAILED && !ran.out.contains("restored 1"), "{store} {words:?}: {ran:?}");
+            assert!(ran.code == FAILED && !ran.out.contains("deleted 1"), "{store} {words:?}: {ran:?}");
         }
         assert_eq!(snapshot(&victim), before, "{store}");
     }
@@ -954,7 +954,7 @@ fn a_changeset_of_a_clone_reaches_no_store_outside_and_none_without_force() {
     let ran = w.run(&["undo", "--yes"], None);
     assert!(ran.code == FAILED && ran.out.contains("memory does not know this change"), "{ran:?}");
     let ran = w.run(&["undo", "--force"], None);
-    assert!(ran.code == DONE && ran.out.contains("restored 1 definition; this change is "), "{ran:?}");
+    assert!(ran.code == DONE && ran.out.contains("deleted 1 definition; this change is "), "{ran:?}");
 }
 
 /// Returns the files in a folder and in those below it.

@@ -165,7 +165,7 @@ impl ArchiveCommands<'_> {
         };
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
         if !ask.json && !paths.is_empty() {
-            writeln!(self.out, "{}", restored_words(&applied, &paths))?;
+            writeln!(self.out, "{}", restored_words(&applied, &paths, &restoration.previews))?;
             self.out.flush()?;
         }
         Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, paths))
@@ -363,8 +363,18 @@ fn counted_definitions(revert: &StoreRevert) -> String {
     format!("{} in {}", plural(revert.definitions().len(), "definition"), clean_line(revert.store()))
 }
 
-/// Returns what was restored, and where the way back is: of files the versions are archived.
-fn restored_words(applied: &Applied, written: &WrittenFiles) -> String {
+/// Returns what was restored, or deleted where nothing stays of it, and where the way back is: of files the versions are
+/// archived.
+fn restored_words(applied: &Applied, written: &WrittenFiles, previews: &[RestorePreview]) -> String {
+    use RestoreFate::{Deleted, FolderRemoved, WholeRemoved};
+    let is_gone = |preview: &RestorePreview| {
+        matches!(preview.status, RestoreStatus::Restore(Deleted | FolderRemoved | WholeRemoved(_), _))
+    };
+    // A definition is among what was written under the name of its store.
+    let is_done =
+        |preview: &&RestorePreview| matches!(preview.status, RestoreStatus::Restore(..)) || preview.is_among(written);
+    let mut done = previews.iter().filter(is_done).peekable();
+    let what = if done.peek().is_some() && done.all(is_gone) { "deleted" } else { "restored" };
     let files = (!applied.paths.is_empty()).then(|| counted(applied.paths.iter().map(String::as_str)));
     let archived = match applied.changeset {
         Some(id) if files.is_some() => format!("; the replaced versions are archived as {id}"),
@@ -374,7 +384,7 @@ fn restored_words(applied: &Applied, written: &WrittenFiles) -> String {
     // They stand among what was written under the name of their store.
     let definitions = written.len().saturating_sub(applied.paths.len());
     let definitions = (definitions > 0).then(|| plural(definitions, "definition"));
-    format!("restored {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
+    format!("{what} {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
 }
 
 /// The files that were written, each with how it was joined with what someone else had changed.

@@ -70,8 +70,8 @@ fn place(language: SourceLanguage, lines: &[&str], own: &[&str], base: &[&str], 
         return Some(above + 1 + lines[above + 1..].iter().take_while(is_other).count());
     }
     let stands_free = |below: &usize| {
-        let above = below.checked_sub(1).map_or("", |above| lines[above]).trim();
-        above.is_empty() || above == "import (" || is_import(language, above)
+        let above = below.checked_sub(1).map_or("", |above| lines[above]);
+        is_behind_another(language, above)
     };
     let below = own.get(at + 1).filter(|_| at == 0).and_then(of).filter(stands_free);
     below.or_else(|| lines.iter().rposition(|line| is_import(language, line)).map(|last| last + 1))
@@ -96,14 +96,31 @@ fn sides(language: SourceLanguage, [base, ours, theirs]: [&str; 3]) -> Option<(&
 fn are_free(language: SourceLanguage, text: &str, moves: impl Fn(&str) -> bool) -> bool {
     let (mut above, mut start) = ("", 0);
     lines_of(text).all(|line| {
-        let (before, end) = (std::mem::replace(&mut above, line).trim(), start);
+        let (last, end) = (std::mem::replace(&mut above, line), start);
         start += line.len();
-        let is_free = || {
-            let is_known = before.is_empty() || before == "import (" || is_import(language, before);
-            is_known || is_of_the_file(language, &text[..end])
-        };
+        let is_free = || is_behind_another(language, last) || is_of_the_file(language, &text[..end]);
         !moves(line) || (is_at_the_margin(language, line) && is_free())
     })
+}
+
+/// Returns whether a line is not about the one below it at the margin: an import, or the end of a block of Python.
+fn is_behind_another(language: SourceLanguage, line: &str) -> bool {
+    let ends_block = language == SourceLanguage::Python && !is_at_the_margin(language, line);
+    let line = line.trim();
+    line.is_empty() || line == "import (" || is_import(language, line) || ends_block && !line.starts_with('#')
+}
+
+/// Writes the only import of a file of Go as a list, where both sides made it one.
+pub(super) fn grouped(language: SourceLanguage, [base, ours, theirs]: [&str; 3]) -> Option<String> {
+    let has_list = |text: &str| lines_of(text).any(|line| line.trim() == "import (");
+    if language != SourceLanguage::Go || has_list(base) || ![ours, theirs].into_iter().all(has_list) {
+        return None;
+    }
+    let mut alone = lines_of(base).filter(|line| line.starts_with("import ") && is_import(language, line));
+    let line = alone.next().filter(|_| alone.next().is_none())?;
+    let ending = &line[line.trim_end().len()..];
+    let path = line.trim().strip_prefix("import ")?;
+    Some(base.replacen(line, &format!("import ({ending}\t{path}{ending}){ending}"), 1))
 }
 
 /// Returns whether the last line of a text is about the file, or an import over several lines: a comment with which the

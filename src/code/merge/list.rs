@@ -98,7 +98,11 @@ impl UnitMerge<'_> {
             let [base, ours, theirs] = texts;
             (self.lines)(base, ours, theirs).or_else(|| imports::merged(self.language, texts))
         };
-        merged(texts).or_else(|| {
+        let as_lists = || {
+            let base = imports::grouped(self.language, texts)?;
+            merged([&base, texts[1], texts[2]])
+        };
+        merged(texts).or_else(as_lists).or_else(|| {
             let unified = names::unified(self.language, texts)?;
             let texts = unified.each_ref().map(String::as_str);
             one_sided(&texts).map_or_else(|| merged(texts), |kept| Some((*kept).to_owned()))

@@ -322,7 +322,6 @@ fn of_statement(file: &SourceFile, node: Node<'_>) -> Vec<ImportedName> {
     let words: Vec<&str> = before.split_whitespace().collect();
     if let ["import", .., name] = words.as_slice()
         && *name != "type"
-        && import.language.is_typescript()
     {
         found.push(ImportedName { path: format!("{before} {after}"), bound: (*name).to_owned() });
     }

@@ -259,6 +259,11 @@ fn the_names_of_one_import_are_a_set() {
             ["import x, {d} from './c'", "import x, {d, e} from './c'", "import x, {f} from './c'"],
             "import x, {e, f} from './c'",
         ),
+        (
+            "a.tsx",
+            ["import x from './c'", "import x, { d } from './c'", "import x, { e } from './c'"],
+            "import x, { d, e } from './c'",
+        ),
         ("a.rs", ["use c::{d};", "use c::{d, z};", "use c::{d, e};"], "use c::{d, e, z};"),
         ("a.rs", ["use c::d;", "use c::{d, z};", "use c::{a, d};"], "use c::{a, d, z};"),
         ("a.rs", ["pub use c::{d, e};", "pub use c::{e};", "pub use c::{d, e, f as g};"], "pub use c::{e, f as g};"),
@@ -285,6 +290,44 @@ fn the_names_of_one_import_are_a_set() {
     let theirs = base.replace("import d", "import d, z").replace("g():\n    pass", "g():\n    z()");
     let both = ours.replace("d, e", "d, e, z").replace("g():\n    pass", "g():\n    z()");
     assert_eq!(merged("a.py", base, &ours, &theirs), Some(both));
+}
+
+#[test]
+fn an_import_of_go_that_both_made_a_list_is_one() {
+    let single = "package p\n\nimport \"fmt\"\n\nfunc f() {}\n";
+    let list = |names: &str| single.replace("\"fmt\"", &format!("(\n{names})"));
+    let [ours, theirs] = ["\t\"fmt\"\n\t\"os\"\n", "\t\"fmt\"\n\t\"io\"\n"].map(list);
+    assert_eq!(merged("a.go", single, &ours, &theirs), Some(list("\t\"fmt\"\n\t\"io\"\n\t\"os\"\n")));
+    // One side alone made it a list.
+    let beside = single.replace("\"fmt\"\n", "\"fmt\"\nimport \"io\"\n");
+    assert_eq!(merged("a.go", single, &ours, &beside), None);
+}
+
+#[test]
+fn imports_behind_a_block_of_python_are_sets() {
+    let base = "if X:\n    x = 1\nimport os\n\n\ndef f():\n    pass\n";
+    let with = |name: &str| base.replace("import os", &format!("import {name}\nimport os"));
+    let text = merged("a.py", base, &with("json"), &with("re")).expect("merged");
+    let lines: Vec<&str> = text.lines().take(5).collect();
+    assert_eq!(lines[..2], ["if X:", "    x = 1"], "{text}");
+    assert!(["import json", "import re", "import os"].iter().all(|line| lines[2..].contains(line)), "{text}");
+    // What goes with the line above it stays there.
+    let base = "if X:\n    x = 1\n    # Of os.\nimport os\n\n\ndef f():\n    pass\n";
+    let with = |name: &str| base.replace("import os", &format!("import {name}\nimport os"));
+    assert_eq!(merged("a.py", base, &with("json"), &with("re")), None);
+}
+
+#[test]
+fn methods_of_one_name_are_told_apart_by_their_traits() {
+    let base = "struct X;\n";
+    let with = |of: &str| format!("{base}\nimpl {of} for X {{\n    fn fmt(&self) {{}}\n}}\n");
+    let text = merged("a.rs", base, &with("fmt::Display"), &with("fmt::Debug")).expect("merged");
+    assert!(text.contains("impl fmt::Display for X") && text.contains("impl fmt::Debug for X"), "{text}");
+    // One trait, written in two ways.
+    assert_eq!(merged("a.rs", base, &with("fmt::Display"), &with("Display")), None);
+    let of_both = format!("{}{}", with("Display"), with("Display").replace(base, ""));
+    let texts = [base, &with("Display"), &with("std::fmt::Display")];
+    assert!(has_twice("a.rs", texts, &of_both) && !has_twice("a.rs", texts, &with("Display")));
 }
 
 #[test]

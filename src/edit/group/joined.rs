@@ -153,9 +153,7 @@ fn is_same_place(path: &str, file: &Stale, edits: &[Edit], (rules, place): (&Gro
         let ours = ours.text().unwrap_or_default();
         merge::has_twice(path, [read, ours, now].map(str::as_bytes), merged)
     };
-    merged.is_some_and(|merged| {
-        there.is_some_and(|there| there.bytes() == merged.bytes()) && !is_twice(&merged)
-    })
+    merged.is_some_and(|merged| there.is_some_and(|there| there.bytes() == merged.bytes()) && !is_twice(&merged))
 }
 
 /// Returns whether an edit names a line that the file has now and did not have when it was read: the model knows it.

@@ -232,6 +232,18 @@ impl Memory {
         })
     }
 
+    /// Adds the lines that another program changed in a file which a hook had archived as `version` before.
+    pub fn count_lines(&self, project: &str, (path, version): (&str, &str), counts: (u64, u64)) -> Result<(), Error> {
+        self.store().write(Safety::Normal, None, |tx| {
+            tx.execute(
+                "UPDATE changeset_files SET added = ?4, removed = ?5 WHERE path = ?2 AND version = ?3 AND n IN
+                   (SELECT n FROM changesets WHERE project_path = ?1 AND kind = 'hook')",
+                params![project, path, version, int(counts.0), int(counts.1)],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Completes the cause of a changeset that another process recorded for a command of this one: what it did not know.
     pub fn complete_cause(&self, project: &str, id: &str, cause: &ChangesetCause) -> Result<(), Error> {
         let mut store = self.store();

@@ -8,8 +8,6 @@ use std::path::PathBuf;
 
 /// A mount.
 pub struct Mount {
-    /// Its number.
-    pub id: u64,
     /// The number of the mount that it lies on.
     pub above: u64,
     /// The path that it is mounted at.
@@ -34,7 +32,7 @@ fn parsed(line: &[u8]) -> Option<Mount> {
     let number = |field: usize| std::str::from_utf8(fields.get(field)?).ok()?.parse().ok();
     let kind = fields.iter().position(|field| *field == b"-").and_then(|dash| fields.get(dash + 1))?;
     let at = PathBuf::from(OsString::from_vec(unescaped(fields.get(4)?)));
-    Some(Mount { id: number(0)?, above: number(1)?, at, is_proc: *kind == b"proc" })
+    Some(Mount { above: number(1)?, at, is_proc: *kind == b"proc" })
 }
 
 /// Returns a path of the list, where blanks and the like stand as `\040`.
@@ -65,7 +63,7 @@ mod tests {
     fn a_line_of_the_list_is_read() {
         let line = br"36 35 98:0 /mnt1 /mnt/a\040b rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
         let mount = parsed(line).expect("a mount");
-        assert_eq!((mount.id, mount.above, mount.is_proc), (36, 35, false));
+        assert_eq!((mount.above, mount.is_proc), (35, false));
         assert_eq!(mount.at, PathBuf::from("/mnt/a b"));
         assert!(parsed(b"1 2 0:5 / /proc rw shared:3 - proc proc rw").expect("a mount").is_proc);
         assert!(parsed(b"36 35 98:0 / /mnt").is_none());
