@@ -259,7 +259,7 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
 /// When the archive cannot be read.
 pub fn newest(stores: Stores<'_>) -> Result<Option<Id>, archive::Error> {
     let project = stores.project();
-    stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })
+    stores.archive.newest_written(stores.workspace, &WrittenStates { memory: stores.memory, project: &project })
 }
 
 /// Returns the cause of a changeset. A memory that cannot be read knows none, which is reported; that stops no undo.
@@ -338,6 +338,12 @@ impl LastWrittenLookup for WrittenStates<'_> {
     fn failed(&self, changeset: Id) -> bool {
         let record = self.memory.changeset(self.project, &changeset.to_string());
         self.memory.or_report(record).is_some_and(|r| r.state == ChangesetState::Failed)
+    }
+
+    fn is_ahead(&self, changeset: Id) -> bool {
+        let record = self.memory.changeset(self.project, &changeset.to_string());
+        let is_counted = |file: &memory::StoredFile| file.added.unwrap_or(0) + file.removed.unwrap_or(0) > 0;
+        self.memory.or_report(record).is_some_and(|r| r.cause.kind == "hook" && !r.files.iter().any(is_counted))
     }
 }
 

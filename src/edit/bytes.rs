@@ -50,6 +50,12 @@ pub fn encode(encoding: Encoding, text: &str) -> Vec<u8> {
     }
 }
 
+/// Returns a text for the start of a file without the byte order mark that its encoding writes by itself.
+pub fn unmarked(encoding: Encoding, text: &str) -> &str {
+    let is_marked = matches!(encoding, Encoding::Utf8 { bom: true } | Encoding::Utf16 { .. });
+    text.strip_prefix('\u{feff}').filter(|_| is_marked).unwrap_or(text)
+}
+
 /// Returns how many bytes of the encoded file come before the offset `at` of its text.
 pub fn offset(encoding: Encoding, text: &str, at: usize) -> usize {
     match encoding {

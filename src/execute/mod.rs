@@ -71,7 +71,7 @@ pub struct Executed {
 pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     let mut lock = match lock(stores) {
         Ok(lock) => lock,
-        Err(failed) => return failed,
+        Err(failed) => return *failed,
     };
     let mut executed = execute_locked(&mut lock, decided, cause.clone(), stores);
     for _ in 0..MERGES {
@@ -98,13 +98,13 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
 pub fn execute_exactly(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     match lock(stores) {
         Ok(mut lock) => execute_locked(&mut lock, decided, cause, stores),
-        Err(failed) => failed,
+        Err(failed) => *failed,
     }
 }
 
 /// Takes the archive's lock, for as long as the calls of commands that still run wait.
-fn lock(stores: Stores<'_>) -> Result<Lock, Executed> {
-    let failed = |error: archive::Error| Executed { applied: Err(error.into()), unrecorded: Vec::new() };
+fn lock(stores: Stores<'_>) -> Result<Lock, Box<Executed>> {
+    let failed = |error: archive::Error| Box::new(Executed { applied: Err(error.into()), unrecorded: Vec::new() });
     let mut lock = stores.archive.lock().map_err(failed)?;
     stores.archive.let_calls_wait(&mut lock, None);
     Ok(lock)

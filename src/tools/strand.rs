@@ -2,7 +2,10 @@
 //! files. A call that would issue ops is only tried here: what it changes is shown and asked about as an edit is, and the
 //! ops are issued, as a changeset, by `execute`.
 //!
-//! The store is opened for each call and closed after it, so that other programs may use it meanwhile.
+//! The store is opened for each call and closed after it, so that other programs may use it meanwhile. What the model
+//! viewed of it is kept in mind: nothing is overwritten that someone else changed since.
+
+mod viewed;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use self::viewed::ViewedDefinitions;
 use super::{Args, Progress, RunResult, StoreChange, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
 use crate::proposal::marked;
 use crate::provider::ToolSpec;
@@ -19,6 +23,8 @@ use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
 const CLIENT: &str = "nebula";
 /// The tool that writes files of the workspace beside the store: it is not offered.
 const WRITES_FILES: &str = "strand_sync";
+/// The tool that answers the texts of definitions.
+const VIEWS: &str = "strand_view";
 /// The tool that runs a program of the store.
 const RUNS: &str = "strand_run";
 
@@ -29,9 +35,11 @@ pub fn of_store(root: &Path) -> Vec<Arc<dyn Tool>> {
     if !opening.root().starts_with(root) {
         return Vec::new();
     }
+    let viewed = Arc::new(ViewedDefinitions::default());
     let tools = opening.list().into_iter().filter(|tool| tool.name != WRITES_FILES);
     let of_store = |(name, description, parameters, is_reader)| {
-        Arc::new(StoreTool { name, description, parameters, is_reader, opening: opening.clone() }) as Arc<dyn Tool>
+        let (opening, viewed) = (opening.clone(), Arc::clone(&viewed));
+        Arc::new(StoreTool { name, description, parameters, is_reader, opening, viewed }) as Arc<dyn Tool>
     };
     tools.map(|tool| of_store((tool.name, tool.description, tool.input, tool.read_only))).collect()
 }
@@ -45,6 +53,8 @@ struct StoreTool {
     /// It never issues an op.
     is_reader: bool,
     opening: Opening,
+    /// The definitions that the model knows, of all tools of the store.
+    viewed: Arc<ViewedDefinitions>,
 }
 
 impl Tool for StoreTool {
@@ -68,13 +78,13 @@ impl Tool for StoreTool {
     }
 
     fn run(&self, _: ToolContext, args: Args, _: Progress, stop: CancellationToken) -> ToolFuture<'_> {
-        let (issues, opening) = (self.issues(&args), self.opening.clone());
+        let (issues, opening, viewed) = (self.issues(&args), self.opening.clone(), Arc::clone(&self.viewed));
         let call = ToolCall { name: self.name, arguments: args.clone().into_map(), client: CLIENT };
         Box::pin(async move {
             let name = call.name;
             let ran = tokio::task::spawn_blocking(move || match issues {
-                true => tried(opening, call, &args, &stop),
-                false => read(opening, call, &stop),
+                true => tried(opening, call, &args, (&viewed, &stop)),
+                false => read(opening, call, (&viewed, &stop)),
             });
             ran.await.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
         })
@@ -108,8 +118,14 @@ fn arguments(name: &str, args: &Args) -> String {
     text
 }
 
-/// Tries a call that may change the store. What the store refuses is its answer at once.
-fn tried(opening: Opening, call: ToolCall, args: &Args, stop: &CancellationToken) -> Result<RunResult, String> {
+/// Tries a call that may change the store. What the store refuses, or what would overwrite a definition that is another
+/// one than was viewed, is answered at once.
+fn tried(
+    opening: Opening,
+    call: ToolCall,
+    args: &Args,
+    (viewed, stop): (&ViewedDefinitions, &CancellationToken),
+) -> Result<RunResult, String> {
     // An episode is recorded and issues no op.
     if call.name == RUNS {
         let what = arguments(call.name, args);
@@ -120,6 +136,10 @@ fn tried(opening: Opening, call: ToolCall, args: &Args, stop: &CancellationToken
     if let ToolAnswer::Refused(_) = answer {
         return Ok(RunResult::Output(answered(answer, &[])));
     }
+    if let Some(refusal) = viewed.refuse(call.name, viewed::expects(&call.arguments), &touched) {
+        return Ok(RunResult::Output(answered(refusal, &[])));
+    }
+    viewed.made(&touched);
     let what = match touched.is_empty() {
         true => arguments(call.name, args),
         false => format!("{}\n\n{}", call.name, TouchedDefinition::marked(&touched, marked)),
@@ -128,9 +148,18 @@ fn tried(opening: Opening, call: ToolCall, args: &Args, stop: &CancellationToken
 }
 
 /// Opens the store, calls one of its tools that only read, and closes it.
-fn read(opening: Opening, call: ToolCall, stop: &CancellationToken) -> Result<RunResult, String> {
+fn read(
+    opening: Opening,
+    call: ToolCall,
+    (viewed, stop): (&ViewedDefinitions, &CancellationToken),
+) -> Result<RunResult, String> {
     let mut tools = opening.open().map_err(|(why, _)| why)?;
+    // A view of the past is none of what is there.
+    let is_present = call.name == VIEWS && !call.arguments.contains_key("at");
     let answer = tools.call(call.name, call.arguments, call.client, stop);
+    if is_present {
+        viewed.view(&answer);
+    }
     let notices = tools.take_notices();
     tools.close();
     Ok(RunResult::Output(answered(answer, &notices)))

@@ -92,6 +92,30 @@ fn what_another_agent_changes_can_be_undone() {
 }
 
 #[test]
+fn an_edit_that_was_not_made_after_its_hook_is_passed_over_by_undo() {
+    let w = World::new();
+    let path = w.path("work/a.txt");
+    fs::write(&path, "one\n").expect("written");
+    let edit = json!({"file_path": path});
+    w.hook(&[], "Edit", &edit);
+    fs::write(&path, "two\n").expect("written");
+    w.hook(&["--after"], "Edit", &edit);
+    // Twice the person refuses it in the other agent.
+    w.hook(&[], "Edit", &edit);
+    w.hook(&[], "Write", &edit);
+    assert_eq!(w.work(&["undo", "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("one\n"));
+    w.hook(&[], "Edit", &edit);
+    assert_eq!(w.work(&["redo", "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("two\n"));
+    // One that was made, though nobody said so, is the newest.
+    w.hook(&[], "Edit", &edit);
+    fs::write(&path, "three\n").expect("written");
+    assert_ne!(w.work(&["undo", "--yes"]).status.code(), Some(1));
+    assert_ne!(w.read("a.txt").as_deref(), Some("one\n"));
+}
+
+#[test]
 fn what_a_hook_cannot_keep_is_a_line_of_its_log() {
     let w = World::new();
     fs::write(w.path("outside.txt"), "x").expect("written");

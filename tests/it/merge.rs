@@ -581,7 +581,7 @@ async fn a_file_that_changed_since_it_was_read_is_read_again_before_it_is_delete
         let world = world::World::new().file("a.rs", &functions("1", "2")).approve("all").model([
             read(),
             say("Read."),
-            calls(&[remove.clone()]),
+            calls(std::slice::from_ref(&remove)),
             read(),
             calls(&[remove]),
             say("Done."),

@@ -57,6 +57,12 @@ pub trait LastWrittenLookup {
         let _ = changeset;
         false
     }
+
+    /// Returns whether a changeset was made ahead of another program's change, and no such change is recorded.
+    fn is_ahead(&self, changeset: Id) -> bool {
+        let _ = changeset;
+        false
+    }
 }
 
 /// Knowledge of nothing, where no memory is at hand.

@@ -220,7 +220,7 @@ impl Archive {
             };
             let (before, left) = (state_at(span.before)?, state_at(span.after)?);
             let modes_of = (&joined.after, now, modes);
-            let mode = self.mode_without((goal, &course), &span, (&before, &left), modes_of);
+            let mode = self.mode_without((goal, &course), span, (&before, &left), modes_of);
             joined = Joined::of(path, (&left, &before), &joined.after, self.merger())?.with_mode(mode, now);
         }
         Some(joined)

@@ -135,7 +135,7 @@ impl Archive {
         let (changeset, goals) = match request {
             RestoreTarget::Undo { count: 0, .. } => return Err(RestoreError::Zero),
             RestoreTarget::Undo { count, files } if files.is_empty() => {
-                let (newest, paths) = self.newest(written, &mut warnings)?;
+                let (newest, paths) = self.newest((workspace, written), &mut warnings)?;
                 undone.push(newest);
                 (Some(newest), self.goals_of_newest(newest, paths, *count)?)
             }
@@ -162,8 +162,7 @@ impl Archive {
         };
         let (ops, left) = self.ops_to_revert(request, &undone, written, choices)?;
         let (mut files, mut previews) = (Vec::new(), Vec::new());
-        let modes = ModeChanges::new(self);
-        let folders = folders_of(&goals);
+        let (modes, folders) = (ModeChanges::new(self), folders_of(&goals));
         for goal in &goals {
             let (status, change) = self.preview(workspace, goal, &folders, (written, &modes), choices);
             previews.push(RestorePreview { path: goal.path.clone(), status });
@@ -197,21 +196,40 @@ impl Archive {
         Ok(self.list()?.into_iter().filter(|id| *id > oldest).filter(|id| holds(id)).collect())
     }
 
-    /// Returns the newest changeset that changed something: those whose writing failed are passed over.
+    /// Returns the newest changeset that changed something: those whose writing failed are passed over, and those ahead of
+    /// a change that was never made.
     ///
     /// # Errors
     /// When the archive's folder cannot be read; one that is not there has none.
-    pub fn newest_written(&self, written: &dyn LastWrittenLookup) -> Result<Option<Id>, Error> {
-        Ok(self.list()?.into_iter().find(|id| !written.failed(*id)))
+    pub fn newest_written(&self, workspace: &Workspace, written: &dyn LastWrittenLookup) -> Result<Option<Id>, Error> {
+        Ok(self.list()?.into_iter().find(|id| self.has_effect(*id, (workspace, written))))
+    }
+
+    /// Returns whether a changeset changed something. One that was made ahead of another program's change did where a
+    /// file of it is another one now.
+    fn has_effect(&self, id: Id, (workspace, written): (&Workspace, &dyn LastWrittenLookup)) -> bool {
+        if written.failed(id) {
+            return false;
+        }
+        let Some(paths) = written.is_ahead(id).then(|| self.paths(id).ok()).flatten() else { return true };
+        let state_then = |path: &str| {
+            let versions = self.versions(path).ok()?;
+            self.state_of(version_before(&versions, id)?).ok()
+        };
+        let is_as_then = |path: &String| {
+            let now = workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
+            now.is_some() && now == state_then(path).as_ref().map(state_sha)
+        };
+        !paths.iter().all(is_as_then)
     }
 
     /// Returns the newest changeset that changed something and can be read.
     fn newest(
         &self,
-        written: &dyn LastWrittenLookup,
+        looked: (&Workspace, &dyn LastWrittenLookup),
         warnings: &mut Vec<String>,
     ) -> Result<(Id, Vec<String>), RestoreError> {
-        for id in self.list()?.into_iter().filter(|id| !written.failed(*id)) {
+        for id in self.list()?.into_iter().filter(|id| self.has_effect(*id, looked)) {
             match self.paths(id) {
                 Ok(paths) => return Ok((id, paths)),
                 Err(error) => warnings.push(error.to_string()),

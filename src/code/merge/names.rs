@@ -285,7 +285,7 @@ pub(super) fn keeps_imports(files: &[SourceFile; 3], result: &SourceFile) -> boo
         let is_other = |other: &ImportedName| other.bound == one.bound && other.path != one.path;
         !one.bound.is_empty() && added(2).any(is_other)
     };
-    counts.iter().flat_map(HashMap::keys).all(|path| is_kept(path)) && !added(1).any(clash)
+    counts.iter().flat_map(HashMap::keys).all(is_kept) && !added(1).any(clash)
 }
 
 /// Returns the names that a file imports outside of its definitions.

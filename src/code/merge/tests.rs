@@ -185,7 +185,6 @@ fn imports_below_what_is_about_the_file_are_sets() {
         ("a.ts", "// eslint-disable-next-line", "import a from 'a';\n\nvar f = 1\n"),
         ("a.rs", "/// Doc.", "use a;\n\nfn f() {}\n"),
         ("a.rs", "fn g() {}\n\n// Of a.", "use a;\n\nfn f() {}\n"),
-        ("a.py", "if x:\n    y()", "import a\n\ndef f():\n    pass\n"),
     ] {
         let [ours, theirs] = ["x", "y"].map(|name| {
             let import = match path {

@@ -261,10 +261,11 @@ impl File {
 
     /// Makes a new file; one that exists may be replaced only in a session, and not by `writeFile` of a patch.
     fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &GroupRules) -> Result<EditStatus, String> {
-        if let FileState::Text { text, .. } = &self.now
+        if let FileState::Text { text, encoding } = &self.now
             && !text.is_empty()
         {
-            let is_made = || self.has_changed(rules) && place::made(content, edit, &self.path).text == *text;
+            let bare = bytes::unmarked(*encoding, content);
+            let is_made = || self.has_changed(rules) && place::made(bare, edit, &self.path).text == *text;
             match edit.format {
                 _ if self.seen && is_made() => return Ok(EditStatus::Made),
                 Format::BLOCKS => return Err(NOT_NEW.to_string()),
@@ -293,7 +294,7 @@ impl File {
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             FileState::Text { encoding, text } => {
-                let new = place::whole(text, content, edit, &self.path)?;
+                let new = place::whole(text, bytes::unmarked(*encoding, content), edit, &self.path)?;
                 if new.text == *text {
                     return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
                 }
@@ -366,6 +367,7 @@ impl File {
         if done.found.rung == Rung::Inexact && !self.steps.is_empty() {
             done = beside_steps((text, &before, encoding), edit)?.unwrap_or(done);
         }
+        done.unmark(text, encoding);
         if !edit.whole {
             done.found = place::sure(false);
             if edit.format == Format::WHOLE && matches!(edit.op, Op::Lines { .. }) {

@@ -30,6 +30,32 @@ fn edits_follow_each_other_in_one_text() {
 }
 
 #[test]
+fn a_file_has_no_more_than_one_byte_order_mark() {
+    let text = "one = 1\ntwo = 2\nthree = 3\n";
+    let marked = format!("\u{feff}{text}");
+    let wanted = marked.replace("one = 1", "one = 5");
+    let new = wanted.as_str();
+    let tools = |op| Edit::new("a", op, Format::TOOLS, "editFile");
+    let edits = [
+        tools(Op::Overwrite { content: new.into() }),
+        whole("a", new),
+        replace("a", "\u{feff}one = 1", "\u{feff}one = 5"),
+        replace("a", "one = 1", "\u{feff}one = 5"),
+    ];
+    let after = |edits: &[Edit], before: &str| {
+        let outcome = run(edits, &[("a", before)], false);
+        outcome.changes.first().map(|change| change.after.text().unwrap_or_default().to_string())
+    };
+    for edit in edits {
+        assert_eq!(after(std::slice::from_ref(&edit), &marked).as_deref(), Some(new), "{edit:?}");
+    }
+    // A file without one may get one, and a new one may have one.
+    assert_eq!(after(&[tools(Op::Overwrite { content: new.into() })], text).as_deref(), Some(new));
+    let made = run(&[tools(Op::Write { content: new.into() })], &[], false);
+    assert_eq!(made.changes[0].after.text().unwrap_or_default(), new);
+}
+
+#[test]
 fn a_file_with_a_failed_edit_is_left_out_whole() {
     let edits = [replace("a", "one", "two"), replace("a", "nine", "ten"), replace("b", "x", "y")];
     let files = [("a", "one\n"), ("b", "x")];

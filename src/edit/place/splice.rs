@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::edit::bytes::Encoding;
+use crate::edit::bytes::{Encoding, unmarked};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// A range of bytes of a text and its replacement.
@@ -26,6 +26,14 @@ impl Done {
     /// Returns what the edit makes of the text in which it has its place.
     pub fn made(&self, text: &str) -> String {
         self.stages.iter().fold(text.to_string(), |text, splices| spliced(&text, splices))
+    }
+
+    /// Leaves out the byte order mark of what comes to the start of a text whose encoding writes one by itself.
+    pub fn unmark(&mut self, text: &str, encoding: Encoding) {
+        let at_start = self.stages.iter_mut().filter_map(|splices| splices.first_mut());
+        for splice in at_start.filter(|splice| splice.range.start == 0 && !text.starts_with('\u{feff}')) {
+            splice.new = unmarked(encoding, &splice.new).to_string();
+        }
     }
 }
 

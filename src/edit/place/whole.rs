@@ -66,7 +66,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     let lost = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text)));
     // A call that overwrites a file says what it means. A block that may be a part of its file is one where it lacks what
     // stands at an end of it.
-    let is_part = is_block && (lost.is_some() || !edit.whole && !(begin_alike(old, &text) && end_alike(old, &text)));
+    let is_part = is_block && (lost.is_some() || !(edit.whole || begin_alike(old, &text) && end_alike(old, &text)));
     if is_part && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt)) {
         return Ok(NewText::inexact(placed, taken_as(&names)));
     }

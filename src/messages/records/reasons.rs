@@ -466,7 +466,6 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("its owner and group: an undo brings it back as your own", "所有者とグループは、元に戻すと自分のものになります"),
     ("{path} belongs to another user", "{path}は別のユーザーのものです"),
-    ("{path} is of a group other than the user's own", "{path}のグループはユーザー自身のものではありません"),
     ("its {name} bit: an undo brings it back without", "{name}ビットは、元に戻しても戻りません"),
     (
         "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost",

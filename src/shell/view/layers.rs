@@ -1,13 +1,12 @@
 //! The place of a view's layers: `.shaft`, or memory where the file system of `.shaft` cannot hold them.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::XattrFlags;
 use rustix::process::geteuid;
-
-use super::make_folder;
 
 /// File systems that hold no upper layer of an overlay.
 const UNFIT: &[(i128, &str)] = &[
@@ -55,7 +54,9 @@ fn kind_of(path: &Path) -> Option<i128> {
 fn in_memory() -> Option<PathBuf> {
     let user = geteuid().as_raw();
     let folder = Path::new(MEMORY).join(format!("nebula-views-{user}"));
-    if kind_of(Path::new(MEMORY)) != Some(TMPFS) || make_folder(&folder).is_err() {
+    let made = fs::DirBuilder::new().mode(0o700).create(&folder);
+    let is_missing = made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists);
+    if kind_of(Path::new(MEMORY)) != Some(TMPFS) || is_missing {
         return None;
     }
     // Anyone may make it there.

@@ -84,6 +84,7 @@ fn revert_one(
         Kind::Remove => restore(state, view),
         _ if gone && heads(state, Some(def)).iter().all(|head| ours.contains(head)) => return done,
         _ if gone => return over("the definition is not there any more"),
+        Kind::Add if others_wrote(state, &op, ours, |_| true) => return over("the definition was changed since"),
         Kind::Add => Draft::Remove { qname, how: Removal::Refuse },
         Kind::Rename if !stands(view.claim) => return over("it was renamed again"),
         Kind::Rename => match before.view(def) {
@@ -97,6 +98,9 @@ fn revert_one(
             None => return over("its former body is not known"),
         },
         Kind::Replace if !stands(view.epoch) => return over("its body was replaced again"),
+        Kind::Replace if others_wrote(state, &op, ours, |kind| matches!(kind, Kind::Replace | Kind::Edit)) => {
+            return over("its body was changed since");
+        }
         Kind::Replace => match before.view(def) {
             Some(old) => {
                 let body = current_text(state, old);
@@ -126,6 +130,14 @@ fn only_ours_since(state: &State, op: &Op, ours: &HashSet<OpId>) -> bool {
     let writes = |kind: Kind| matches!(kind, Kind::Add | Kind::Replace | Kind::Edit);
     let mut since = nodes.map(|node| &node.op).filter(|later| writes(later.kind) && later.key() > op.key()).peekable();
     since.peek().is_some() && since.all(|later| ours.contains(&later.id))
+}
+
+/// Returns whether ops that are not `ours` changed the definition of an op since; `counts` says which kinds do. An op that
+/// is reverted by itself, with none of `ours`, is so over what came later.
+fn others_wrote(state: &State, op: &Op, ours: &HashSet<OpId>, counts: impl Fn(Kind) -> bool) -> bool {
+    let Some(lattice) = state.graph().lattice(op.target()).filter(|_| !ours.is_empty()) else { return false };
+    let nodes = lattice.ops.iter().filter_map(|id| state.graph().node(*id)).filter(|node| node.void.is_none());
+    nodes.map(|node| &node.op).any(|later| counts(later.kind) && later.key() > op.key() && !ours.contains(&later.id))
 }
 
 /// Returns whether a definition has the text that it had in an older view.
@@ -228,7 +240,7 @@ impl EditBack<'_> {
                 let value = register_text(self.old, *unit, register).map(Into::into);
                 self.changes.push(Change::Set { unit: *unit, register: register.clone(), value });
             }
-            Change::Insert(insert) if self.view.units.contains(&insert.id) => {
+            Change::Insert(insert) if self.view.units.contains(&insert.id) && !self.has_others_in(insert.id) => {
                 self.changes.push(Change::Delete(insert.id))
             }
             Change::Insert(insert) => self.skipped.push(insert.id.to_string()),
@@ -244,6 +256,21 @@ impl EditBack<'_> {
         let edits = edits.filter(|node| node.void.is_none() && node.op.base == Some(self.view.epoch));
         let newest = edits.filter(|node| node.op.changes.iter().any(writes)).max_by_key(|node| node.op.key());
         newest.is_some_and(|node| node.op.id == id || self.ours.contains(&node.op.id))
+    }
+
+    /// Returns whether an edit that is not among `ours`, where there are some, wrote into a unit.
+    fn has_others_in(&self, inserted: UnitId) -> bool {
+        let Some(lattice) = self.state.graph().lattice(self.def).filter(|_| !self.ours.is_empty()) else {
+            return false;
+        };
+        let writes = |change: &Change| match change {
+            Change::Set { unit, .. } => *unit == Some(inserted),
+            Change::Insert(insert) => insert.parent == Some(inserted),
+            Change::Delete(_) => false,
+        };
+        let edits = lattice.ops.iter().filter_map(|id| self.state.graph().node(*id));
+        let mut others = edits.filter(|node| node.void.is_none() && !self.ours.contains(&node.op.id));
+        others.any(|node| node.op.changes.iter().any(writes))
     }
 
     /// Inserts a deleted unit again, after the sibling that stood before it.

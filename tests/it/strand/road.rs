@@ -223,6 +223,36 @@ fn what_the_store_refuses_to_take_back_is_told_and_nothing_is_half_done() {
 }
 
 #[test]
+fn an_added_or_replaced_definition_that_a_person_changed_is_not_undone() {
+    let cases: [(&[&[&str]], &str); 3] = [
+        (&[&["replace", "slot.more", "Int = 99"]], "the definition was changed since"),
+        (
+            &[&["rename", "slot.more", "mine"], &["replace", "slot.mine", "Int = 99"]],
+            "the definition was changed since",
+        ),
+        (&[&["edit", "slot.count", "{\"init\": \"set 7\"}"]], "its body was changed since"),
+    ];
+    for (person, why) in cases {
+        let w = World::new();
+        let before = w.texts();
+        let add = ("strand_add", json!({"layer": "slot", "name": "more", "body": "Int = 0"}));
+        w.approved(&[add, replace("Int = 2")]);
+        w.done(&["undo", "--turn", "--yes"]);
+        assert_eq!(w.texts(), before);
+        w.done(&["redo", "--yes"]);
+        for words in person {
+            w.strand(words);
+        }
+        let theirs = w.texts();
+        for words in [&["undo", "--yes"][..], &["undo", "--turn", "--yes"], &["undo", "--turn", "--force"]] {
+            let (code, _, err) = w.nebula(words);
+            assert!(code == 1 && err.contains(why), "{person:?} {words:?}: {code} {err}");
+            assert_eq!(w.texts(), theirs, "{person:?} {words:?}");
+        }
+    }
+}
+
+#[test]
 fn what_nobody_agrees_to_is_a_refused_change_and_a_turn_without_one_fails() {
     let w = World::new();
     let before = w.texts();

@@ -129,6 +129,41 @@ async fn a_definition_that_changed_while_the_person_decided_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_that_changed_since_it_was_viewed_is_overwritten_only_when_that_was_read() {
+    let add = ("strand_add", json!({"layer": "slot", "name": "more", "body": "Int = 0"}));
+    let remove = ("strand_remove", json!({"qname": "slot.count"}));
+    let world = store([
+        vec![("strand_view", json!({"selector": "*"}))],
+        vec![add],
+        vec![replace("Int = 2")],
+        vec![replace("Int = 3")],
+        vec![replace("Int = 4")],
+        vec![("strand_add", json!({"layer": "slot", "name": "other", "body": "Int = 0"}))],
+        vec![remove],
+    ]);
+    let view = || strand(&world, &["view", "slot.count"]);
+    let mut live = start(&world);
+    live.submit("go");
+    // Someone else changes it after it was viewed, and once more after the model's own change.
+    for (asked, theirs) in
+        [("strand_add", Some("Int = 9")), ("Int = 3", None), ("Int = 4", None), ("slot other", Some("Int = 8"))]
+    {
+        let question = live.question().await;
+        assert!(question.text.contains(asked), "{asked}: {question:?}");
+        if let Some(body) = theirs {
+            strand(&world, &["replace", "slot.count", body]);
+        }
+        live.send(Command::Reply(question.id, Reply::Choice(0)));
+    }
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(view(), "slot count = Int = 8\n");
+    let told: Vec<String> = results(&live).into_iter().filter(|text| text.contains("\"stale\"")).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("slot count = Int = 9") && told[1].contains("slot count = Int = 8"), "{told:?}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_is_not_wanted_leaves_the_store_as_it_was() {
     let world = store([vec![replace("Int = 2")]]);
     let mut live = start(&world);

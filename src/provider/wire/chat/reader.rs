@@ -544,7 +544,7 @@ mod tests {
 
     #[test]
     fn events_of_another_form_are_skipped_unless_nothing_else_comes() {
-        let event = |data: &str| Event { name: String::new(), data: data.into(), ..Event::default() };
+        let event = |data: &str| Event { name: String::new(), data: data.into() };
         let foreign = ["{}", "{\"choices\":null}", "{\"type\":\"ping\"}", "{\"object\":\"ping\"}"];
         let (mut reader_of_answer, mut out) = (reader(0), Vec::new());
         for data in foreign {
