@@ -53,7 +53,7 @@ const MOST: usize = 1_000;
 pub struct PageLimit(usize);
 
 impl PageLimit {
-    /// Returns how many a page holds at most: what is wanted, up to [`MOST`]; `usual` where nothing was said.
+    /// Returns how many a page holds at most: what is wanted, up to 1,000; `usual` where nothing was said.
     pub fn or(limit: Option<PageLimit>, usual: usize) -> usize {
         limit.map_or(usual, |limit| limit.0.min(MOST))
     }
