@@ -83,7 +83,7 @@ impl PathClasses {
         let root = workspace.root().to_path_buf();
         PathClasses {
             own: archive.folder().to_path_buf(),
-            protected: workspace.protected().to_vec(),
+            protected: workspace.protected().iter().cloned().chain(views_in_memory()).collect(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
             outside: workspace.outside().into_iter().map(with_ignores).collect(),
@@ -276,6 +276,14 @@ pub fn holds_objects(folder: &str) -> bool {
     GIT_ONLY_GROWS.contains(&last) && matches!(parts.next(), Some(".git" | "."))
 }
 
+/// Returns the folder of views that do not lie in `.shaft`: what is in it is nebula's own, too.
+fn views_in_memory() -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return Some(super::view::layers::in_memory_path());
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
 fn with_ignores(outside: OutsideFolder) -> (OutsideFolder, Ignores) {
     let ignores = Ignores::new(&outside.folder);
     (outside, ignores)
@@ -326,6 +334,9 @@ mod tests {
             assert_eq!(of(path), PathClass::Refused, "{path}");
         }
         assert_eq!((of("x/a"), of("output")), (PathClass::Outside, PathClass::Outside));
+        if let Some(views) = views_in_memory() {
+            assert_eq!(places.of(&views.join("x/upper"), true), PathClass::Refused);
+        }
         assert_eq!((places.name(&base.join("out/a")), places.name(&base.join("w/in"))), (named("out/a"), "in".into()));
     }
 

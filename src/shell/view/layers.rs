@@ -50,10 +50,14 @@ fn kind_of(path: &Path) -> Option<i128> {
     rustix::fs::statfs(path).ok().map(|about| i128::from(about.f_type))
 }
 
+/// Returns the place of this person's folder of views in memory, which no command may change.
+pub fn in_memory_path() -> PathBuf {
+    Path::new(MEMORY).join(format!("nebula-views-{}", geteuid().as_raw()))
+}
+
 /// Returns this person's folder of views in memory, made where it is missing.
 fn in_memory() -> Option<PathBuf> {
-    let user = geteuid().as_raw();
-    let folder = Path::new(MEMORY).join(format!("nebula-views-{user}"));
+    let (user, folder) = (geteuid().as_raw(), in_memory_path());
     let made = fs::DirBuilder::new().mode(0o700).create(&folder);
     let is_missing = made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists);
     if kind_of(Path::new(MEMORY)) != Some(TMPFS) || is_missing {

@@ -13,7 +13,7 @@
 
 mod changes;
 #[cfg(target_os = "linux")]
-mod layers;
+pub(super) mod layers;
 mod met;
 #[cfg(target_os = "linux")]
 mod mountinfo;
@@ -57,7 +57,10 @@ pub struct View {
     folder: PathBuf,
     root: PathBuf,
     home: PathBuf,
-    lock: File,
+    /// Held as long as it is in use.
+    _lock: File,
+    /// The time at which it began, by the clock of the workspace's file system.
+    begun: FileTime,
     /// The mode that its layer over the workspace began with.
     mode: u32,
     /// The repository of a linked worktree, which lies outside the workspace.
@@ -80,6 +83,7 @@ impl View {
         };
         let own = archive.make_own(VIEWS)?.path().to_path_buf();
         sweep(archive);
+        let begun = now_in(&own).map_err(at(&own))?;
         let views = elsewhere(archive.home()).unwrap_or(own);
         // It gets its name once it is held: one that a kill left half made is none.
         let (temp, folder) = (views.join(disk::temp_name()), views.join(uuid::Uuid::new_v4().to_string()));
@@ -90,7 +94,7 @@ impl View {
         let (root, home) = (workspace.root().to_path_buf(), archive.home().to_path_buf());
         let linked = workspace.outside().into_iter().find(|outside| outside.is_repository);
         let repository = linked.map(|linked| linked.folder).filter(|folder| !folder.starts_with(&root));
-        let mut view = View { folder, root, home, lock, mode: 0, repository, met: MetStates::default() };
+        let mut view = View { folder, root, home, _lock: lock, begun, mode: 0, repository, met: MetStates::default() };
         view.mode = view.make_layers().map_err(at(&view.folder))?;
         Ok(view)
     }
@@ -99,13 +103,8 @@ impl View {
     /// meanwhile can be proposed then.
     #[must_use]
     pub fn with_met_states(mut self, workspace: &Workspace) -> View {
-        self.met = MetStates::begin(workspace, self.begun());
+        self.met = MetStates::begin(workspace, self.begun);
         self
-    }
-
-    /// Returns when it began, by the file system's clock.
-    fn begun(&self) -> FileTime {
-        self.lock.metadata().map_or((i64::MAX, 0), |meta| changed_at(&meta))
     }
 
     /// Makes its folders; the mode of the layer over the workspace.
@@ -203,7 +202,7 @@ impl View {
         let upper = self.folder.join(UPPER);
         let linked = self.beside().into_iter().find(|(at, _)| Some(at) == self.repository.as_ref());
         let linked = linked.map(|(_, layer)| layer.join(UPPER));
-        let begun = Beginning { at: self.begun(), mode: self.mode, met: &self.met };
+        let begun = Beginning { at: self.begun, mode: self.mode, met: &self.met };
         changes::read((&upper, linked.as_deref()), workspace, &places.over(&upper), &begun)
     }
 }
@@ -221,6 +220,16 @@ fn make_layer(folder: &Path, lower: &Path) -> io::Result<()> {
     make_folder(&folder.join(WORK))?;
     let mode = fs::metadata(lower)?.mode() & 0o7777;
     fs::set_permissions(folder.join(UPPER), fs::Permissions::from_mode(mode | 0o700))
+}
+
+/// Returns the present time by the clock of the file system of a folder, which may be another machine's.
+fn now_in(folder: &Path) -> io::Result<FileTime> {
+    let made = folder.join(disk::temp_name());
+    make_folder(&made)?;
+    let now = fs::metadata(&made).map(|meta| changed_at(&meta));
+    // What stays is removed by the next one.
+    let _ = fs::remove_dir(&made);
+    now
 }
 
 /// Makes a folder for its owner alone, where it is missing.
@@ -374,10 +383,8 @@ mod tests {
         view.put("a", &State::Absent).expect("put");
         view.put("a/b", &State::file(*b"new")).expect("put");
         // What someone writes meanwhile is not taken back.
-        let stamp = |meta: fs::Metadata| (meta.ctime(), meta.ctime_nsec());
-        let begun = stamp(view.lock.metadata().expect("there"));
         // The clock of the file system goes on in steps.
-        while stamp(fs::metadata(dir.path().join("a/b")).expect("there")) <= begun {
+        while changed_at(&fs::metadata(dir.path().join("a/b")).expect("there")) <= view.begun {
             fs::write(dir.path().join("a/b"), "theirs").expect("written");
         }
         let changes = view.changes(&workspace, &places).expect("read");
@@ -396,7 +403,7 @@ mod tests {
         let workspace = Workspace::open(dir.path()).expect("open");
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let mut view = View::create(&workspace, &archive).expect("a view");
-        view.met = MetStates::at_once(&workspace, view.begun());
+        view.met = MetStates::at_once(&workspace, view.begun);
         view.put("changed", &State::file(*b"one\ntwo\n")).expect("put");
         view.put("removed", &State::Absent).expect("put");
         view.put("gone", &State::file(*b"one\ntwo\n")).expect("put");
@@ -405,7 +412,7 @@ mod tests {
         fs::remove_file(at("gone")).expect("removed");
         for name in ["changed", "removed", "touched", "there"] {
             // The clock of the file system goes on in steps.
-            while changed_at(&fs::metadata(at(name)).expect("there")) <= view.begun() {
+            while changed_at(&fs::metadata(at(name)).expect("there")) <= view.begun {
                 fs::write(at(name), "mine\none\n").expect("written");
             }
         }

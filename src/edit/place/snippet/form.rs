@@ -58,7 +58,8 @@ impl Form {
             Form::Code => {
                 is_decoration(line) && !begins(&["#include", "#define", "#import", "#pragma", "#if", "#end", "#!"])
             }
-            Form::Css => line == "*" || begins(&["/*", "//", "* ", "*/"]),
+            // `* { … }` is a rule.
+            Form::Css => line == "*" || begins(&["/*", "//", "*/"]) || begins(&["* "]) && !line.contains(['{', '}']),
             Form::Json => begins(&["//", "/*"]),
             Form::Sql => begins(&["--", "/*"]),
             Form::Yaml | Form::Make => begins(&["#"]),

@@ -6,7 +6,7 @@ use crate::edit::lines::Lines;
 pub(super) fn of_css(lines: &Lines, at: usize) -> Option<(usize, String)> {
     let line = lines.content(at).trim();
     let Some(open) = line.find('{') else {
-        let (property, _) = line.strip_suffix(';')?.split_once(':')?;
+        let (property, _) = line.strip_suffix(';').filter(|line| !line.contains(';'))?.split_once(':')?;
         let is_property = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '$' | '@');
         let property = property.trim();
         return (!property.is_empty() && property.chars().all(is_property)).then(|| (at, format!("{property}:")));
@@ -90,9 +90,13 @@ pub(super) fn of_yaml(line: &str) -> Option<String> {
     is_name.then(|| format!("{name}:"))
 }
 
-/// Returns the name of a member of an object.
+/// Returns the name of the one member of an object that a line begins.
 pub(super) fn of_json(line: &str) -> Option<String> {
     let (name, rest) = line.trim().strip_prefix('"')?.split_once('"')?;
+    let members = format!("{{{}}}", line.trim().trim_end_matches(','));
+    if serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&members).is_ok_and(|all| all.len() > 1) {
+        return None;
+    }
     rest.trim_start().starts_with(':').then(|| format!("\"{name}\":"))
 }
 

@@ -150,10 +150,11 @@ impl Placing<'_, '_> {
         }
         let [own] = same.as_slice() else { return None };
         let (inside, theirs) = (self.part.inside(one), hay.inside(own));
-        let staying = theirs.iter().filter(|old| inside.iter().any(|new| new.key == old.key)).count();
+        let keys: HashSet<&str> = inside.iter().map(|new| new.key.as_str()).collect();
+        let staying = theirs.iter().filter(|old| keys.contains(old.key.as_str())).count();
         if !theirs.is_empty() && staying * 2 <= theirs.len() && inside.len() * 2 <= theirs.len() {
             // Of one that leaves out most of what is inside of it, only what is there is meant.
-            if inside.is_empty() {
+            if inside.is_empty() || inside.len() > MOST {
                 return None;
             }
             self.is_known(one.lines.start - above..one.line + 1)?;

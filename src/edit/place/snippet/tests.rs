@@ -241,3 +241,23 @@ fn a_passage_of_hardly_anything_is_no_new_text() {
     assert!(passages(&file, &format!("## Long\n\n{}", long.replace("Line 3", "Line three")), "D.md").is_some());
     assert_eq!(passages("x = [\n  1,\n  2,\n  3,\n]\ny = 2\n", "x = [\n  # empty\n", "a.py"), None, "it is not over");
 }
+
+/// The text of a snippet's file after it, if it is placed.
+fn placed(path: &str, file: &str, new: &str) -> Option<String> {
+    passages(file, new, path).map(|(text, _)| text)
+}
+
+#[test]
+fn what_stands_beside_a_passage_is_not_lost() {
+    let steps = "- checkout:\n    a: 1\n    b: 1\n- build:\n    c: 2\n";
+    let new = "- checkout:\n    a: 5\n    b: 1\n";
+    let after = placed("ci.yml", steps, new);
+    assert!(after.is_none_or(|after| after.contains("- build:\n    c: 2\n")));
+    let rules = "* { margin: 0; }\nbody {\n  color: red;\n}\n";
+    let after = placed("a.css", rules, "/* Note. */\nbody {\n  color: blue;\n}\n");
+    assert!(after.is_none_or(|after| after.contains("* { margin: 0; }\n")));
+    let line = "{\n  \"width\": 1, \"height\": 2,\n  \"z\": 3\n}\n";
+    assert_eq!(placed("a.json", line, "\"width\": 5,\n"), None);
+    let line = "a {\n  color: red; background: blue;\n  margin: 0;\n  padding: 0;\n}\n";
+    assert!(placed("a.css", line, "a {\n  color: green;\n}\n").is_none_or(|after| after.contains("background: blue")));
+}

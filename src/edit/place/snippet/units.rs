@@ -63,8 +63,8 @@ fn indented(lines: &Lines, at: usize, form: Form) -> Option<Unit> {
         _ => (at, heads::of_make(line)?),
     };
     let mut end = deeper(lines, at).end;
-    // The items of a list may stand right below its key.
-    if form == Form::Yaml && line.trim_end().ends_with(':') {
+    // The items of a list may stand right below its key. An item itself has none but its own.
+    if form == Form::Yaml && line.trim_end().ends_with(':') && !line.trim_start().starts_with("- ") {
         let margin = indent(line).len();
         let is_item = |at: usize| {
             let line = lines.content(at);

@@ -84,7 +84,7 @@ pub(in crate::edit) fn longer(line: &str, path: &str, known: &[KnownFile]) -> Op
     let is_known = known.iter().any(|file| file.path == path);
     let is_plain = is_said(line) || !path.contains('/');
     let is_doubtful = match is_known {
-        true => words.len() == 1 && !says_file && !is_plain,
+        true => words.len() == 1 && !says_file && !is_plain && !FIRST_WORDS.contains(&words[0].as_str()),
         false => words.len() <= 2 && !says_file,
     };
     (words.len() <= MOST_WORDS).then(|| LongerName { path: text.to_string(), is_doubtful })
@@ -178,5 +178,6 @@ mod tests {
         let known = [file("folder/b.py")];
         assert_eq!(doubt("New folder/b.py", "folder/b.py", &known), Some(true));
         assert_eq!(doubt("In folder/b.py:", "folder/b.py", &known), Some(false));
+        assert_eq!(doubt("### Fix folder/b.py", "folder/b.py", &known), Some(false));
     }
 }

@@ -160,7 +160,7 @@ fn no_preview(judged: &JudgedCommand, call: &CommandCall) -> Option<String> {
         _ if call.background => Some(words::is_job().into()),
         Class::Reach | Class::Final => Some(words::sends().into()),
         _ if judged.judgement.grant == Grant::Online => Some(words::sends().into()),
-        _ => judged.no_view.as_ref().map(|why| localized(why).into_owned()),
+        _ => judged.lacks_preview.as_ref().or(judged.no_view.as_ref()).map(|why| localized(why).into_owned()),
     }
 }
 

@@ -265,7 +265,7 @@ async fn decide(
             Some(CommandDecision::Refuse(why)) => return refused(context, call, &judged, not_allowed(&why)).await,
             Some(CommandDecision::Nobody) => return refused(context, call, &judged, judged.unanswered(context)).await,
             Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
-                Ok(()) => (call.text, asking.edited) = (text, true),
+                Ok(()) => (call.text, asking.edited, asking.no_preview) = (text, true, None),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
             Some(CommandDecision::Preview) => return in_view(Purpose::Propose, Consent::Person),

@@ -23,6 +23,7 @@ use crate::protocol::{CallState, ChangedPath, CommandBegan, CommandEnd, CommandE
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
+use crate::text::clean::clean_line;
 use crate::text::id::short_changeset;
 use crate::text::number::plural;
 
@@ -124,7 +125,7 @@ async fn nothing_proposed(context: &SessionContext, left_out: &[String], purpose
 /// Says that a file changed on disk meanwhile, so that what is known is not the whole of the command: nothing is proposed.
 /// Returns the line for the model.
 async fn conflict(context: &SessionContext, changes: &ViewChanges) -> String {
-    let path = changes.unknown.as_deref().unwrap_or_default();
+    let path = clean_line(changes.unknown.as_deref().unwrap_or_default());
     context.say(Level::Warning, words::preview_conflict(&path), changes.notes().join("\n")).await;
     format!("preview: nothing was changed: {path} changed on disk meanwhile. Run it again")
 }
