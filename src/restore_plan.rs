@@ -1,6 +1,7 @@
 //! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
 //! nothing; the resulting proposal is decided and executed like any other.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::archive::restore::state_sha;
@@ -30,8 +31,13 @@ pub enum RestoreScope {
     Redo,
     /// One changeset.
     Changeset(String),
-    /// Several changesets, and none between them.
-    Changesets(Vec<String>),
+    /// Changesets that wait to be reviewed, and none between them.
+    Reviewed {
+        /// They.
+        ids: Vec<String>,
+        /// The paths of later ones that wait, too.
+        waiting: BTreeSet<String>,
+    },
     /// A changeset and all after it.
     Since(String),
     /// All changes of a session from a message on.
@@ -78,6 +84,8 @@ pub struct RestorePlan {
     pub kind: &'static str,
     /// The title, for lists and the cause of the changeset: `undo of …`.
     pub title: String,
+    /// The paths with changes that wait to be decided about, see [`Choices::waiting`].
+    pub waiting: BTreeSet<String>,
 }
 
 /// The reason why nothing can be planned. Nothing was changed.
@@ -129,15 +137,16 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
             let id = stores.archive.find_changeset(id)?;
             Ok(of_changeset(RestoreTarget::Changesets(vec![id]), Some(id), "one changeset", stores))
         }
-        RestoreScope::Changesets(names) => {
-            let ids = names.iter().map(|id| stores.archive.find_changeset(id)).collect::<Result<Vec<_>, _>>()?;
-            Ok(match ids.as_slice() {
+        RestoreScope::Reviewed { ids, waiting } => {
+            let ids = ids.iter().map(|id| stores.archive.find_changeset(id)).collect::<Result<Vec<_>, _>>()?;
+            let plan = match ids.as_slice() {
                 [id] => of_changeset(RestoreTarget::Changesets(vec![*id]), Some(*id), "one changeset", stores),
                 many => {
                     let title = format!("undo of {}", plural(many.len(), "change"));
                     undo(RestoreTarget::Changesets(ids), title)
                 }
-            })
+            };
+            Ok(RestorePlan { waiting: waiting.clone(), ..plan })
         }
         RestoreScope::Since(id) => {
             let id = stores.archive.find_changeset(id)?;
@@ -174,6 +183,11 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
 }
 
 impl RestorePlan {
+    /// Creates a plan of a kind.
+    pub fn new(request: RestoreTarget, kind: &'static str, title: String) -> Self {
+        RestorePlan { request, kind, title, waiting: BTreeSet::new() }
+    }
+
     /// Returns what the plan comes to with the files as they are, by what was chosen for those changed by someone else.
     ///
     /// # Errors
@@ -181,7 +195,8 @@ impl RestorePlan {
     pub fn look(&self, choices: &Choices, id: ProposalId, stores: Stores<'_>) -> Result<Restoration, RestoreError> {
         let project = stores.project();
         let written = WrittenStates { memory: stores.memory, project: &project };
-        stores.archive.restore(stores.workspace, &self.request, &written, choices, id, &self.title)
+        let choices = Choices { waiting: self.waiting.clone(), ..choices.clone() };
+        stores.archive.restore(stores.workspace, &self.request, &written, &choices, id, &self.title)
     }
 
     /// Returns what of a restore is taken back in a Strand store, in whose name, and adds the previews of its definitions.
@@ -205,7 +220,7 @@ impl RestorePlan {
 }
 
 fn undo(request: RestoreTarget, title: String) -> RestorePlan {
-    RestorePlan { request, kind: "undo", title }
+    RestorePlan::new(request, "undo", title)
 }
 
 /// Returns the undo of a changeset; that of an undo is a redo, and that of a redo the undo again. `unknown` stands for a
@@ -217,7 +232,7 @@ fn of_changeset(request: RestoreTarget, id: Option<Id>, unknown: &str, stores: S
         title.strip_prefix(kind)?.strip_prefix(" of ")
     };
     if let Some(undone) = restored("undo") {
-        return RestorePlan { request, kind: "redo", title: format!("redo of {undone}") };
+        return RestorePlan::new(request, "redo", format!("redo of {undone}"));
     }
     let title = restored("redo").or(Some(cause.title.as_str()).filter(|title| !title.is_empty()));
     undo(request, format!("undo of {}", title.unwrap_or(unknown)))
@@ -231,7 +246,7 @@ fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     }
     let title = &record.cause.title;
     let title = format!("redo of {}", title.strip_prefix("undo of ").unwrap_or(title));
-    Ok(RestorePlan { request: RestoreTarget::Undo { count: 1, files: Vec::new() }, kind: "redo", title })
+    Ok(RestorePlan::new(RestoreTarget::Undo { count: 1, files: Vec::new() }, "redo", title))
 }
 
 fn of_turn(session: &str, turn: i64, called: &str, stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
@@ -301,6 +316,8 @@ impl LastWrittenLookup for WrittenStates<'_> {
             states.push(written.sha256);
             next = written.before.as_deref();
         }
+        // What a person saved in the archive since, to come back to it, is known as well.
+        states.extend(self.memory.or_report(self.memory.saved(self.project, path)));
         let folders = self.memory.or_report(self.memory.folders_made(self.project, path));
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
     }
@@ -340,10 +357,17 @@ impl LastWrittenLookup for WrittenStates<'_> {
         self.memory.or_report(record).is_some_and(|r| r.state == ChangesetState::Failed)
     }
 
-    fn is_ahead(&self, changeset: Id) -> bool {
+    fn is_undo(&self, changeset: Id) -> bool {
         let record = self.memory.changeset(self.project, &changeset.to_string());
-        let is_counted = |file: &memory::StoredFile| file.added.unwrap_or(0) + file.removed.unwrap_or(0) > 0;
-        self.memory.or_report(record).is_some_and(|r| r.cause.kind == "hook" && !r.files.iter().any(is_counted))
+        self.memory.or_report(record).is_some_and(|r| r.cause.kind == "undo")
+    }
+
+    fn is_ahead(&self, changeset: Id) -> bool {
+        self.memory.or_report(self.memory.is_ahead(self.project, &changeset.to_string()))
+    }
+
+    fn records_changes(&self, changeset: Id) -> bool {
+        self.memory.or_report(self.memory.records_changes(self.project, &changeset.to_string()))
     }
 }
 

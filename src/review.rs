@@ -6,18 +6,25 @@
 mod chains;
 mod change;
 mod discarded;
+mod restored;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub use change::{ReviewChanges, changes, left_by_undo, undo, whole_folders};
+pub use restored::{RestoredRest, record_restored};
 
 use self::chains::{EntryChains, is_as_before};
 use self::discarded::DiscardedPaths;
 use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, ChangesetListing, ChangesetState, ReviewDecision, StatesAround};
+use crate::memory::{self, ChangesetListing, ChangesetRecord, ChangesetState, ReviewDecision, StatesAround};
 use crate::proposal::{Consent, FileChange, is_in_repository};
-use crate::restore_plan;
+use crate::restore_plan::{self, RestoreScope};
+use crate::text::clean::clean_line;
+use crate::text::sentence::first_words;
+
+/// The most characters of an entry's title in a reason.
+const TITLE: usize = 40;
 
 /// A change that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,12 +99,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         if record.is_some_and(|record| record.state == ChangesetState::Failed) {
             continue;
         }
-        let approved = match record {
-            Some(record) => record.cause.approved.clone(),
-            // Its process died before memory knew.
-            None => stores.archive.approved(id).map_err(|error| queue.unreadable.push(error)).ok().flatten(),
-        };
-        let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
+        let Some(approved) = unasked((id, record), &mut queue.unreadable, stores) else { continue };
         let decision = reviewed.get(&name);
         if decision.is_some_and(|(decision, _)| *decision == ReviewDecision::Keep) {
             continue;
@@ -118,7 +120,9 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
             let looked = (stores, &modes);
             since.values().any(|back| !back) || is_undone(by, &paths, (&restores, &decisive), looked)
         };
-        let is_gone = restored.is_some_and(|by| !by.is_some_and(again));
+        // Of what its restore did not write nothing is decided.
+        let is_whole = decision.is_some_and(|(decision, _)| *decision != ReviewDecision::RestoreWritten);
+        let is_gone = is_whole && restored.is_some_and(|by| !by.is_some_and(again));
         let is_back = |path: &str| since.get(path) == Some(&true) || discarded.holds(&name, path);
         chains.add(id, &paths, |path| is_gone || is_back(path))?;
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
@@ -144,6 +148,20 @@ pub fn record_discarded(queue: &ReviewQueue, stores: Stores<'_>) {
     if !names.is_empty() {
         let _ = stores.memory.review(&stores.project(), &names, ReviewDecision::Discard, None);
     }
+}
+
+/// Returns who let a changeset happen, where nobody was asked.
+fn unasked(
+    (id, record): (Id, Option<&ChangesetRecord>),
+    unreadable: &mut Vec<archive::Error>,
+    stores: Stores<'_>,
+) -> Option<String> {
+    let approved = match record {
+        Some(record) => record.cause.approved.clone(),
+        // Its process died before memory knew.
+        None => stores.archive.approved(id).map_err(|error| unreadable.push(error)).ok().flatten(),
+    };
+    approved.filter(|who| Consent::is_unasked(who))
 }
 
 /// Returns the files of a changeset, as memory knows them, else the archive.
@@ -181,7 +199,8 @@ impl<'a> DecisiveRestores<'a> {
         known: &ChangesetListing,
         restores: &'a [StatesAround],
     ) -> Self {
-        let decided = reviewed.iter().filter(|(_, (decision, _))| *decision == ReviewDecision::Restore);
+        let is_restore = |decision| matches!(decision, ReviewDecision::Restore | ReviewDecision::RestoreWritten);
+        let decided = reviewed.iter().filter(|(_, (decision, _))| is_restore(*decision));
         let by = decided.filter_map(|(name, (_, at))| {
             let paths: HashSet<&str> = known.files(name).map(|file| file.path).collect();
             let in_time =
@@ -321,6 +340,25 @@ pub fn named<'a>(open: &'a [ReviewEntry], names: &[String]) -> Result<Vec<&'a Re
     found.sort_by_key(|entry| entry.id);
     found.dedup_by_key(|entry| entry.id);
     Ok(found)
+}
+
+/// Returns the scope of the restore of some of the entries that wait.
+pub fn scope(ids: &[Id], waiting: &[ReviewEntry]) -> RestoreScope {
+    let waiting = later_paths(ids, waiting).into_keys().map(String::from).collect();
+    RestoreScope::Reviewed { ids: ids.iter().map(Id::to_string).collect(), waiting }
+}
+
+/// Returns the paths that entries after the first of these changed, without these, each with the newest of them.
+pub fn later_paths<'e>(ids: &[Id], waiting: &'e [ReviewEntry]) -> BTreeMap<&'e str, &'e ReviewEntry> {
+    let own: BTreeSet<&Id> = ids.iter().collect();
+    let later = waiting.iter().filter(|entry| own.first().is_some_and(|first| **first < entry.id));
+    let others = later.filter(|entry| !own.contains(&entry.id));
+    others.flat_map(|entry| entry.files.iter().map(move |file| (file.path.as_str(), entry))).collect()
+}
+
+/// Returns that an entry has to be restored before another one can be.
+pub fn before_it(entry: &ReviewEntry) -> String {
+    format!("restore {} ({}) first", entry.id, clean_line(&first_words(&entry.title, TITLE)))
 }
 
 #[cfg(test)]

@@ -693,15 +693,18 @@ def idle():
 
 
 def steps():
-    """own time between a response's end and the next request: a read tool, then an edit, 1,000 steps each"""
+    """own time between a response's end and the next request: a read tool, on one file and on another each time, then an edit, 1,000 steps each"""
     count = 1000
     for name, arguments in (
         ("read", lambda n: call("readFile", {"path": "a.txt", "startLine": 1 + n % 2})),
+        ("file", lambda n: call("readFile", {"path": f"part/f{n}.txt"})),
         ("edit", lambda n: call("replaceInFile", {"path": "a.txt", "search": f"number {n}\n", "replace": f"number {n + 1}\n"})),
     ):
         model = Model(lambda n: arguments(n) if n < count else say("Done."))
         world = World(model.url)
         world.write("a.txt", "number 0\n" + "x" * 1000 + "\n")
+        for n in range(count if name == "file" else 0):
+            world.write(f"part/f{n}.txt", f"line {n}\n")
         done = world.run("task", "--max-steps", "0", "--approve", "edits", "go")
         if done.returncode:
             sys.exit(f"task failed: {done.stderr.decode()[-2000:]}")

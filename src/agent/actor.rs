@@ -385,7 +385,7 @@ impl Actor {
             self.recalled = undone::changesets_of(&items);
             context.events.recall(items).await;
             undone::tell(&context, &self.recalled, true).await;
-            tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.files.in_play.clone()));
+            tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.files.in_play.to_vec()));
             self.tell_drifted(&session).await;
         } else if context.provider().is_some_and(|p| p.recorded()) {
             let detail = say::recording_long();

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::proposal::State;
+use crate::git::index;
+use crate::proposal::{State, is_in_any_repository};
 
 /// Begins the lines that are no paths: a normalised path never begins so.
 const NOTE: &str = "// ";
@@ -61,6 +62,39 @@ impl NotUndone {
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         NotUndone { what: what.into(), why: why.into() }
     }
+}
+
+/// The kind of change a command made to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was made.
+    Made,
+    /// It was changed.
+    Changed,
+    /// It was removed.
+    Removed,
+    /// Only its mode was changed.
+    Mode,
+}
+
+impl ChangeKind {
+    /// Returns the kind of the way from one state to another.
+    pub(super) fn of(before: &State, after: &State) -> Self {
+        match (before, after) {
+            (State::Absent, _) => ChangeKind::Made,
+            (_, State::Absent) => ChangeKind::Removed,
+            (State::Folder { .. }, State::Folder { .. }) => ChangeKind::Mode,
+            (State::File { bytes: a, .. }, State::File { bytes: b, .. }) if a == b => ChangeKind::Mode,
+            _ => ChangeKind::Changed,
+        }
+    }
+}
+
+/// Returns the bytes after that are kept of a change; none: a hash has to do.
+pub(super) fn left_bytes(path: &str, after: &State, keep_text: bool) -> Option<Vec<u8>> {
+    let is_index = || is_in_any_repository(path) && after.bytes().is_some_and(|bytes| index::is_index(bytes));
+    let is_kept = keep_text && after.text().is_some() || is_index();
+    after.bytes().filter(|_| is_kept).map(|bytes| bytes.to_vec())
 }
 
 /// Returns whether a change from one state to another is also one of its permission bits, of those that a version holds.

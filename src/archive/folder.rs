@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Component, Path};
 
-use super::{Archive, Error, Version, at};
+use super::version::{self, Version};
+use super::{Archive, Error, at};
 use crate::disk::{self, Folder};
 
 impl Archive {
@@ -36,11 +37,12 @@ impl Archive {
 
     /// Returns the folder of a file's versions; `None`: it is not there.
     pub(super) fn open_versions(&self, folder: &Path) -> Result<Option<Folder>, Error> {
-        let Some(name) = folder.file_name() else { return Ok(None) };
-        match self.open_folder()? {
-            Some(open) => present(open.enter(name)).map_err(at(folder)),
-            None => Ok(None),
-        }
+        self.open_folder()?.map_or(Ok(None), |open| open_below(&open, folder))
+    }
+
+    /// Returns the versions in one of the folders of versions, oldest first. `archives`: the folder that holds them.
+    pub(super) fn versions_below(archives: &Folder, folder: &Path) -> Result<Vec<Version>, Error> {
+        open_below(archives, folder)?.map_or(Ok(Vec::new()), |open| version::list(&open).map_err(at(folder)))
     }
 
     /// Returns the folder that a version lies in.
@@ -95,4 +97,10 @@ fn present(opened: io::Result<Folder>) -> io::Result<Option<Folder>> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
+}
+
+/// Returns one of the folders of versions, in the folder that holds them; `None`: it is not there.
+fn open_below(archives: &Folder, folder: &Path) -> Result<Option<Folder>, Error> {
+    let Some(name) = folder.file_name() else { return Ok(None) };
+    present(archives.enter(name)).map_err(at(folder))
 }

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex};
 use globset::{GlobBuilder, GlobMatcher};
 use tokio_util::sync::CancellationToken;
 
-pub use changeset::{NotUndone, StoreOps};
+pub use changeset::{ChangeKind, NotUndone, StoreOps};
 pub use id::Id;
 pub use lock::Lock;
 pub use mode::ModeChanges;
@@ -40,12 +40,13 @@ pub use path::{Sha, calculate_path_sha256, sha256};
 pub use prune::{Damage, Keep, Prune};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
-pub use seal::{ChangeKind, CommandChange, CommandChanges, SealOrder};
+pub use seal::{CommandChange, CommandChanges, SealOrder};
 pub use shared::{KeptAtOnce, SealIds, StateKey};
 pub use unit::repository::{parts_words, words as repository_words};
 pub use version::{Version, version_before};
 
-use crate::disk;
+use self::unit::listed::Listing;
+use crate::disk::{self, Folder};
 use crate::proposal::{Counts, Merger, State, count_changed};
 use crate::workspace::{OutsideFolder, Workspace, lexical};
 
@@ -86,7 +87,7 @@ pub struct Archive {
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
     /// The listings that were read; `None`: one that is none.
-    listings: Arc<Mutex<HashMap<Id, Option<Arc<unit::listed::Listing>>>>>,
+    listings: Arc<Mutex<HashMap<Id, Option<Arc<Listing>>>>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
     listed: Arc<AtomicBool>,
     /// Joins what is restored or written with what someone else changed.
@@ -336,17 +337,22 @@ impl Archive {
     /// # Errors
     /// When its folder cannot be read; one that is not there has none.
     pub fn versions(&self, path: &str) -> Result<Vec<Version>, Error> {
-        let mut versions = self.versions_in(&self.file_folder(path))?;
-        self.add_listed(path, &mut versions)?;
+        self.versions_of(path, self.open_folder()?.as_ref(), &self.listings()?)
+    }
+
+    /// Returns the versions of a file, oldest first. `open`: the folder of the folders of versions.
+    fn versions_of(&self, path: &str, open: Option<&Folder>, listings: &[Arc<Listing>]) -> Result<Vec<Version>, Error> {
+        let mut versions = match open {
+            Some(open) => Self::versions_below(open, &self.file_folder(path))?,
+            None => Vec::new(),
+        };
+        Self::add_listed(path, &mut versions, listings);
         Ok(versions)
     }
 
     /// Returns the versions in one of the folders of versions, oldest first.
     fn versions_in(&self, folder: &Path) -> Result<Vec<Version>, Error> {
-        match self.open_versions(folder)? {
-            Some(open) => version::list(&open).map_err(at(folder)),
-            None => Ok(Vec::new()),
-        }
+        self.open_folder()?.map_or(Ok(Vec::new()), |open| Self::versions_below(&open, folder))
     }
 
     /// Returns the version of a path that belongs to a changeset: its newest one older than the changeset.

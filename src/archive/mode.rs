@@ -1,11 +1,14 @@
 //! The permission bits that a version is restored with. A change that was none of them leaves those of today, so that an
 //! undo never opens a file that the person has closed since.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::changeset::SET_ID_BITS;
-use super::{Archive, Id, Version};
+use super::unit::listed::Listing;
+use super::{Archive, Error, Id, Version, version_before};
+use crate::disk::Folder;
 use crate::proposal::{LargeFile, State};
 use crate::workspace::Workspace;
 
@@ -14,6 +17,14 @@ use crate::workspace::Workspace;
 pub struct ModeChanges<'a> {
     archive: &'a Archive,
     read: RefCell<ReadSoFar>,
+    opened: OnceCell<Opened>,
+}
+
+/// The archive as it was when the first of many paths was looked up.
+struct Opened {
+    /// The folder of the folders of versions; `None`: it is not there.
+    folder: Option<Folder>,
+    listings: Vec<Arc<Listing>>,
 }
 
 #[derive(Default)]
@@ -29,7 +40,7 @@ struct ReadSoFar {
 impl<'a> ModeChanges<'a> {
     /// Creates them for an archive. Nothing is read before a mode differs.
     pub fn new(archive: &'a Archive) -> Self {
-        ModeChanges { archive, read: RefCell::default() }
+        ModeChanges { archive, read: RefCell::default(), opened: OnceCell::new() }
     }
 
     /// Returns a version's state with the mode that it is restored with: where no changeset since the version has changed
@@ -95,10 +106,27 @@ impl<'a> ModeChanges<'a> {
         versions.iter().any(|other| other.id > version && is_no_file(other))
     }
 
+    /// Returns the version of a path that belongs to a changeset, as [`Archive::version_in`] does, but with the archive opened
+    /// once for all paths.
+    ///
+    /// # Errors
+    /// As [`Archive::versions`].
+    pub fn version_in(&self, path: &str, changeset: Id) -> Result<Option<Version>, Error> {
+        let opened = match self.opened.get() {
+            Some(opened) => opened,
+            None => {
+                let opened = Opened { folder: self.archive.open_folder()?, listings: self.archive.listings()? };
+                self.opened.get_or_init(|| opened)
+            }
+        };
+        let versions = self.archive.versions_of(path, opened.folder.as_ref(), &opened.listings)?;
+        Ok(version_before(&versions, changeset).cloned())
+    }
+
     /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
     /// read is not.
     pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
-        let Ok(Some(version)) = self.archive.version_in(path, changeset) else { return false };
+        let Ok(Some(version)) = self.version_in(path, changeset) else { return false };
         let (old, now) = (self.archive.show(&version), workspace.read_to_restore(path));
         old.ok().zip(now.ok()).is_some_and(|(old, now)| self.with_mode(path, version.id, old, &now.state) == now.state)
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::changeset::{self, Changeset};
+use super::changeset::{self, ChangeKind, Changeset};
 use super::restore::state_sha;
 use super::shared::{KeptAtOnce, SealIds, kept_again};
 use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind};
@@ -23,19 +23,6 @@ use crate::workspace::{PathReader, Workspace, state_of};
 
 /// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
-
-/// The kind of change a command made to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// It was made.
-    Made,
-    /// It was changed.
-    Changed,
-    /// It was removed.
-    Removed,
-    /// Only its mode was changed.
-    Mode,
-}
 
 /// A path that a command changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +37,8 @@ pub struct CommandChange {
     pub before: Option<Sha>,
     /// The SHA-256 of the state after.
     pub after: Option<Sha>,
-    /// The text after, while the changes are few: the common ground of later merges.
+    /// The text after, while the changes are few: the common ground of later merges. Of git's index the bytes: it is the
+    /// same where git notes other times in it.
     pub bytes: Option<Vec<u8>>,
     /// Lines added and removed.
     pub counts: Counts,
@@ -110,10 +98,10 @@ impl CommandChanges {
             self.unread.push((entry.path.clone(), why));
         }
         self.changes.push(CommandChange {
-            kind: change_kind(&before, &after),
+            kind: ChangeKind::of(&before, &after),
             before: state_sha(&before),
             after: state_sha(&after),
-            bytes: after.text().filter(|_| keep_bytes).map(|text| text.as_bytes().to_vec()),
+            bytes: changeset::left_bytes(&entry.path, &after, keep_bytes),
             counts: count_changed(&before, &after),
             by_another,
             sets_mode: changeset::sets_mode(&before, after.mode()),
@@ -121,6 +109,15 @@ impl CommandChanges {
             entry: entry.clone(),
             place,
         });
+    }
+
+    /// Takes out what was found of the states at these places, and what is said of their paths.
+    fn forget(&mut self, places: &[usize], states: &[JournalLine]) {
+        let paths: HashSet<&str> = places.iter().map(|place| states[*place].path.as_str()).collect();
+        let places: HashSet<usize> = places.iter().copied().collect();
+        self.changes.retain(|change| !places.contains(&change.place));
+        self.unchanged.retain(|(place, _)| !places.contains(place));
+        self.unread.retain(|(path, _)| !paths.contains(path.as_str()));
     }
 
     /// Takes what is the command's own for certain, by the places of the states, for that where it is the only one of its
@@ -205,9 +202,10 @@ impl Archive {
         }
         // What the command kept anew meanwhile ends what is archived here: it may have changed that since.
         let kept = if shared.is_last(owner) { self.kept_next(staging) } else { HashMap::new() };
-        for (place, (folder, line)) in at_present.into_iter().filter_map(|p| Some((p, kept.get(&states[p].path)?))) {
-            all.changes.retain(|change| change.place != place);
-            all.unchanged.retain(|(unchanged, _)| *unchanged != place);
+        at_present.retain(|place| kept.contains_key(&states[*place].path));
+        all.forget(&at_present, &states);
+        for place in at_present {
+            let (folder, line) = &kept[&states[place].path];
             let after = staged_state(folder, line).map_err(at(folder))?;
             all.add((place, &states[place]), (staged(&states[place])?, after), false, keep_bytes);
         }
@@ -385,16 +383,6 @@ fn present(reader: &mut PathReader<'_>, path: &str, all: &mut CommandChanges) ->
         all.unread.push((path.into(), error.to_string()));
         State::Absent
     })
-}
-
-fn change_kind(before: &State, after: &State) -> ChangeKind {
-    match (before, after) {
-        (State::Absent, _) => ChangeKind::Made,
-        (_, State::Absent) => ChangeKind::Removed,
-        (State::Folder { .. }, State::Folder { .. }) => ChangeKind::Mode,
-        (State::File { bytes: a, .. }, State::File { bytes: b, .. }) if a == b => ChangeKind::Mode,
-        _ => ChangeKind::Changed,
-    }
 }
 
 /// Opens a staged file to be read. Where its mode keeps its owner out, it may be read for that moment.

@@ -286,10 +286,16 @@ fn a_foreign_file_waits_for_a_choice() {
     assert_eq!(with(Some(ForeignChoice::Keep)), None);
     assert_eq!(with(Some(ForeignChoice::Merge)).as_deref(), Some("one\ntwo\nthree\nmine\n"));
     assert_eq!(with(Some(ForeignChoice::RestoreVersion)).as_deref(), Some("one\ntwo\nthree\n"));
-    // Bytes that are archived anyway are never foreign.
+    // Bytes that a version holds are someone else's all the same, unless nebula wrote them last or no one remembers.
     w.record(&["a"]);
-    let restored = w.restore(&undo(2, &["a"]), &notes, &Choices::default());
-    assert!(matches!(restored.previews[0].status, RestoreStatus::Restore(..)));
+    let status = |written: &dyn LastWrittenLookup| {
+        let restored = w.restore(&undo(2, &["a"]), written, &Choices::default());
+        restored.previews[0].status.clone()
+    };
+    assert!(matches!(status(&notes), RestoreStatus::Foreign { .. }));
+    assert!(matches!(status(&NothingKnown), RestoreStatus::Restore(..)));
+    notes.0.insert("a".into(), b"one\nTWO\nthree\nmine\n".to_vec());
+    assert!(matches!(status(&notes), RestoreStatus::Restore(..)));
 }
 
 #[test]

@@ -101,12 +101,11 @@ impl NodeSelector {
         self.parts.iter().any(|part| part.paths.holds(path))
     }
 
-    /// Returns whether it may mean a definition of a text: one that holds no name of it is not worth parsing.
-    pub fn may_name(&self, path: &str, text: &[u8]) -> bool {
+    /// Returns whether it may mean a definition of a file, by its path and the words that it holds: one that holds no name
+    /// of it is not worth parsing.
+    pub fn may_name(&self, path: &str, holds: &dyn Fn(&str) -> bool) -> bool {
         self.parts.iter().filter(|part| part.paths.holds(path)).any(|part| match &part.what {
-            What::Kind(_, name) | What::Named(name) => {
-                name.plain().is_none_or(|name| memchr::memmem::find(text, name.as_bytes()).is_some())
-            }
+            What::Kind(_, name) | What::Named(name) => name.plain().is_none_or(holds),
             What::All | What::Line(_) => true,
         })
     }

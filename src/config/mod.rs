@@ -368,8 +368,10 @@ impl WorkspaceLayer {
         let mut own: Vec<String> = shell::take_own(&mut read.keys).into_iter().collect();
         let (rules, left_out) = shell::take_rules(&mut read.keys, trusted);
         let mut untrusted: Vec<String> = left_out.into_iter().collect();
-        read.keys.retain(|name, _| {
-            let allowed = keys::is_allowed(name, trusted);
+        read.keys.retain(|name, value| {
+            // A model as the path of a file counts as `modelFile` does.
+            let is_file = name == "model" && value.as_str().is_some_and(ModelFolders::is_path);
+            let allowed = keys::is_allowed(if is_file { "modelFile" } else { name }, trusted);
             if !allowed {
                 let left_out = if keys::is_own(name) { &mut own } else { &mut untrusted };
                 left_out.push(name.clone());

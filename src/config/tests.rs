@@ -96,6 +96,11 @@ fn an_untrusted_workspace_sets_harmless_keys_alone() {
     assert_eq!(config.trusted, [world.root.path()]);
     config.set("mergiraf", "true").unwrap();
     assert!(config.mergiraf);
+    let world = World::new().workspace(json!({"model": "./hostile.gguf", "language": "ja"}));
+    let mut config = world.load();
+    assert!(config.model != "./hostile.gguf" && config.untrusted == ["model"], "{:?}", config.untrusted);
+    config.trust().unwrap();
+    assert_eq!(config.model, "./hostile.gguf");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct Limits {
     pub entries: usize,
     /// Files up to which a project's tree is shown whole.
     pub whole: usize,
-    /// Bytes up to which the names of files are shown; folders with more of them show how many there are.
+    /// Bytes of the tree at most: names of files give way to their number, and lower folders to upper ones.
     pub bytes: usize,
     /// Folders shown at most where the tree is not shown whole.
     pub folders: usize,
@@ -34,7 +34,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let ms = Duration::from_millis;
-        Limits { entries: 20_000, whole: 400, bytes: 560, folders: 80, walk: ms(150), git: ms(300) }
+        Limits { entries: 20_000, whole: 400, bytes: 340, folders: 80, walk: ms(150), git: ms(300) }
     }
 }
 
@@ -119,18 +119,21 @@ impl PromptEnvironment {
             return Some("- Files: many have come or gone; use `list` to see them".into());
         }
         let folder = |row: &str| row.split_once(": ").map_or(row, |(f, _)| f).to_string();
-        let old: Vec<&str> = before.tree.lines().collect();
-        let new: Vec<&str> = self.tree.lines().collect();
+        let is_folder = |row: &&str| !row.starts_with(LEFT_OUT);
+        let old: Vec<&str> = before.tree.lines().filter(is_folder).collect();
+        let new: Vec<&str> = self.tree.lines().filter(is_folder).collect();
+        // What is only left out is not gone.
+        let is_whole = new.len() == self.tree.lines().count();
         let still: std::collections::HashSet<String> = new.iter().map(|row| folder(row)).collect();
         let changed = new.iter().filter(|row| !old.contains(*row)).map(|row| format!("  {row}"));
-        let left = old.iter().filter(|row| !still.contains(&folder(row)));
+        let left = old.iter().filter(|row| is_whole && !still.contains(&folder(row)));
         let mut rows: Vec<String> = changed.chain(left.map(|row| format!("  {}: gone", folder(row)))).collect();
         let more = rows.len().saturating_sub(CHANGED_FOLDERS);
         rows.truncate(CHANGED_FOLDERS);
         if more > 0 {
             rows.push(format!("  and {more} more folders"));
         }
-        Some(format!("- Files, in the folders that have changed:\n{}", rows.join("\n")))
+        (!rows.is_empty()).then(|| format!("- Files, in the folders that have changed:\n{}", rows.join("\n")))
     }
 }
 
@@ -216,7 +219,7 @@ fn tree(files: &FileTree, limits: Limits) -> (String, String) {
 /// Puts the number of files in place of their names, the longest line first, until the lines take `most` bytes. Returns
 /// whether they do.
 fn shorten(lines: &mut [String], folders: &BTreeMap<&str, Vec<&str>>, most: usize) -> bool {
-    let mut size: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let mut size = size_of(lines);
     let counted: Vec<String> = folders.iter().map(|(f, names)| count_line(f, names)).collect();
     let mut longest: Vec<usize> = (0..lines.len()).collect();
     longest.sort_by_key(|at| std::cmp::Reverse(lines[*at].len()));
@@ -250,45 +253,90 @@ fn counted(count: usize, kinds: &HashMap<&str, usize>) -> String {
     format!("{count} {}{kinds}", if count == 1 { "file" } else { "files" })
 }
 
-/// Returns folders down to the depth that still fits, each with how many files are in it and below.
+/// Returns folders down to the depth that still fits, each with how many files are in it and below. Where that says
+/// hardly anything, the next depth is taken as far as it fits.
 fn shape(files: &FileTree, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> (String, String) {
-    let depth_of = |f: &str| if f.is_empty() { 0 } else { f.matches('/').count() + 1 };
-    let mut below: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
-    let at = |depth: usize, folder: &str| folder.split('/').take(depth).collect::<Vec<_>>().join("/");
-    let mut depth = 1;
-    for wanted in 1..=6 {
-        let mut next: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
-        for (folder, names) in folders {
-            let row = next.entry(at(wanted, folder)).or_default();
-            row.0 += names.len();
-            for name in names {
-                *row.1.entry(name.rsplit_once('.').map_or("", |(_, e)| e)).or_default() += 1;
-            }
-        }
-        if next.len() > limits.folders && wanted > 1 {
+    let mut lines = rows(files, folders, 1, limits.bytes);
+    for depth in 2..=6 {
+        let next = rows(files, folders, depth, limits.bytes);
+        let fit = fitting(&next, limits);
+        let is_cut = fit < next.len();
+        if next == lines || next.len() > limits.folders || is_cut && fit.min(FEW) <= lines.len() {
             break;
         }
-        (below, depth) = (next, wanted);
-        if folders.keys().all(|f| depth_of(f) <= wanted) {
+        lines = next;
+        if is_cut {
             break;
         }
     }
-    let mut lines: Vec<String> = Vec::new();
-    for (folder, (count, kinds)) in below.iter().take(limits.folders) {
-        if folder.is_empty() {
-            let mut names = folders.get("").cloned().unwrap_or_default();
-            names.truncate(40);
-            lines.push(format!("./: {}", names.join(" ")));
-            continue;
-        }
-        let more = if files.unseen.iter().any(|u| at(depth, u) == *folder) { "more than " } else { "" };
-        lines.push(format!("{}: {more}{}", folder_label(folder), counted(*count, kinds)));
-    }
-    if below.len() > limits.folders {
-        lines.push(format!("and {} more folders", below.len() - limits.folders));
+    let fit = fitting(&lines, limits);
+    if fit < lines.len() {
+        let more = lines.len() - fit;
+        lines.truncate(fit);
+        lines.push(format!("{LEFT_OUT}{more} more folders"));
     }
     let title = if files.complete { "Folders, with the files in and below them" } else { "Its upper folders" };
     (format!("{title} (use `list` to see more)"), lines.join("\n"))
+}
+
+/// Fewer folders than this say hardly anything of a project.
+const FEW: usize = 4;
+/// The beginning of the line that says how many folders are left out.
+const LEFT_OUT: &str = "… and ";
+/// The room for that line, in bytes.
+const REST: usize = 30;
+
+/// Returns one line for each folder down to `depth`; the names of files at the root take half of `most` bytes at most.
+fn rows(files: &FileTree, folders: &BTreeMap<&str, Vec<&str>>, depth: usize, most: usize) -> Vec<String> {
+    let at = |folder: &str| folder.split('/').take(depth).collect::<Vec<_>>().join("/");
+    let mut below: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
+    for (folder, names) in folders {
+        let row = below.entry(at(folder)).or_default();
+        row.0 += names.len();
+        for name in names {
+            *row.1.entry(name.rsplit_once('.').map_or("", |(_, e)| e)).or_default() += 1;
+        }
+    }
+    let line = |(folder, (count, kinds)): (&String, &(usize, HashMap<&str, usize>))| {
+        if folder.is_empty() {
+            let names = folders.get("").map_or(&[][..], Vec::as_slice);
+            return format!("./: {}", first_of(names, " ", most / 2));
+        }
+        let more = if files.unseen.iter().any(|u| at(u) == *folder) { "more than " } else { "" };
+        format!("{}: {more}{}", folder_label(folder), counted(*count, kinds))
+    };
+    below.iter().map(line).collect()
+}
+
+fn size_of(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.len() + 1).sum()
+}
+
+/// Returns how many of the lines the limits allow, with room for what says how many are left out.
+fn fitting(lines: &[String], limits: Limits) -> usize {
+    if lines.len() <= limits.folders && size_of(lines) <= limits.bytes {
+        return lines.len();
+    }
+    let most = limits.bytes.saturating_sub(REST);
+    (0..=lines.len().min(limits.folders)).rev().find(|n| size_of(&lines[..*n]) <= most).unwrap_or(0)
+}
+
+/// Returns the first names that fit into `most` bytes, and how many more there are.
+fn first_of(names: &[&str], separator: &str, most: usize) -> String {
+    let (mut text, mut fit) = (String::new(), 0);
+    for name in names {
+        let between = if fit == 0 { "" } else { separator };
+        if text.len() + between.len() + name.len() > most {
+            break;
+        }
+        text.extend([between, name]);
+        fit += 1;
+    }
+    match (fit, names.len() - fit) {
+        (_, 0) => text,
+        (0, more) => format!("{more} with long names"),
+        (_, more) => format!("{text} and {more} more"),
+    }
 }
 
 fn folder_label(folder: &str) -> String {
@@ -387,18 +435,15 @@ const BUILD_FILES: &[&str] = &[
     "WORKSPACE",
 ];
 
+/// The longest list of them, in bytes.
+const LONGEST_BUILD: usize = 70;
+
 fn build_files(paths: &[String]) -> String {
     let near = paths.iter().filter(|p| p.matches('/').count() <= 2);
     let mut found: Vec<&str> =
         near.filter(|p| BUILD_FILES.contains(&p.rsplit('/').next().unwrap_or(p))).map(String::as_str).collect();
     found.sort_by_key(|p| (p.matches('/').count(), *p));
-    let more = found.len().saturating_sub(12);
-    found.truncate(12);
-    let mut text = found.join(", ");
-    if more > 0 {
-        text.push_str(&format!(" and {more} more"));
-    }
-    text
+    first_of(&found, ", ", LONGEST_BUILD)
 }
 
 /// The largest file of git's own that is read, in bytes.
@@ -427,7 +472,10 @@ fn git(root: &Path, limit: Duration) -> Option<String> {
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
-/// Formats as `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.
+/// The longest list of changed files, in bytes.
+const LONGEST_STATUS: usize = 40;
+
+/// Formats as `clean`, or `2 staged, 1 changed, 3 untracked (src/a.rs, src/b.rs and 4 more)`.
 fn summary(porcelain: &str) -> String {
     let lines: Vec<&str> = porcelain.lines().filter(|l| l.len() > 3).collect();
     if lines.is_empty() {
@@ -442,9 +490,8 @@ fn summary(porcelain: &str) -> String {
         (count(&|b| b[0] == b'?'), "untracked"),
     ];
     let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-    let names = lines.iter().take(10).filter_map(|l| l.get(3..)).collect::<Vec<_>>().join(", ");
-    let more = if lines.len() > 10 { ", …" } else { "" };
-    format!("{} ({names}{more})", counts.collect::<Vec<_>>().join(", "))
+    let names: Vec<&str> = lines.iter().filter_map(|l| l.get(3..)).collect();
+    format!("{} ({})", counts.collect::<Vec<_>>().join(", "), first_of(&names, ", ", LONGEST_STATUS))
 }
 
 #[cfg(test)]
@@ -492,6 +539,27 @@ mod tests {
         // Where the numbers alone are too long, upper folders are shown.
         let shape = gather(dir.path(), Limits { bytes: 60, ..Limits::default() });
         assert!(shape.tree_title.starts_with("Folders"), "{}", shape.tree);
+        assert!(shape.tree.len() <= 60, "{}", shape.tree);
+    }
+
+    #[test]
+    fn many_folders_with_long_names_are_cut_and_counted() {
+        let names: Vec<String> =
+            (0..60).map(|i| format!("packages/service-component-number-{i:02}/src/internal/handlers/f.py")).collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.extend(["README.md", "pyproject.toml"]);
+        let dir = world(&names);
+        let live = gather(dir.path(), Limits::default());
+        assert!(live.tree.len() <= Limits::default().bytes, "{}", live.tree);
+        let folders = live.tree.lines().filter(|line| line.starts_with("packages/service-")).count();
+        assert!(folders >= 5, "{}", live.tree);
+        assert!(live.tree.ends_with(&format!("\n… and {} more folders", 60 - folders)), "{}", live.tree);
+        let long: Vec<String> = (0..40).map(|i| format!("{i:02}{}.py", "long_name".repeat(9))).collect();
+        let long: Vec<&str> = long.iter().map(String::as_str).collect();
+        assert_eq!(first_of(&long, " ", 200), format!("{} {} and 38 more", long[0], long[1]));
+        assert_eq!(first_of(&long, " ", 20), "40 with long names");
+        let changed: String = long.iter().map(|name| format!(" M {name}\n")).collect();
+        assert_eq!(summary(&changed), format!("40 changed ({})", first_of(&long, ", ", LONGEST_STATUS)));
     }
 
     #[test]
@@ -521,6 +589,11 @@ mod tests {
         let large =
             PromptEnvironment { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
         assert!(large.changes(&before)[0].contains("use `list`"));
+        // Of a list that is cut nothing is called gone.
+        let cut = PromptEnvironment { tree: "./: a\nnew/: y\n… and 2 more folders".into(), ..before.clone() };
+        assert_eq!(cut.changes(&before), ["- Files, in the folders that have changed:\n  new/: y"]);
+        let further = PromptEnvironment { tree: cut.tree.replace('2', "3"), ..cut.clone() };
+        assert_eq!(further.changes(&cut), Vec::<String>::new());
         let gone = PromptEnvironment { git: None, ..before.clone() };
         assert_eq!(gone.changes(&before), ["- Git: not a repository"]);
     }

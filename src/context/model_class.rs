@@ -35,7 +35,8 @@ pub fn thinks_by_name(model: &str) -> bool {
 /// Billions of parameters as a name states them: the largest number before a `b`, or thousandths before an `m`; `8x7b`
 /// is 56.
 fn billions(model: &str) -> Option<f64> {
-    let name = model.to_ascii_lowercase();
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    let name = name.strip_suffix(".gguf").unwrap_or(&name);
     let words = name.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
     words.filter_map(size).max_by(f64::total_cmp)
 }
@@ -62,6 +63,7 @@ mod tests {
             ("Qwen2.5-Coder-7B-Instruct-Q4_K_M", Some(7.0)),
             ("smollm2:135m", Some(0.135)),
             ("mixtral-8x7b", Some(56.0)),
+            ("/mnt/900b/qwen2.5-coder-1.5b.gguf", Some(1.5)),
             ("qwen3-30b-a3b", Some(30.0)),
             ("gpt-4.1-nano", None),
             ("deepseek-coder", None),

@@ -1,6 +1,7 @@
 //! Rules: texts that join the prompt when the files in play match. `AGENTS.md` at the root always, the nearest one
 //! above each file in play, and `.nebula/rules/*.md` by the globs in their front matter.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,7 +89,14 @@ impl Rules {
         if let Some(text) = &self.root {
             active.rules.push(ActiveRule::new("AGENTS.md", "workspace", text));
         }
+        // Files of one folder have the same rule above them.
+        let (mut last, mut seen) = ("", HashSet::from([""]));
         for path in in_play {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if folder == last || !seen.insert(folder) {
+                continue;
+            }
+            last = folder;
             if let Some(rule) = nearest(workspace, path, &mut active.complaints)
                 && !active.rules.iter().any(|a| a.path == rule.path)
             {
@@ -232,7 +240,7 @@ mod tests {
         ]);
         assert_eq!(active(&dir, &[]), pairs(&[("AGENTS.md", "workspace"), (".nebula/rules/always.md", "always")]));
         assert_eq!(
-            active(&dir, &["src/deep/x/a.rs", "src/b.rs", "web/x.tsx"]),
+            active(&dir, &["src/deep/x/a.rs", "src/b.rs", "src/deep/x/c.rs", "src/d.rs", "web/x.tsx"]),
             pairs(&[
                 ("AGENTS.md", "workspace"),
                 ("src/deep/AGENTS.md", "above src/deep/x/a.rs"),

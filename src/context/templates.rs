@@ -37,8 +37,6 @@ fn shipped() -> impl Iterator<Item = (String, &'static str)> {
 
 /// The suffix of a shipped template's name in its origin.
 const BUILT_IN: &str = " (built in)";
-/// The most of the file tree that a small model is shown, in bytes.
-const SMALL_TREE: usize = 600;
 
 /// The longest template that is read from disk, in bytes.
 const MAX_TEMPLATE: u64 = 256 << 10;
@@ -280,12 +278,9 @@ fn context(setting: &PromptInputs<'_>) -> String {
     if live.tree.is_empty() {
         out.push_str("\nThe folder is empty.");
     } else {
-        let most = if setting.small { SMALL_TREE } else { live.tree.len() };
-        let end = live.tree[..live.tree.floor_char_boundary(most)].rfind('\n').filter(|_| most < live.tree.len());
-        let (tree, more) = end.map_or((live.tree.as_str(), ""), |end| (&live.tree[..end], "\n(and more)"));
         // Small models copy the mark of the root into paths.
-        let tree = if setting.small { tree.strip_prefix("./: ").unwrap_or(tree) } else { tree };
-        out.push_str(&format!("\n{}:\n\n{tree}{more}", live.tree_title));
+        let tree = live.tree.strip_prefix("./: ").filter(|_| setting.small).unwrap_or(&live.tree);
+        out.push_str(&format!("\n{}:\n\n{tree}", live.tree_title));
     }
     out.trim().to_string()
 }

@@ -12,7 +12,8 @@ use super::fault::FindFault;
 use crate::code::{CodeFault, LARGEST, NodeSelector, SourceFile, SourceLanguage};
 use crate::proposal::State;
 use crate::text::distance::nearest_few;
-use crate::workspace::{Access, ReadError, Workspace, holds_secrets};
+use crate::text::time::now;
+use crate::workspace::{Access, ReadError, Stamp, Workspace, holds_secrets};
 
 /// Ids that are offered where nothing was found.
 const OFFERED: usize = 3;
@@ -148,8 +149,8 @@ impl DefinitionFinder<'_> {
     ) -> Result<(), E> {
         let mut found = false;
         let paths: Vec<String> = self.paths(selector, notes)?.into_iter().collect();
-        let worth = |path: &str, bytes: &[u8]| selector.may_name(path, bytes);
-        self.read_each(&paths, &worth, |path, read| {
+        let worth = |path: &str, bytes: &[u8]| selector.may_name(path, &|word| holds(bytes, word));
+        self.read_each(&self.likely(selector, &paths), &worth, |path, read| {
             let Some(file) = noted(path, read, selector, notes)? else { return Ok::<(), E>(()) };
             let at = selector.of(&file.source);
             notes.errors.extend(file.source.errors.first().map(|error| (path.to_owned(), file.source.line(*error))));
@@ -166,6 +167,25 @@ impl DefinitionFinder<'_> {
             }
             false => Err(self.not_found(selector, notes).into()),
         }
+    }
+
+    /// Returns those of some files in which a selector may mean a definition, by what is known of their words.
+    fn likely(&self, selector: &NodeSelector, paths: &[String]) -> Vec<String> {
+        let words = self.workspace.words();
+        if words.is_empty() {
+            return paths.to_vec();
+        }
+        let is_likely = |(path, stamp): &(&String, Option<Stamp>)| {
+            let may_hold = |word: &str| stamp.is_none_or(|stamp| words.may_hold(path, &stamp, &[word]));
+            self.withholds(path) || selector.may_name(path, &may_hold)
+        };
+        paths.iter().zip(self.stamps(paths)).filter(is_likely).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Returns the stamps of files as they are now, in their order; none: nothing is there.
+    pub fn stamps<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Option<Stamp>> {
+        let mut reader = self.workspace.reader();
+        paths.into_iter().map(|path| reader.stamp(path)).collect()
     }
 
     /// Returns the one definition that a selector means.
@@ -301,12 +321,15 @@ impl DefinitionFinder<'_> {
             Some(size) if size > LARGEST as u64 => return Err(too_large(size).into()),
             _ => {}
         }
-        let state = match self.workspace.read_whole(&path) {
-            Ok(read) => read.state,
+        let (state, stamp) = match self.workspace.read_whole(&path) {
+            Ok(read) => (read.state, read.stamp),
             Err(ReadError::TooLarge { size, .. }) => return Err(too_large(size).into()),
             Err(error) => return Err(error.into()),
         };
         let Some(bytes) = state.bytes() else { return Ok(None) };
+        if let Some(stamp) = stamp {
+            self.workspace.words().keep(&path, stamp, bytes, now());
+        }
         if !worth(bytes) {
             return Ok(None);
         }
@@ -338,6 +361,11 @@ impl DefinitionFinder<'_> {
     }
 }
 
+/// Returns whether some bytes hold a word.
+pub(super) fn holds(bytes: &[u8], word: &str) -> bool {
+    memchr::memmem::find(bytes, word.as_bytes()).is_some()
+}
+
 /// Returns a file that was read; notes one that was not, unless the selector names it.
 fn noted(
     path: &str,
@@ -352,5 +380,40 @@ fn noted(
             Ok(None)
         }
         read => read,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::definitions::SourceFiles;
+
+    #[test]
+    fn an_unchanged_file_without_the_name_is_passed_over_and_a_changed_one_is_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let write = |path: &str, text: &str| fs::write(dir.path().join(path), text).expect("written");
+        write("a.py", "def total():\n    pass\n");
+        write("b.py", "from a import total\n\n\ndef other():\n    total()\n");
+        let later = now() + 60_000;
+        let (folder, stop) = (workspace.root().to_path_buf(), CancellationToken::new());
+        let finder = DefinitionFinder { workspace: &workspace, folder, stop, secrets: SecretFiles::Shown };
+        let places = || {
+            let (file, at) = finder.one("fn.total").expect("one");
+            let sources = SourceFiles::new(&finder, file).expect("walked");
+            let target = sources.target("a.py", at).expect("there");
+            sources.mentions(&target).iter().map(|one| one.place()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(), ["b.py:1", "b.py:5"]);
+        // What is known of a file with this stamp counts, whatever it holds.
+        let stamp = workspace.stamp("b.py").expect("a stamp");
+        workspace.words().keep("b.py", stamp, b"nothing of it", later);
+        assert_eq!(places(), Vec::<String>::new());
+        assert!(finder.one("fn.other").is_err() && finder.one("b.py::other").is_err());
+        write("b.py", "from a import total\n\n\ndef other():\n    return total()\n");
+        assert_eq!(places(), ["b.py:1", "b.py:5"]);
+        assert!(finder.one("fn.other").is_ok() && finder.one("b.py::other").is_ok());
     }
 }

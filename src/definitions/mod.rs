@@ -1,7 +1,8 @@
 //! Definitions of the workspace's source files: found by selectors, in the files a selector names, else in all that git
 //! would find; and the places where they are mentioned.
 //!
-//! The files are read when they are asked for, each once: there is no index that could be out of date.
+//! The files are the truth, and are read when they are asked for, each once. One that was read before and has the same
+//! stamp is passed over where it cannot hold the name.
 
 mod fault;
 mod find;

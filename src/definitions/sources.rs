@@ -5,12 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::fault::FindFault;
-use super::find::{DefinitionFinder, FindNotes, FoundFile};
+use super::find::{DefinitionFinder, FindNotes, FoundFile, holds};
 use crate::code::{
     CodeFault, CodeMention, CodeTarget, LARGEST, MentionFinder, NodeSelector, SourceFile, SourceLanguage, SourceTree,
     whole_places,
 };
 use crate::proposal::State;
+use crate::text::time::now;
 use crate::workspace::Stamp;
 
 /// All source files of the workspace, each read once.
@@ -33,7 +34,7 @@ impl<'a> SourceFiles<'a> {
     pub fn new(finder: &'a DefinitionFinder<'a>, known: FoundFile) -> Result<SourceFiles<'a>, FindFault> {
         let mut notes = FindNotes::default();
         let mut paths = finder.paths(&NodeSelector::parse("**")?, &mut notes)?;
-        let stamps = paths.iter().map(|path| (path.clone(), finder.workspace.stamp(path))).collect();
+        let stamps = paths.iter().cloned().zip(finder.stamps(&paths)).collect();
         let FoundFile { source, state } = known;
         paths.insert(source.path.clone());
         let states = RefCell::new(HashMap::from([(source.path.clone(), state)]));
@@ -54,8 +55,9 @@ impl<'a> SourceFiles<'a> {
     pub fn changed(&self) -> Result<Option<String>, FindFault> {
         let now = self.finder.paths(&NodeSelector::parse("**")?, &mut FindNotes::default())?;
         let gone = self.stamps.keys().find(|path| !now.contains(*path)).cloned();
-        let other = |path: &&String| self.stamps.get(*path) != Some(&self.finder.workspace.stamp(path));
-        Ok(gone.or_else(|| now.iter().find(other).cloned()))
+        let mut stamps = now.iter().zip(self.finder.stamps(&now));
+        let other = stamps.find(|(path, stamp)| self.stamps.get(*path) != Some(stamp)).map(|(path, _)| path.clone());
+        Ok(gone.or(other))
     }
 
     /// Returns the state that a file was read from.
@@ -71,7 +73,9 @@ impl<'a> SourceFiles<'a> {
     /// Visits the files of a language that hold one of some words, in the order of their paths.
     fn each_with_any(&self, words: &[&str], language: SourceLanguage, mut see: impl FnMut(Rc<SourceFile>)) {
         let like = |path: &&String| SourceLanguage::of_path(path).is_some_and(|own| own.is_like(language));
-        for path in self.paths.iter().filter(like).take_while(|_| !self.finder.stop.is_cancelled()) {
+        let is_likely = |path: &&String| self.is_likely(path, words);
+        let paths = self.paths.iter().filter(like).filter(is_likely);
+        for path in paths.take_while(|_| !self.finder.stop.is_cancelled()) {
             match self.take(path, |bytes| holds_any(bytes, words)) {
                 Ok(Some(file)) => see(file),
                 Ok(None) => {}
@@ -79,6 +83,12 @@ impl<'a> SourceFiles<'a> {
                 Err(_) => {}
             }
         }
+    }
+
+    /// Returns whether a file may hold one of some words, by what is known of it without reading it.
+    fn is_likely(&self, path: &str, words: &[&str]) -> bool {
+        let stamp = self.stamps.get(path).copied().flatten();
+        stamp.is_none_or(|stamp| self.finder.workspace.words().may_hold(path, &stamp, words))
     }
 
     /// Returns a definition of a file.
@@ -170,12 +180,21 @@ impl SourceTree for SourceFiles<'_> {
         }
         let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= LARGEST as u64);
         let read = stamp.and_then(|_| self.finder.workspace.read_whole(path).ok())?;
+        if let (Some(stamp), Some(bytes)) = (read.stamp, read.state.bytes()) {
+            self.finder.workspace.words().keep(path, stamp, bytes, now());
+        }
         read.state.text().map(str::to_owned)
+    }
+
+    fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {
+        let is_likely = self.read.borrow().contains_key(path) || self.is_likely(path, words);
+        let text = if is_likely { self.text(path) } else { None };
+        text.filter(|text| holds_any(text.as_bytes(), words))
     }
 }
 
 fn holds_any(bytes: &[u8], words: &[&str]) -> bool {
-    words.iter().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
+    words.iter().any(|word| holds(bytes, word))
 }
 
 /// Endings of the files that hold JavaScript, which may import from TypeScript.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::ApplyError;
 use super::modes::with_modes_of_today;
 use super::moved::{self, FolderMove};
-use crate::archive::restore::lies_in;
+use crate::archive::restore::{NOT_EMPTY, lies_in};
 use crate::archive::{self, Archive, Before, Id, Lock, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, MergedFile, State, outermost_folder};
@@ -224,7 +224,7 @@ fn write_in_order<'a>(
     }
     folders.make().map_err(|e| disk("its folder", e))?;
     written.add(Writing { workspace, archive, files: rest }.run()?);
-    written.not_kept.extend(folders.remove().into_iter().map(|path| format!("{path}: something else is in it")));
+    written.not_kept.extend(folders.remove().into_iter().map(|path| format!("{path}: {NOT_EMPTY}")));
     if let Err(error) = folders.set_modes() {
         written.not_kept.push(format!("a folder's mode: {}", disk::words(&error)));
     }

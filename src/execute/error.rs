@@ -22,7 +22,7 @@ pub enum ApplyError {
         /// The changeset of states before, and its files for memory, where that was made by then.
         archived: Option<Box<(Id, Vec<RecordedFile>)>>,
     },
-    /// Folders stand in the place of all files, each in a line.
+    /// Nothing can be restored for what is in its place, or in it: each path in a line.
     #[error("{0}: nothing was written")]
     InTheWay(String),
     /// A path may not be written, or not any more.

@@ -1,14 +1,14 @@
 //! Files and folders of a restore in whose place something came that does not go with it, once it was prepared, or by what
-//! was chosen of it. That stays, and the rest is restored.
+//! was chosen of it, and folders that hold something else. They stay, and the rest is restored.
 
 use std::collections::BTreeSet;
 
 use super::ApplyError;
-use crate::archive::restore::blocked;
+use crate::archive::restore::{blocked, not_emptied};
 use crate::proposal::{Decided, DecidedFile};
 use crate::workspace::Workspace;
 
-/// Returns a restore without the paths in whose place something stays, and a line for each of them.
+/// Returns a restore without the paths in whose place something stays, or in which it does, and a line for each of them.
 ///
 /// # Errors
 /// When nothing else would be written.
@@ -16,12 +16,15 @@ pub fn leave_out(decided: &Decided, workspace: &Workspace) -> Result<(Decided, V
     let goes: BTreeSet<&str> =
         decided.files().iter().filter(|file| file.after().is_absent()).map(DecidedFile::path).collect();
     let comes = |file: &&DecidedFile| file.restores() && file.before().is_absent() && !file.after().is_absent();
-    let blocked = blocked(decided.files().iter().filter(comes).map(DecidedFile::path), &goes, workspace);
-    if blocked.is_empty() {
+    let mut stay = blocked(decided.files().iter().filter(comes).map(DecidedFile::path), &goes, workspace);
+    if decided.files().iter().any(|file| file.restores() && goes.contains(file.path()) && file.path().ends_with('/')) {
+        stay.extend(not_emptied(&goes, workspace));
+    }
+    if stay.is_empty() {
         return Ok((decided.clone(), Vec::new()));
     }
-    let lines: Vec<String> = blocked.iter().map(|(path, why)| format!("{path}: {why}")).collect();
-    let rest = decided.without(|file| blocked.contains_key(file.path()));
+    let lines: Vec<String> = stay.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+    let rest = decided.without(|file| stay.contains_key(file.path()));
     if rest.files().is_empty() { Err(ApplyError::InTheWay(lines.join("\n"))) } else { Ok((rest, lines)) }
 }
 
@@ -108,6 +111,26 @@ mod tests {
         assert_eq!(stay_and_come(&restored).0, [""; 0], "it goes with the restore");
         execute(&accepted(&restored), ChangesetCause::default(), w.stores()).applied.expect("written");
         assert_eq!(fs::read(w.workspace.full("d/in")).expect("read"), b"before");
+    }
+
+    #[test]
+    fn a_folder_that_holds_something_else_stays_and_is_not_said_to_be_restored() {
+        let w = World::with("after");
+        let before = State::file(&b"before"[..]);
+        for folder in ["d/in", "e"] {
+            fs::create_dir_all(w.workspace.full(folder)).expect("made");
+        }
+        fs::write(w.workspace.full("d/in/theirs"), "x").expect("written");
+        let gone = State::Absent;
+        let decided = undo(&w, &[("a", &before), ("d/", &gone), ("d/in/", &gone), ("e/", &gone)]);
+        let applied = execute(&decided, ChangesetCause::default(), w.stores()).applied.expect("written");
+        assert_eq!(applied.paths, ["a", "e/"]);
+        assert_eq!(applied.not_kept, ["d/", "d/in/"].map(|path| format!("{path}: something else is in it")));
+        assert_eq!(w.archive.paths(applied.changeset.expect("archived")).expect("read"), ["a", "e/"]);
+        assert!(w.workspace.full("d/in/theirs").exists() && !w.workspace.full("e").exists());
+        let only = decided.without(|file| !file.path().starts_with('d'));
+        let refused = execute(&only, ChangesetCause::default(), w.stores()).applied.expect_err("nothing goes");
+        assert!(refused.to_string().contains("d/in/: something else is in it"), "{refused}");
     }
 
     #[test]

@@ -161,7 +161,8 @@ pub fn archive_before(
     record_as_is(as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
 }
 
-/// Records that another program wrote files as they stand now: they count as nebula's. Takes normalised paths.
+/// Records that another program wrote files as they stand now: they count as nebula's, but for those that it left as they
+/// were. Takes normalised paths.
 ///
 /// # Errors
 /// When one cannot be read, or memory cannot be written.
@@ -175,7 +176,11 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
         if let Some((version, before)) = before {
             let counts = count_changed(&before, &state);
             let counts = (counts.added as u64, counts.removed as u64);
-            stores.memory.count_lines(&stores.project(), (path, &version.to_string()), counts)?;
+            let (project, version) = (stores.project(), version.to_string());
+            stores.memory.changed_by_another(&project, (path, &version), state_sha(&state), counts)?;
+            if state_sha(&before) == state_sha(&state) {
+                continue;
+            }
         }
         files.push(WriteIntent {
             path: path.clone(),
@@ -185,6 +190,9 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
             added: None,
             removed: None,
         });
+    }
+    if files.is_empty() {
+        return Ok(());
     }
     let cause = ChangesetCause { kind: "hook".into(), title: title.into(), ..ChangesetCause::default() };
     let pending = stores.memory.write_intent(&stores.project(), &cause, &files)?;

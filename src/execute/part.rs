@@ -1,9 +1,11 @@
 //! One changeset of a command: archived, and recorded in memory.
 
+use std::collections::HashMap;
+
 use super::{Stores, record};
 use crate::archive::staging::{CommandInfo, CommandStaging, JournalLine};
 use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, SealOrder, Sha};
-use crate::memory::{self, ChangesetCause, Memory, WriteIntent};
+use crate::memory::{self, ChangesetCause, Memory, StatesAround, StoredFile, WriteIntent};
 use crate::proposal::Counts;
 
 /// The words of a command that are its changeset's title.
@@ -108,7 +110,7 @@ pub fn recorded(info: CommandInfo, memory: &Memory) -> CommandInfo {
 
 /// Takes up what another one's sealing archived of a command: the changesets of its own changes, oldest first, each with
 /// these, and those of states that someone else changed after it. Where the other did not know the command's message or
-/// turn, or could not write to memory, their causes are completed.
+/// turn, their causes are completed.
 pub(super) fn take_up(
     (staging, info): (&CommandStaging, &CommandInfo),
     stores: Stores<'_>,
@@ -137,10 +139,12 @@ fn own_changes(id: &str, states: Vec<(usize, JournalLine)>, stores: Stores<'_>) 
     let around = stores.memory.changed_states(&stores.project(), id).unwrap_or_default();
     let record = stores.memory.changeset(&stores.project(), id).ok().flatten();
     let files = record.map(|record| record.files).unwrap_or_default();
+    let around: HashMap<&str, &StatesAround> = around.iter().map(|state| (state.path.as_str(), state)).collect();
+    let files: HashMap<&str, &StoredFile> = files.iter().map(|file| (file.path.as_str(), file)).collect();
     let number = |count: Option<u64>| count.and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
     let change = |(place, entry): (usize, JournalLine)| {
-        let after = around.iter().find(|state| state.path == entry.path)?.after.as_ref()?;
-        let file = files.iter().find(|file| file.path == entry.path)?;
+        let after = around.get(entry.path.as_str())?.after.as_ref()?;
+        let file = files.get(entry.path.as_str())?;
         let counts = Counts { added: number(file.added), removed: number(file.removed) };
         let after: Option<Sha> = after.as_slice().try_into().ok();
         Some(CommandChange::archived((place, entry), (file.sha256, after), counts))

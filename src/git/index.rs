@@ -2,6 +2,8 @@
 //!
 //! The format is that of `gitformat-index`, versions 2 to 4, with objects of 20 bytes.
 
+/// The bytes that an index begins with.
+const SIGNATURE: &[u8] = b"DIRC";
 /// The bytes before the first entry: signature, version, number of entries.
 const HEAD: usize = 12;
 /// The bytes of an entry before its object: times, numbers and size of the file.
@@ -30,6 +32,11 @@ struct Entry<'i> {
     flags: (u16, u16),
 }
 
+/// Returns whether these bytes begin as those of an index.
+pub fn is_index(bytes: &[u8]) -> bool {
+    bytes.starts_with(SIGNATURE)
+}
+
 /// Returns whether two indexes hold the same files, each with the same mode, object, stage and flags.
 pub fn same_entries(one: &[u8], other: &[u8]) -> bool {
     entries(one).zip(entries(other)).is_some_and(|(one, other)| one == other)
@@ -39,7 +46,7 @@ pub fn same_entries(one: &[u8], other: &[u8]) -> bool {
 fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
-    let version = number(4).filter(|version| index.starts_with(b"DIRC") && (2..=4).contains(version))?;
+    let version = number(4).filter(|version| is_index(index) && (2..=4).contains(version))?;
     let mut found: Vec<Entry<'_>> = Vec::new();
     let (mut at, mut named) = (HEAD, 0);
     for _ in 0..number(8)? {

@@ -12,8 +12,10 @@ use super::{Error, Memory, now_ms};
 pub enum ReviewDecision {
     /// The change stays.
     Keep,
-    /// The change was undone, wholly or in part.
+    /// The change was undone, or nothing of it is left to be decided about.
     Restore,
+    /// The files that the last restore of it wrote are undone. Of its other files nothing is decided.
+    RestoreWritten,
     /// Nothing was left of the change: someone discarded it outside nebula.
     Discard,
 }
@@ -23,6 +25,7 @@ impl ReviewDecision {
         match self {
             ReviewDecision::Keep => "keep",
             ReviewDecision::Restore => "restore",
+            ReviewDecision::RestoreWritten => "restore written",
             ReviewDecision::Discard => "discard",
         }
     }
@@ -30,6 +33,7 @@ impl ReviewDecision {
     fn named(word: &str) -> Self {
         match word {
             "restore" => ReviewDecision::Restore,
+            "restore written" => ReviewDecision::RestoreWritten,
             "discard" => ReviewDecision::Discard,
             _ => ReviewDecision::Keep,
         }

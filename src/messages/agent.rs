@@ -153,7 +153,7 @@ messages! {
     summary_stands: "the summary replaces the conversation so far", "これまでの会話を要約に置き換えました";
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";
-    counts_in(seconds): "It is used in {seconds} s, unless you decide later.", "{seconds}秒後に自動で使われます。あとで決める場合は待ちます。";
+    counts_in(seconds): "It is used in {seconds} s, unless you answer or, on the screen, decide later.", "{seconds}秒後に自動で使われます。回答するか、画面で「あとで決める」を選ぶと使われません。";
     summary_dropped: "the summary was dropped, and the conversation does not fit the model's context window", "要約を破棄しました。会話はモデルのコンテキストウィンドウに収まりません";
     effort_now(effort): "from now on the effort is {effort}", "これ以降の思考量: {effort}";
     effort_not_kept(why): "effort was not kept: {why}", "思考量を保存できませんでした: {why}";
@@ -200,6 +200,8 @@ messages! {
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
     block_of_other_file(paths): "The answer holds text for {paths}, which is none of the files that were read, and does not write it.", "回答に{paths}の本文がありますが、読み取り済みのファイルではなく、書き込みもしていません。";
     block_without_place(path): "The block for {path} is neither the whole file nor a part whose place is certain.", "{path}のブロックはファイル全体ではなく、確実に位置が決まる一部でもありません。";
+    block_for_raw_file(path): "The answer holds text for {path}, which is not text that can be rewritten: only a search and replace of exact bytes changes it.", "回答に{path}の本文がありますが、このファイルは書き換え可能なテキストではありません。変更できるのは、バイト列が一致する検索と置換だけです。";
+    block_for_large_file(path): "The answer holds text for {path}, which is too large for a block: only a search and replace, or a call, changes it.", "回答に{path}の本文がありますが、このファイルはブロックで扱うには大きすぎます。変更できるのは、検索と置換、または呼び出しだけです。";
     block_as_it_is(path): "{path} has the text of the block already.", "{path}にはすでにブロックと同じ本文があります。";
     block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
     file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";

@@ -83,6 +83,7 @@ messages! {
     reads: "only reads", "読み取りのみ";
     searches: "searches files that may hold keys", "鍵を含みうるファイルを検索";
     asks_searched(path): "may print lines of {path}, which may hold keys", "鍵を含みうる{path}の行を出力する可能性があります";
+    asks_private(path): "no sandbox keeps it from a private file: {path}", "サンドボックスがなく、非公開のファイルを読む可能性があります: {path}";
     asks_unseen: "not all files that it searches could be looked at for keys", "検索対象のファイルが多く、鍵を含むものがないか確認しきれませんでした";
     secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";
     runs: "runs a program", "プログラムを実行";

@@ -34,8 +34,8 @@ pub use later::acts_later;
 pub use marked::marked;
 pub use merger::{MergeProgram, Merger};
 pub use restore_preview::{
-    ForeignChoice, LINKED, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_repository,
-    outermost_folder, part_of_repository, unit_of, units, whole_folders,
+    ForeignChoice, LINKED, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, counted, is_in_any_repository,
+    is_in_repository, outermost_folder, part_of_repository, unit_of, units, whole_folders,
 };
 pub use undone::WrittenChange;
 

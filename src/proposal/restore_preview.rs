@@ -116,6 +116,11 @@ pub fn is_in_repository(path: &str) -> bool {
     part_of_repository(path).is_some()
 }
 
+/// Returns whether a normalised path is a part of a repository: the workspace's, or one within it.
+pub fn is_in_any_repository(path: &str) -> bool {
+    is_in_repository(path) || path.split('/').any(|name| name == REPOSITORY)
+}
+
 /// Returns how the workspace's repository calls one of its parts: `HEAD`, `refs/heads/main`; none: it is no part of it.
 /// That of a linked worktree lies outside, and its archived paths are marked.
 pub fn part_of_repository(path: &str) -> Option<&str> {

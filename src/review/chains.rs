@@ -160,7 +160,7 @@ impl<'a> EntryChains<'a> {
 
 /// Returns whether a path is as it was before a changeset. What cannot be compared is not.
 pub fn is_as_before(path: &str, id: Id, (stores, modes): (Stores<'_>, &ModeChanges<'_>)) -> bool {
-    let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
+    let Ok(Some(version)) = modes.version_in(path, id) else { return false };
     let size = stores.workspace.stamp(path).map(|stamp| stamp.size());
     // Most have another size, and are not read.
     if !version.absent && !version.folder && size.is_some_and(|size| size != version.size()) {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ReviewEntry, ReviewError};
+use super::{ReviewEntry, ReviewError, later_paths, open};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, version_before};
 use crate::execute::Stores;
 use crate::proposal::{
@@ -68,9 +68,16 @@ pub fn undo(ids: &[Id], id: ProposalId, stores: Stores<'_>) -> Result<Restoratio
     // The repository is restored whole, or waits for a choice.
     let files = spans(ids, stores)?.into_keys().filter(|path| !is_in_repository(path));
     let each = files.map(|path| (path, ForeignChoice::Merge)).collect();
-    let request = RestoreTarget::Changesets(ids.to_vec());
-    let plan = RestorePlan { request, kind: "undo", title: String::new() };
-    Ok(plan.look(&Choices { each, ..Choices::default() }, id, stores)?)
+    let mut plan = RestorePlan::new(RestoreTarget::Changesets(ids.to_vec()), "undo", String::new());
+    let choices = Choices { each, ..Choices::default() };
+    let undo = plan.look(&choices, id, stores)?;
+    // Only what later changes are in may stay for them.
+    let is_later = |preview: &RestorePreview| matches!(preview.status, RestoreStatus::Foreign { is_later: true, .. });
+    if !undo.previews.iter().any(is_later) {
+        return Ok(undo);
+    }
+    plan.waiting = later_paths(ids, &open(stores)?.entries).into_keys().map(String::from).collect();
+    Ok(plan.look(&choices, id, stores)?)
 }
 
 /// Returns why an undo leaves a path as it is although something of the entries is in it; none: it does not.

@@ -70,15 +70,21 @@ impl DiscardedPaths {
         met.zip(left).is_some_and(|(met, left)| met != left)
     }
 
-    /// Returns whether what was discarded of an entry by a time came back without nebula: as it was last left, and nothing
-    /// was changed there since.
+    /// Returns whether what was discarded of an entry by a time came back without nebula: as it was last left by then. Where
+    /// nebula changed the path since, what that met says it.
     pub fn came_back(&self, paths: &[&str], at: i64, stores: Stores<'_>) -> bool {
         paths.iter().any(|path| {
-            let Some(last) = self.courses.get(*path).and_then(|course| course.last()) else { return false };
-            let is_newest = Id::parse(&last.changeset).is_some_and(|id| id.at() <= at);
-            let left = last.after.as_ref().filter(|after| is_newest && last.before.as_ref() != Some(after));
-            let now = || stores.workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
-            left.is_some_and(|left| now().is_some_and(|now| now.as_ref().map_or(&[][..], |sha| &sha[..]) == left))
+            let Some(course) = self.courses.get(*path) else { return false };
+            let next = course.partition_point(|state| Id::parse(&state.changeset).is_some_and(|id| id.at() <= at));
+            let Some(last) = next.checked_sub(1).map(|last| &course[last]) else { return false };
+            let Some(left) = last.after.as_ref().filter(|after| last.before.as_ref() != Some(after)) else {
+                return false;
+            };
+            if let Some(met) = course.get(next) {
+                return met.before.as_ref() == Some(left);
+            }
+            let now = stores.workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
+            now.is_some_and(|now| now.as_ref().map_or(&[][..], |sha| &sha[..]) == left)
         })
     }
 }

@@ -1,5 +1,7 @@
 //! What is left of the work of entries, with what others did beside them.
 
+mod moves;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,10 +9,11 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
+use crate::archive::Choices;
 use crate::execute::execute;
 use crate::execute::testing::World;
 use crate::memory::ChangesetCause;
-use crate::proposal::{Decision, Proposal, ProposalId, RestoreStatus, State};
+use crate::proposal::{Decision, ForeignChoice, Proposal, ProposalId, RestoreStatus, State};
 
 /// The places in the file `a` that are changed, each a line of its own, and the lines from one to the next.
 const PLACES: usize = 10;
@@ -267,6 +270,8 @@ fn what_comes_back_as_it_was_after_it_was_put_aside_waits_again() {
     assert_eq!(waiting(&w), []);
     fs::write(w.workspace.full("a"), "three\n").expect("written");
     assert_eq!(waiting(&w), both);
+    let third = entry_of(&w, &[("a", Some("four\n"))]);
+    assert_eq!(waiting(&w), [both[0], both[1], third]);
 }
 
 #[test]
@@ -332,6 +337,146 @@ proptest! {
         }
         prop_assert_eq!(["a", "b"].map(|path| text_at(&w, path)), [Some("one\n".to_string()), None]);
     }
+}
+
+/// Restores an entry of those that wait as a script does; returns what stays of it.
+fn restore_whole(w: &World, id: Id) -> Vec<RestoredRest> {
+    let waiting = open(w.stores()).expect("read").entries;
+    let plan = restore_plan::plan(&scope(&[id], &waiting), w.stores()).expect("planned");
+    let choices = Choices { others: Some(ForeignChoice::Keep), merge_clean: true, ..Choices::default() };
+    let proposal = plan.look(&choices, ProposalId(2), w.stores()).expect("looked").proposal;
+    if !proposal.files.is_empty() {
+        write(w, &proposal, Consent::Flag("--yes"), "undo");
+    }
+    let is_written = |path: &str| proposal.files.iter().any(|file| file.path == path);
+    record_restored(&[id], is_written, None, w.stores()).expect("recorded")
+}
+
+/// Restores the oldest entry, again and again, until nothing waits or something stays, and then the newest. Returns whether
+/// it came to an end.
+fn restore_oldest_first(w: &World, mut rounds: usize) -> bool {
+    let mut stays = false;
+    loop {
+        let waiting = waiting(w);
+        let next = if stays { waiting.last() } else { waiting.first() };
+        let Some(next) = next else { return true };
+        if rounds == 0 {
+            return false;
+        }
+        rounds -= 1;
+        stays |= !restore_whole(w, *next).is_empty();
+    }
+}
+
+/// A text with two places, each with one of two words.
+fn with_words(first: &str, last: &str) -> String {
+    let between: String = (1..8).map(|n| format!("line {n}\n")).collect();
+    format!("{first}\n{between}{last}\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Two turns that changed, made, moved and removed files: restored one by one, the oldest first, either nothing of them
+    /// is left or something waits; what stays is said, and goes once the newest is restored first.
+    #[test]
+    fn entries_restored_oldest_first_leave_nothing_behind(
+        turns in prop::collection::vec(prop::collection::vec((0..3usize, 0..3usize, 0..5usize), 1..4), 2),
+    ) {
+        let [old, first, last, both] =
+            [("a", "z"), ("A", "z"), ("a", "Z"), ("A", "Z")].map(|(first, last)| with_words(first, last));
+        let w = World::with(&old);
+        const PATHS: [&str; 3] = ["a", "b", "c"];
+        for steps in turns {
+            let mut files: Vec<(&str, Option<String>)> = Vec::new();
+            for (path, other, text) in steps {
+                let own = text_at(&w, PATHS[path]);
+                let text = match text {
+                    // It is moved.
+                    4 => own,
+                    n => [None, Some(&first), Some(&last), Some(&both)][n].cloned(),
+                };
+                files.retain(|(path_of, _)| ![PATHS[path], PATHS[other]].contains(path_of));
+                if other != path {
+                    files.push((PATHS[path], None));
+                }
+                files.push((PATHS[other], text));
+            }
+            step(&w, files.iter().map(|(path, text)| (*path, text.as_deref())).collect());
+        }
+        prop_assert!(restore_oldest_first(&w, 6), "{:?} still wait", waiting(&w));
+        prop_assert_eq!(PATHS.map(|path| text_at(&w, path)), [Some(old), None, None]);
+    }
+}
+
+#[test]
+fn a_restore_decides_about_the_files_that_it_wrote_alone() {
+    let w = World::with("one\n");
+    let made = entry_of(&w, &[("a", Some("two\n")), ("new", Some("x\n"))]);
+    let moved = entry_of(&w, &[("new", None), ("newer", Some("x\n"))]);
+    let stays = restore_whole(&w, made);
+    let [RestoredRest { id, paths }] = &stays[..] else { panic!("{stays:?}") };
+    let [(path, why)] = &paths[..] else { panic!("{paths:?}") };
+    assert_eq!((*id, path.as_str(), now(&w).as_str()), (made, "new", "one\n"));
+    assert!(why.starts_with(&format!("restore {moved} (")) && why.ends_with(") first"), "{why}");
+    assert_eq!(waiting(&w), [made, moved]);
+    // What was restored is none of its work any more, whatever becomes of it.
+    fs::write(w.workspace.full("a"), "mine\n").expect("written");
+    assert_eq!(restore_whole(&w, moved), []);
+    assert_eq!((waiting(&w), text_at(&w, "new")), (vec![made], Some("x\n".into())));
+    assert_eq!(restore_whole(&w, made), []);
+    assert_eq!((waiting(&w), text_at(&w, "new"), now(&w).as_str()), (vec![], None, "mine\n"));
+}
+
+#[test]
+fn the_lines_of_a_later_entry_are_not_carried_along_with_a_move() {
+    let lines = with_words("a", "z");
+    for is_kept in [false, true] {
+        let w = World::with(&lines);
+        let moved = entry_of(&w, &[("a", None), ("b", Some(&lines))]);
+        let added = format!("{lines}more\n");
+        let later = entry_of(&w, &[("b", Some(&added))]);
+        if is_kept {
+            let kept = w.memory.review(&w.stores().project(), &[later.to_string()], ReviewDecision::Keep, None);
+            kept.expect("recorded");
+        }
+        let stays = restore_whole(&w, moved);
+        let why = format!("it was moved to b, which {later} changed since: undo that first");
+        assert!(stays[0].paths.contains(&("a".into(), why)), "{stays:?}");
+        let both = if is_kept { vec![moved] } else { vec![moved, later] };
+        assert_eq!((text_at(&w, "a"), text_at(&w, "b"), waiting(&w)), (None, Some(added), both));
+        if is_kept {
+            continue;
+        }
+        let left = changes(&[moved], false, w.stores()).expect("compared");
+        assert!(left.files.is_empty() && left.aside.len() == 2, "{left:?}");
+        assert!(restore_oldest_first(&w, 4));
+        assert_eq!((text_at(&w, "a"), text_at(&w, "b"), waiting(&w)), (Some(lines.clone()), None, vec![]));
+    }
+}
+
+#[test]
+fn what_a_later_entry_took_back_in_part_waits_for_its_restore() {
+    let w = World::with(&with_words("a", "z"));
+    let both = entry_of(&w, &[("a", Some(&with_words("A", "Z")))]);
+    let later = entry_of(&w, &[("a", Some(&with_words("a", "Z")))]);
+    assert_eq!(restore_whole(&w, both)[0].paths.len(), 1, "the word that is back would come with the other restore");
+    assert_eq!((now(&w), waiting(&w)), (with_words("a", "Z"), vec![both, later]));
+    assert_eq!((restore_whole(&w, later), restore_whole(&w, both)), (vec![], vec![]));
+    assert_eq!((now(&w), waiting(&w)), (with_words("a", "z"), vec![]));
+    // What it did beside that is no part of it.
+    let first = entry_of(&w, &[("a", Some(&with_words("A", "z")))]);
+    entry_of(&w, &[("a", Some(&with_words("A", "Z")))]);
+    assert_eq!((restore_whole(&w, first), now(&w)), (vec![], with_words("a", "Z")));
+}
+
+#[test]
+fn nothing_waits_of_an_entry_of_which_nothing_is_left_but_what_others_wrote() {
+    let w = world();
+    let id = entry(&w, 1);
+    fs::write(w.workspace.full("a"), now(&w).replace("entry", "line").replace("line 50\n", "mine\n")).expect("written");
+    assert_eq!(waiting(&w), [id]);
+    assert_eq!((restore_whole(&w, id), waiting(&w)), (vec![], vec![]));
 }
 
 #[test]

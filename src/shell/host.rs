@@ -337,6 +337,12 @@ impl Shell {
         })
     }
 
+    /// Returns what a person is to know before a command that only reads runs in no sandbox.
+    pub fn private_unprotected(&self) -> Option<String> {
+        let why = self.offered().sandbox.err().filter(|_| !self.settings.sandbox.off && !self.runs_nothing())?;
+        Some(format!("there is no sandbox here: {why}; nothing keeps a command from private files and the network"))
+    }
+
     /// Returns nebula's own folders in the workspace that a command may only read, as [`Shell::mounts_own`] says, and in
     /// the folders outside that it may write the archive and what is private. Of other workspaces within, the archives.
     pub(super) fn only_read(&self, keeper: Keeper, scan: Option<&Scan>) -> Vec<PathBuf> {

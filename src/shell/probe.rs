@@ -15,7 +15,7 @@ use super::message::{Exit, GuardStart, Start};
 use super::output::Output;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::run::{CommandProgress, Launch, launch};
-use super::sandbox::{Bounds, Grant, SandboxSettings, Surroundings, bounds};
+use super::sandbox::{self, Bounds, Grant, SandboxSettings, Surroundings, bounds};
 use super::view::View;
 use crate::archive::staging::CommandInfo;
 use crate::archive::{Archive, ArchiveSettings};
@@ -151,8 +151,8 @@ fn remember(trial: &Trial<'_>, offered: &Offered) {
     }
 }
 
-/// Returns the key of the findings: this start of the machine, this build, this person, and the filters that are on
-/// already.
+/// Returns the key of the findings: this start of the machine, this build, this person, the filters that are on already, and
+/// whether they leave the kernel's rules: another filter of their number may not.
 fn mark(trial: &Trial<'_>) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -160,7 +160,8 @@ fn mark(trial: &Trial<'_>) -> String {
     let build = fs::metadata(trial.program).map(|meta| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()));
     let person = rustix::process::geteuid().as_raw();
     let yama = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    format!("{} {person} {filters} {} {build:?}", boot.trim(), yama.trim())
+    let has_rules = sandbox::has_rules();
+    format!("{} {person} {filters} {} {has_rules} {build:?}", boot.trim(), yama.trim())
 }
 
 fn attempt_all(trial: &Trial<'_>) -> Offered {

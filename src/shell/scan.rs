@@ -4,6 +4,8 @@
 //! What other programs change meanwhile is in it, and a change within one tick of the clock that leaves size and times
 //! as they were is not seen.
 
+mod added;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
@@ -37,6 +39,8 @@ const ROOT: &str = "./";
 const LONG: usize = 1_000;
 /// The reason why an archive below the root is left out.
 const OWN: &str = "nebula's own";
+/// The reason why a pipe, a socket or a device is left out.
+const SPECIAL: &str = "special file";
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
 
@@ -125,6 +129,8 @@ pub struct Scan {
     pub left_out: Vec<(String, String)>,
     /// Folders that can be rebuilt, in which nothing is looked at. One that another process resumes names none.
     derived: BTreeSet<String>,
+    /// True where another process resumed it: what was left out before is not known.
+    is_resumed: bool,
 }
 
 /// The result of one look at the disk.
@@ -180,7 +186,7 @@ impl Scan {
             write(&index, &entries).map_err(at(&index))?;
         }
         fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
-        Ok(Scan { shadow, entries, left_out, derived })
+        Ok(Scan { shadow, entries, left_out, derived, is_resumed: false })
     }
 
     /// Resumes the scan of a command whose process has ended.
@@ -191,7 +197,8 @@ impl Scan {
         let entries = read(&staging.folder().join(BEFORE))?;
         let shadow = archive.open_own(SHADOW).map_err(io::Error::other)?;
         let shadow = shadow.ok_or_else(|| io::Error::other("the folder of copies is gone"))?;
-        Ok(Scan { shadow: shadow.path().to_path_buf(), entries, left_out: Vec::new(), derived: BTreeSet::new() })
+        let (shadow, left_out, derived) = (shadow.path().to_path_buf(), Vec::new(), BTreeSet::new());
+        Ok(Scan { shadow, entries, left_out, derived, is_resumed: true })
     }
 
     /// Returns the folders below the root that hold the archive of another nebula: nothing of them could be brought back.
@@ -213,7 +220,7 @@ impl Scan {
     ) -> Result<BTreeMap<String, u64>, ScanError> {
         let name = |folder: &Path| format!("{}/", places.name(folder));
         let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
-        let now = look(places, &looked, MOST_FILES)?.entries;
+        let ScannedTree { entries: now, left_out, .. } = look(places, &looked, MOST_FILES)?;
         let looked: Vec<String> = looked.into_iter().map(name).collect();
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
@@ -223,7 +230,8 @@ impl Scan {
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         // An older nebula that was cut off has not looked at the root itself.
         let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
-        for path in now.values().filter(is_new).map(|entry| &entry.path).filter(|path| !self.is_left_out(path)) {
+        let new = now.values().filter(is_new).map(|entry| &entry.path);
+        for path in new.chain(self.added_special(&left_out)).filter(|path| !self.is_left_out(path)) {
             add(JournalLine {
                 path: path.clone(),
                 kind: StagedKind::Absent,
@@ -259,17 +267,6 @@ impl Scan {
                 .map_err(at(&self.shadow))?;
         }
         Ok(self.added_objects(&now))
-    }
-
-    fn added_objects(&self, now: &BTreeMap<String, Entry>) -> BTreeMap<String, u64> {
-        let mut added = BTreeMap::new();
-        for entry in now.values().filter(|entry| entry.object && !self.entries.contains_key(&entry.path)) {
-            let mut above = entry.path.match_indices('/').map(|(at, _)| &entry.path[..=at]);
-            if let Some(folder) = above.find(|folder| holds_objects(folder)) {
-                *added.entry(folder.to_string()).or_default() += 1;
-            }
-        }
-        added
     }
 
     /// Returns the folders that can be rebuilt and are gone as a whole by now.
@@ -368,7 +365,7 @@ fn look(places: &PathClasses, outside: &[&Path], most: usize) -> Result<ScannedT
             }
             match Entry::new(path.clone(), &stat) {
                 Some(entry) => drop(found.entries.insert(entry.path.clone(), Entry { object, ..entry })),
-                None => found.left_out.push((path, "special file".into())),
+                None => found.left_out.push((path, SPECIAL.into())),
             }
             if is_folder {
                 folders.push(full);

@@ -12,7 +12,7 @@ pub fn in_one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the beginning of a text in one line of at most this many characters.
+/// Returns the beginning of a text in one line: at most this many characters, and `…` where it goes on.
 pub fn first_words(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -25,12 +25,15 @@ pub fn expanded(line: &str) -> Cow<'_, str> {
     if !line.contains('\t') {
         return line.into();
     }
-    let mut text = String::new();
+    let (mut text, mut at) = (String::new(), 0);
     for (n, piece) in line.split('\t').enumerate() {
         if n > 0 {
-            text.push_str(&" ".repeat(TAB - cells(&text) % TAB));
+            let gap = TAB - at % TAB;
+            text.push_str(&" ".repeat(gap));
+            at += gap;
         }
         text.push_str(piece);
+        at += cells(piece);
     }
     text.into()
 }

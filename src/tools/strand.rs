@@ -136,7 +136,7 @@ fn tried(
     if let ToolAnswer::Refused(_) = answer {
         return Ok(RunResult::Output(answered(answer, &[])));
     }
-    if let Some(refusal) = viewed.refuse(call.name, viewed::expects(&call.arguments), &touched) {
+    if let Some(refusal) = viewed.refuse(call.name, viewed::expected(&call.arguments), &touched) {
         return Ok(RunResult::Output(answered(refusal, &[])));
     }
     viewed.made(&touched);

@@ -16,6 +16,7 @@ mod repository;
 pub mod search;
 mod stamp;
 pub mod watch;
+mod words;
 pub mod write;
 
 use std::io;
@@ -36,6 +37,7 @@ pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{PathReader, Read, ReadError, is_text};
 pub use repository::{git_folder, repository_above, worktree_folders};
 pub use stamp::Stamp;
+pub use words::WordIndex;
 
 /// The names that mark a folder as a root.
 const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
@@ -51,6 +53,8 @@ pub struct Workspace {
     private: Vec<PathBuf>,
     /// Ends the reading and copying of large files early.
     stop: CancellationToken,
+    /// The words that files may hold which were read.
+    words: Arc<WordIndex>,
 }
 
 /// No workspace there.
@@ -91,7 +95,7 @@ impl Workspace {
             return Err(fail(std::io::ErrorKind::NotADirectory.into()));
         }
         let (protected, folders, private) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Workspace { root, protected, folders, private, stop: CancellationToken::new() })
+        Ok(Workspace { root, protected, folders, private, stop: CancellationToken::new(), words: Arc::default() })
     }
 
     /// Adds a folder that no path may point into: `~/.nebula`, an archive elsewhere. `.shaft` and `.git` always are.
@@ -110,6 +114,11 @@ impl Workspace {
     #[must_use]
     pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
         Workspace { stop: stop.clone(), ..self.clone() }
+    }
+
+    /// Returns what is known of the words in its files.
+    pub fn words(&self) -> &WordIndex {
+        &self.words
     }
 
     /// Returns its root, canonical and absolute.

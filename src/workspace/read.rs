@@ -75,6 +75,12 @@ impl PathReader<'_> {
         self.read_by(path, |folder, name| folder.open_file(name))
     }
 
+    /// Returns the stamp of a normalised path as [`Workspace::stamp`] does.
+    pub fn stamp(&mut self, path: &str) -> Option<Stamp> {
+        let (folder, name) = split(path);
+        self.folder(folder).ok()?.stat(name).ok()?.map(|stat| Stamp::of_stat(&stat))
+    }
+
     fn read_by(&mut self, path: &str, open: OpenFile) -> Result<Read, ReadError> {
         let (folder, name) = split(path);
         let workspace = self.workspace;

@@ -5,6 +5,9 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::Stat;
 
+/// The time after which another change of a file has another stamp, on the file systems with the coarsest clocks.
+const SETTLED: i64 = 2;
+
 /// Tells cheaply whether a file was touched: device, inode, size and times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
@@ -41,6 +44,11 @@ impl Stamp {
     /// that.
     pub(super) fn is_same_file(&self, other: &Stamp) -> bool {
         Stamp { changed: other.changed, ..*self } == *other
+    }
+
+    /// Returns whether the file was changed so long before `now`, in unix milliseconds, that another change since has another stamp.
+    pub(super) fn is_settled(&self, now: i64) -> bool {
+        self.modified.0.max(self.changed.0) < now / 1_000 - SETTLED
     }
 
     /// Returns the size in bytes.

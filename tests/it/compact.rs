@@ -179,7 +179,11 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     let mut live = world.start();
     live.submit("read them all, `verbatim`");
     let question = live.question().await;
-    assert!(question.text.contains("It is used in 10 s, unless you decide later."), "{}", question.text);
+    assert!(
+        question.text.contains("It is used in 10 s, unless you answer or, on the screen, decide later."),
+        "{}",
+        question.text
+    );
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&live.requests().pop().expect("a request"));

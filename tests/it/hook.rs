@@ -108,11 +108,90 @@ fn an_edit_that_was_not_made_after_its_hook_is_passed_over_by_undo() {
     w.hook(&[], "Edit", &edit);
     assert_eq!(w.work(&["redo", "--yes"]).status.code(), Some(0));
     assert_eq!(w.read("a.txt").as_deref(), Some("two\n"));
-    // One that was made, though nobody said so, is the newest.
-    w.hook(&[], "Edit", &edit);
+    // One that was made is the newest, though nobody said so: nobody ever does for its tool.
+    w.hook(&[], "Write", &edit);
     fs::write(&path, "three\n").expect("written");
     assert_ne!(w.work(&["undo", "--yes"]).status.code(), Some(1));
     assert_ne!(w.read("a.txt").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn what_a_person_changed_before_a_refused_edit_of_another_agent_stays_when_the_one_before_is_undone() {
+    let text = |f: &str, g: &str, h: &str| {
+        let of = |name: &str, value: &str| format!("def {name}():\n    return {value}\n");
+        format!("{}\n\n{}\n\n{}", of("f", f), of("g", g), of("h", h))
+    };
+    // The person refuses it, and may go on then; or it fails, which its hook after it sees.
+    for (refused, fails, last) in [(1, 0, "1"), (2, 0, "1"), (1, 0, "7"), (0, 1, "1"), (1, 1, "7")] {
+        let w = World::new();
+        let path = w.path("work/a.py");
+        let edit = json!({"file_path": path});
+        let write = |text: String| fs::write(&path, text).expect("written");
+        write(text("1", "1", "1"));
+        w.hook(&[], "Edit", &edit);
+        write(text("2", "1", "1"));
+        w.hook(&["--after"], "Edit", &edit);
+        write(text("2", "9", "1"));
+        (0..refused + fails).for_each(|_| w.hook(&[], "Edit", &edit));
+        (0..fails).for_each(|_| w.hook(&["--after"], "Edit", &edit));
+        write(text("2", "9", last));
+        let undone = w.work(&["undo", "--yes"]);
+        assert_eq!(w.read("a.py"), Some(text("1", "9", last)), "{refused} {fails} {last}: {undone:?}");
+        assert_eq!(undone.status.code(), Some(0));
+        let said = String::from_utf8_lossy(&undone.stdout);
+        assert!(said.contains("changed outside nebula") && said.contains("merged: lines"), "{said}");
+        assert_eq!(w.work(&["redo", "--yes"]).status.code(), Some(0));
+        assert_eq!(w.read("a.py"), Some(text("2", "9", last)), "{refused} {fails} {last}");
+    }
+}
+
+#[test]
+fn a_persons_change_to_a_text_that_the_file_had_before_is_not_undone() {
+    let w = World::new();
+    let path = w.path("work/conf.py");
+    let edit = json!({"file_path": path});
+    let text = |debug: &str, limit: u8| format!("DEBUG = {debug}\n\n\ndef limit():\n    return {limit}\n");
+    let write = |debug: &str, limit: u8| fs::write(&path, text(debug, limit)).expect("written");
+    for _ in 0..2 {
+        write("False", 1);
+        w.hook(&[], "Edit", &edit);
+        write("False", 2);
+        w.hook(&["--after"], "Edit", &edit);
+        write("True", 2);
+        assert_eq!(w.work(&["undo", "--yes"]).status.code(), Some(0));
+        assert_eq!(w.read("conf.py"), Some(text("True", 1)));
+    }
+    for (undoing, limit) in [("redo", 2), ("undo", 1), ("undo", 2)] {
+        assert_eq!(w.work(&[undoing, "--yes"]).status.code(), Some(0));
+        assert_eq!(w.read("conf.py"), Some(text("True", limit)));
+    }
+}
+
+#[test]
+fn an_undo_of_a_file_passes_over_edits_of_another_agent_that_were_not_made() {
+    let w = World::new();
+    let path = w.path("work/a.txt");
+    let edit = json!({"file_path": path});
+    let file = path.to_str().expect("text");
+    fs::write(&path, "one\n").expect("written");
+    for text in ["two\n", "three\n"] {
+        w.hook(&[], "Edit", &edit);
+        fs::write(&path, text).expect("written");
+        w.hook(&["--after"], "Edit", &edit);
+        // Once it is refused, and once it fails.
+        w.hook(&[], "Edit", &edit);
+        w.hook(&[], "Edit", &edit);
+        w.hook(&["--after"], "Edit", &edit);
+    }
+    let dry = w.work(&["undo", "2", file, "--dry-run", "--json"]);
+    assert!(String::from_utf8_lossy(&dry.stdout).contains("\"restore\""), "{dry:?}");
+    assert_eq!(w.work(&["undo", "3", file, "--yes"]).status.code(), Some(1), "two changed it");
+    assert_eq!(w.work(&["undo", file, "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("two\n"));
+    assert_eq!(w.work(&["undo", file, "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("three\n"));
+    assert_eq!(w.work(&["undo", "4", file, "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("one\n"));
 }
 
 #[test]

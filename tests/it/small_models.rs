@@ -74,29 +74,51 @@ fn usual_project(steps: impl IntoIterator<Item = Vec<Delta>>) -> World {
     world
 }
 
-/// The first request of a usual project leaves room for a long path, in the longest form that a server takes.
+/// A world of many folders with long names, as a repository in which every file has changed.
+fn project_of_many_folders(steps: impl IntoIterator<Item = Vec<Delta>>) -> World {
+    let mut world = World::new().model(steps);
+    for build in ["package.json", "Cargo.toml", "go.mod", "pyproject.toml", "Makefile", "CMakeLists.txt", "pom.xml"] {
+        world = world.file(build, "").file(&format!("packages/shared/{build}"), "");
+    }
+    for (n, kind) in ["py", "ts", "go", "rs", "cpp", "rb", "java", "html"].iter().cycle().take(200).enumerate() {
+        let folder = format!("packages/{kind}-service-component-number-{}/src/internal/handlers", n % 48);
+        world = world.file(&format!("{folder}/very_long_module_name_for_handlers_{n}.{kind}"), "x\n");
+    }
+    for words in [vec!["init", "-q", "--template="], vec!["add", "."]] {
+        let git = std::process::Command::new("git").args(words).current_dir(world.root()).status();
+        assert!(git.is_ok_and(|ended| ended.success()));
+    }
+    world
+}
+
+/// The first request leaves room for a long path, in the longest form that a server takes, in a usual project and in one
+/// of many folders.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_request_is_short_in_a_usual_project() {
+async fn the_first_request_is_short() {
     const LONG_PATH: usize = 80;
     let longest = |request: &Request| weight(request) + request.tools.len() * ",\"strict\":false".len();
-    let mut live = usual_project([say("Done.")]).start();
-    live.submit("hi");
-    assert_eq!(live.end().await, TurnEnd::Done);
-    let request = live.requests().remove(0);
-    let code = tool_names(&request).iter().filter(|name| name.starts_with("code")).count();
-    assert!(code == 4 && request.system.contains("src/api/: "), "{:?}\n{}", tool_names(&request), request.system);
-    assert!(longest(&request) + LONG_PATH <= 10 << 10, "{} bytes\n{}", longest(&request), request.system);
-    live.close().await;
+    let usual = (usual_project as fn([Vec<Delta>; 1]) -> World, "src/api/: ");
+    let many = (project_of_many_folders as fn([Vec<Delta>; 1]) -> World, " more folders");
+    for (project, holds) in [usual, many] {
+        let mut live = project([say("Done.")]).start();
+        live.submit("hi");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let request = live.requests().remove(0);
+        let code = tool_names(&request).iter().filter(|name| name.starts_with("code")).count();
+        assert!(code == 4 && request.system.contains(holds), "{:?}\n{}", tool_names(&request), request.system);
+        assert!(longest(&request) + LONG_PATH <= 10 << 10, "{} bytes\n{}", longest(&request), request.system);
+        live.close().await;
 
-    let mut live = started(&usual_project([say("Done.")]), "qwen2.5-coder:1.5b");
-    live.send(Command::Set(Setting::Format("tools".into())));
-    live.submit("hi");
-    assert_eq!(live.end().await, TurnEnd::Done);
-    let request = live.requests().remove(0);
-    assert!(tool_names(&request).contains(&"replaceInFile"), "{:?}", tool_names(&request));
-    assert!(request.system.starts_with("You are nebula, a coding assistant"), "{}", request.system);
-    assert!(weight(&request) <= 6 << 10, "{} bytes\n{}", weight(&request), request.system);
-    live.close().await;
+        let mut live = started(&project([say("Done.")]), "qwen2.5-coder:1.5b");
+        live.send(Command::Set(Setting::Format("tools".into())));
+        live.submit("hi");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let request = live.requests().remove(0);
+        assert!(tool_names(&request).contains(&"replaceInFile"), "{:?}", tool_names(&request));
+        assert!(request.system.starts_with("You are nebula, a coding assistant"), "{}", request.system);
+        assert!(weight(&request) <= 6 << 10, "{} bytes\n{}", weight(&request), request.system);
+        live.close().await;
+    }
 }
 
 /// A small model takes the likeliest word each time; one that thinks, and any other, is left to its server, and what is

@@ -633,3 +633,68 @@ async fn an_edit_without_a_change_shows_no_lines() {
     let line = told.lines().find(|line| line.contains("no change")).expect("a line of the edit");
     assert!(line.contains("pager.py") && !line.contains('+'), "{told}");
 }
+
+/// A small file under its path is whole in the very first answer of an unknown model, and so is a document with fences in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_is_written_whatever_the_format() {
+    let json = "{\n  \"name\": \"x\",\n  \"scripts\": {\n    \"a\": \"1\"\n  }\n}\n";
+    let readme = "# Tool\n\nIt does things.\n\n```bash\nmake install\n```\n\n## Use\n\n```\ntool --help\n```\n\nMIT, see LICENSE.\n";
+    for (path, before, from, to) in [("package.json", json, "\"1\"", "\"2\""), ("README.md", readme, "things", "more")]
+    {
+        let after = before.replace(from, to);
+        for format in ["auto", "tools", "whole", "blocks"] {
+            let world = World::new().file(path, before);
+            let (reply, prompt) = (format!("{path}\n```\n{after}```\n"), format!("Fix @{path}"));
+            let words = ["--format", format, "--approve", "edits", &prompt];
+            let ran = task(&world, UNKNOWN, &words, &[&reply, "Done."]).await;
+            assert_eq!((world.read(path), ran.code), (after.clone(), Some(0)), "{path} {format}: {:?}", ran.notices());
+            assert_eq!(ran.done()["changed"], json!(1), "{path} {format}");
+        }
+    }
+}
+
+/// An answer that nobody was there to approve and that is written when it comes again is no refusal of the task.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_whose_refused_edit_is_made_after_all_is_done() {
+    let before = "import sys\n\na = 1\nb = 2\nc = 3\nd = 4\nprint(a)\n";
+    let after = before.replace("print(a)", "raise SystemExit");
+    let world = World::new().file("calc.py", before);
+    let reply = format!("calc.py\n```python\n{after}```\n");
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @calc.py"], &[&reply, &reply, "Done."]).await;
+    let told = ran.requests[1].to_string();
+    assert!(told.contains("it was rejected") && !told.contains("the person rejected"), "{told}");
+    assert_eq!((world.read("calc.py"), ran.code), (after, Some(0)), "{:?}", ran.notices());
+    let world = World::new().file("calc.py", before);
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @calc.py"], &[&reply, "I see."]).await;
+    assert_eq!((world.read("calc.py").as_str(), ran.code), (before, Some(3)));
+}
+
+/// A path that may mean two files is asked about: neither is written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_of_two_files_is_asked_about_in_every_format() {
+    let file = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
+    let reply = format!("a.py\n```python\n{}```\n", file.replace("return 2", "return 20"));
+    for other in [file.to_string(), file.replace("return 3", "return 4").replace("return 1", "return 5")] {
+        for format in ["auto", "whole", "blocks", "patch"] {
+            let world = World::new().file("x/a.py", file).file("y/a.py", &other);
+            let words = ["--format", format, "--approve", "edits", "Fix g in @y/a.py like @x/a.py"];
+            let ran = task(&world, UNKNOWN, &words, &[&reply, "I cannot.", "I cannot."]).await;
+            assert_eq!([world.read("x/a.py"), world.read("y/a.py")], [file.to_string(), other.clone()], "{format}");
+            assert!(!world.has("a.py"), "{format}");
+            let told = ran.requests[1].to_string();
+            assert!(told.contains("it may be x/a.py or y/a.py"), "{format}: {told}");
+        }
+    }
+}
+
+/// A block for a file that is not UTF-8 is not said to be for a file that was not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_for_a_file_that_is_not_utf8_is_named_with_the_reason() {
+    let world = World::new();
+    std::fs::write(world.root().join("m.py"), b"# \xe9\nx = 1\ny = 2\n").expect("written");
+    let reply = "m.py\n```python\n# \u{e9}\nx = 1\ny = 5\n```\n";
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @m.py"], &[reply, "Done."]).await;
+    let is_true = |notice: &&str| notice.contains("text for m.py, which is not text that can be rewritten");
+    assert!(ran.notices().iter().any(is_true), "{:?}", ran.notices());
+    assert!(!ran.notices().iter().any(|notice| notice.contains("none of the files")), "{:?}", ran.notices());
+}

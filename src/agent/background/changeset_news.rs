@@ -21,35 +21,60 @@ pub fn channel() -> (ChangesetNews, UnboundedReceiver<News>) {
     (ChangesetNews::new(tell), news)
 }
 
+/// The most that is taken at once.
+const BATCH: usize = 64;
+
 /// Begins to tell what arrives, until the agent ends.
 pub fn begin(services: &Arc<Services>, mut news: UnboundedReceiver<News>) {
     let services = Arc::downgrade(services);
     tokio::spawn(async move {
-        while let Some(news) = news.recv().await {
+        let mut batch = Vec::new();
+        while news.recv_many(&mut batch, BATCH).await > 0 {
             let Some(services) = services.upgrade() else { return };
-            match news {
-                News::Changeset(events, id) => tell(&services, &events, id).await,
-                News::Flush(flushed) => drop(flushed.send(())),
+            // What waits to be reviewed is counted once for all that arrived meanwhile.
+            let mut uncounted = None;
+            for news in batch.drain(..) {
+                match news {
+                    News::Changeset(events, id) => {
+                        if tell(&services, &events, id).await {
+                            uncounted = Some(events);
+                        }
+                    }
+                    News::Flush(flushed) => {
+                        recount(&services, uncounted.take()).await;
+                        // Nobody may wait any more.
+                        let _ = flushed.send(());
+                    }
+                }
             }
+            recount(&services, uncounted).await;
         }
     });
 }
 
-async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
+/// Tells of a changeset. Returns whether it may have changed what waits to be reviewed.
+async fn tell(services: &Arc<Services>, events: &Events, id: Id) -> bool {
     let own = Arc::clone(services);
     // A panic there is reported by its thread.
     let looked = tokio::task::spawn_blocking(move || {
         let archived = archived(&own, id);
         let restores = archived.as_ref().is_some_and(is_restore);
-        (archived, recounted(&own, id, restores))
+        (archived, may_change_queue(&own, id, restores))
     })
     .await;
-    let (archived, recounted) = looked.unwrap_or_default();
-    if recounted {
-        events.refresh_status();
-    }
+    let (archived, is_uncounted) = looked.unwrap_or_default();
     if let Some(changeset) = archived {
         tell_archived(services, events, changeset).await;
+    }
+    is_uncounted
+}
+
+/// Counts what waits to be reviewed. `uncounted`: the events of the last changeset that may have changed it.
+async fn recount(services: &Arc<Services>, uncounted: Option<Events>) {
+    let Some(events) = uncounted else { return };
+    let own = Arc::clone(services);
+    if tokio::task::spawn_blocking(move || review::count(&own)).await.unwrap_or_default() {
+        events.refresh_status();
     }
 }
 
@@ -72,10 +97,10 @@ fn archived(services: &Services, id: Id) -> Option<Changeset> {
     is_new.then(|| changesets(services, &[id]).pop()).flatten()
 }
 
-/// Counts what waits to be reviewed where a changeset can have changed that. Returns whether it did.
-fn recounted(services: &Services, id: Id, restores: bool) -> bool {
+/// Returns whether a changeset may have changed what waits to be reviewed.
+fn may_change_queue(services: &Services, id: Id, restores: bool) -> bool {
     // Only what nobody was asked about joins the queue, or what was restored and is redone; only what is in it can leave it.
     let approved = services.record_error(services.archive.approved(id)).flatten();
     let unasked = approved.as_deref().is_some_and(Consent::is_unasked);
-    (unasked || restores || services.counts.unreviewed.load(Ordering::Relaxed) > 0) && review::count(services)
+    unasked || restores || services.counts.unreviewed.load(Ordering::Relaxed) > 0
 }

@@ -1,6 +1,7 @@
 //! The review queue for the screen: what waits, what it changed, and what the person decides about it. For blocking code
 //! alone.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,8 +14,8 @@ use crate::proposal::{
     merge,
 };
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile, UNDO};
-use crate::restore_plan::marking_foreign;
-use crate::review::{self, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
+use crate::restore_plan::{RestoreScope, marking_foreign};
+use crate::review::{self, RestoredRest, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
 use crate::text::clean::clean_line;
 use crate::text::sentence::first_words;
 use crate::workspace::watch::Changes;
@@ -155,8 +156,14 @@ pub fn restoring(services: &Services, verdict: ReviewVerdict, proposal: Proposal
         (scope == ReviewScope::Net || is_unread) && preview.path != REPOSITORY && !is_in_repository(&preview.path)
     };
     let left = undo.previews.iter().filter(|preview| is_restored(&preview.path) || is_undecided(preview));
-    let left =
-        left.filter_map(|preview| Some(format!("{}: {}", preview.path, review::left_by_undo(preview)?))).collect();
+    let waiting = review::open(services.stores()).map_err(|error| error.to_string())?.entries;
+    let later = review::later_paths(&ids, &waiting);
+    let why = |preview: &RestorePreview| match &preview.status {
+        // With the restore of the later change it comes back.
+        RestoreStatus::Equal => later.get(preview.path.as_str()).copied().map(review::before_it),
+        _ => review::left_by_undo(preview),
+    };
+    let left = left.filter_map(|preview| Some(format!("{}: {}", preview.path, why(preview)?))).collect();
     let previews = undo.previews.iter().filter(|preview| of_unit(&preview.path)).cloned().collect();
     let of_units = undo.proposal.files.iter().filter(|file| of_unit(&file.path)).cloned();
     let mut restore = ReviewRestore { files: of_units.collect(), previews, left };
@@ -209,6 +216,34 @@ fn holds(unit: &ReviewedFile, path: &str) -> bool {
     let came_or_went = unit.displayed.is_absent() || unit.then.is_absent();
     let goes_along = came_or_went && (unit.is_whole || path.ends_with('/'));
     path == unit.path || goes_along && path.starts_with(&unit.path)
+}
+
+/// Returns the scope of the restore of the changes that are named, as [`chosen`] finds them; none: nothing waits.
+///
+/// # Errors
+/// As [`chosen`].
+pub fn restored_scope(services: &Services, names: &[String]) -> Result<Option<RestoreScope>, String> {
+    let queue = review::open(services.stores()).map_err(|error| error.to_string())?;
+    let ids: Vec<Id> = review::named(&queue.entries, names)?.iter().map(|entry| entry.id).collect();
+    Ok((!ids.is_empty()).then(|| review::scope(&ids, &queue.entries)))
+}
+
+/// Records that whole changes were restored, by the paths that were written. Returns how many of them wait on, and the paths
+/// that are left of them, each in a line with why.
+///
+/// # Errors
+/// When archive or memory cannot be read or written, in words.
+pub fn record_restored(
+    services: &Services,
+    restored: &[Id],
+    written: &HashSet<String>,
+    reason: &str,
+) -> Result<(usize, Vec<String>), String> {
+    let reason = Some(reason).filter(|reason| !reason.is_empty());
+    let recorded = review::record_restored(restored, |path| written.contains(path), reason, services.stores());
+    let rests = recorded.map_err(|error| error.to_string())?;
+    count(services);
+    Ok((rests.len(), rests.iter().flat_map(RestoredRest::lines).collect()))
 }
 
 /// Returns the ids of the changes that are named: `all`, or beginnings of ids.

@@ -1,6 +1,7 @@
 //! A proposal on its way: the policy or the person decides it, and what is accepted is executed. The edits of a turn
 //! and the restores of a person all come through here.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -216,12 +217,16 @@ async fn write(
     let hunks = decision.count();
     let mut written: Vec<_> =
         decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
-    written.extend(revert.iter().flat_map(StoreRevert::definitions).map(|name| (name, None)));
+    let definitions: Vec<_> = revert.iter().flat_map(StoreRevert::definitions).map(|name| (name, None)).collect();
     let (services, stop) = (Arc::clone(services), stop.clone());
     let work = tokio::task::spawn_blocking(move || execute_decided(&services, &decided, (cause, revert), &stop));
     match work.await {
-        Ok(Ok(Applied { changeset, merged, .. })) => {
+        Ok(Ok(Applied { changeset, merged, paths, .. })) => {
             let changeset = changeset.map(|id| id.to_string());
+            // What something else is in the place of, or in, was left out.
+            let paths: HashSet<String> = paths.into_iter().collect();
+            written.retain(|(path, _)| paths.contains(path));
+            written.extend(definitions);
             for file in &merged {
                 written.retain(|(path, _)| *path != file.path);
                 written.push((file.path.clone(), file.after.bytes().cloned()));

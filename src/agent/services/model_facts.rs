@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::agent::services::{ServiceReport, Services, learnt_windows, lock};
-use crate::config::{Paths, model_cache};
+use crate::config::{ModelFolders, Paths, model_cache};
 use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{Provider, Usage, Wire};
+use crate::provider::{Provider, Usage, Wire, embedded};
 use crate::text::time;
 
 /// The time for which what a server said is not asked again.
@@ -118,7 +118,7 @@ pub async fn list_within(provider: &dyn Provider, limit: Duration) -> Option<Vec
 /// Returns whether a provider lists its models, and this one is not among them. A name may leave out what a list adds to
 /// it: a tag, a date.
 pub async fn is_missing(provider: &dyn Provider, model: &str) -> bool {
-    if provider.recorded() {
+    if provider.recorded() || provider.name() == embedded::NAME && ModelFolders::is_path(model) {
         return false;
     }
     let listed = list_within(provider, TO_DESCRIBE).await.unwrap_or_default();

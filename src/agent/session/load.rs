@@ -85,17 +85,17 @@ impl Conversation {
                     left_out
                         .iter()
                         .filter_map(|l| l.path.as_ref())
-                        .for_each(|path| drop(session.files.versions.remove(path)));
+                        .for_each(|path| session.files.versions.remove(path));
                 }
                 let chosen =
                     session.prompt.chosen.iter().copied().filter(|at| (before..session.messages.len()).contains(at));
                 for at in chosen.collect::<Vec<_>>() {
                     let left_out = session.window.leave_out_chosen(&session.messages, at);
-                    left_out.and_then(|l| l.path).iter().for_each(|path| drop(session.files.versions.remove(path)));
+                    left_out.and_then(|l| l.path).iter().for_each(|path| session.files.versions.remove(path));
                 }
                 if summary.as_ref().is_some_and(|s| s.upto == row.id) {
                     // The summary does not hold the texts: what was read before it is known no more.
-                    session.files.versions.clear();
+                    session.files.versions.retain(|_| false);
                 }
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -11,7 +11,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
@@ -357,18 +356,12 @@ async fn offer(
 }
 
 /// Asks whether the summary is to count, and returns the answer; none where there was none in time. Other words are no
-/// answer but the next message: they go back to the front end, where the queue lives, and the time runs on; where it was
-/// stopped, it begins anew.
+/// answer but the next message: they go back to the front end, where the queue lives, and the time begins anew.
 async fn decision(context: &SessionContext, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
-    let (events, mut end) = (&context.events, grace.map(|grace| Instant::now() + grace));
+    let events = &context.events;
     loop {
-        if end.is_some_and(|end| end <= Instant::now()) {
-            end = grace.map(|grace| Instant::now() + grace);
-        }
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let text = match left {
-            // In whole seconds, of which the first is not over.
-            Some(left) => format!("{} {}", say::send_summary(), say::counts_in(&left.as_millis().div_ceil(1_000))),
+        let text = match grace {
+            Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
             None => say::send_summary().to_string(),
         };
         let choices = vec![
@@ -376,7 +369,7 @@ async fn decision(context: &SessionContext, grace: Option<Duration>, stop: &Canc
             (say::drop_it().to_string(), say::nothing_changes().to_string()),
         ];
         let question = Question { id: events.question(), text, choices, permission: false, card: None, hold: None };
-        match context.approvals.question(question, left, stop).await {
+        match context.approvals.question(question, grace, stop).await {
             Some(Reply::Text(words)) => match words.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Some(Reply::Choice(0)),
                 "" | "n" | "no" => return Some(Reply::Choice(1)),
@@ -402,5 +395,5 @@ fn count(session: &mut Conversation, summary: NewSummary) {
     session.window.reset();
     session.sent.arranged.clear();
     // Files that were read are unknown again: their texts are not in what is sent.
-    session.files.versions.retain(|path, _| attached.contains(path));
+    session.files.versions.retain(|path| attached.iter().any(|kept| kept == path));
 }

@@ -119,7 +119,13 @@ impl Effect {
         let is_answer = |m: &&Arc<Message>| has_arrived && m.role == Role::Assistant && settings.mode == Mode::Agent;
         let answer = session.messages.last().filter(is_answer);
         let (known, calls) = (session.files.known_by_name(), session.tools.calls());
-        let found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
+        let mut found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
+        if let Some(UnreadText { why, .. }) = &mut found
+            && let Unread::OtherFile(paths) = &*why
+            && let Some(true_why) = paths.split(", ").find_map(|path| session.files.not_compared(path))
+        {
+            *why = true_why;
+        }
         self.unread = found.or(self.unread.take());
     }
 
@@ -190,6 +196,8 @@ fn sentence(why: &Unread) -> String {
         Unread::OtherFile(paths) => say::block_of_other_file(paths),
         Unread::NoPlace(path) => say::block_without_place(path),
         Unread::AsItIs(path) => say::block_as_it_is(path),
+        Unread::NotCompared { path, is_raw: true } => say::block_for_raw_file(path),
+        Unread::NotCompared { path, .. } => say::block_for_large_file(path),
         Unread::NoForm => say::file_in_no_format().to_string(),
     }
 }

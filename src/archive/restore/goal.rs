@@ -1,6 +1,6 @@
 //! The files of a restore: the version that each is to have, and the choices for them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::archive::{Id, Sha, Version, sha256};
 use crate::proposal::{ForeignChoice, State};
@@ -32,6 +32,8 @@ pub struct Choices {
     /// A file without a choice of its own is merged where that meets no conflict. Where one version of one file is
     /// wanted, nothing is merged: that is a replacement.
     pub merge_clean: bool,
+    /// The paths with later changes that wait to be decided about: nothing is undone there of which they changed a part.
+    pub waiting: BTreeSet<String>,
 }
 
 impl Choices {
@@ -52,11 +54,13 @@ pub struct Goal {
     pub is_made: bool,
     /// The changesets that are undone, where another one changed the file between or later; empty: none did.
     pub own: Vec<Id>,
+    /// Someone else changed the file between two of them.
+    pub is_between: bool,
 }
 
 impl Goal {
     /// Creates the goal of a file that none of the others changed.
     pub fn new(path: String, version: Result<Version, String>) -> Self {
-        Goal { path, version, is_made: false, own: Vec::new() }
+        Goal { path, version, is_made: false, own: Vec::new(), is_between: false }
     }
 }

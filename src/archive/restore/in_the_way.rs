@@ -11,6 +11,9 @@ use crate::proposal::{FileChange, RestorePreview, RestoreStatus};
 use crate::text::name::text_of;
 use crate::workspace::Workspace;
 
+/// The reason why a folder does not go.
+pub const NOT_EMPTY: &str = "something else is in it";
+
 /// Returns those of the paths that come back which cannot, each with why; `goes`: the paths that are removed.
 pub fn blocked<'p>(
     comes: impl Iterator<Item = &'p str>,
@@ -28,6 +31,34 @@ pub fn blocked<'p>(
             .then_some("a folder is in its place, with what does not go; it stays"),
     };
     folders.iter().chain(&files).filter_map(|path| Some((*path, why(path)?.to_string()))).collect()
+}
+
+/// Returns those of the paths that go which are folders and cannot, as something in them does not go, each with why.
+pub fn not_emptied<'p>(goes: &BTreeSet<&'p str>, workspace: &Workspace) -> BTreeMap<&'p str, String> {
+    let mut stay: BTreeMap<&str, String> = BTreeMap::new();
+    // Those in a folder are looked at before it.
+    for path in goes.iter().copied().rev().filter(|path| path.ends_with('/')) {
+        let goes = |inner: &str| goes.contains(inner) && !stay.contains_key(inner);
+        let folder = workspace.folder(path.trim_end_matches('/'));
+        if folder.and_then(|folder| holds_other(&folder, path, goes)).unwrap_or(false) {
+            stay.insert(path, NOT_EMPTY.into());
+        }
+    }
+    stay
+}
+
+/// Returns whether a folder itself holds something that does not go.
+fn holds_other(folder: &Folder, path: &str, goes: impl Fn(&str) -> bool) -> io::Result<bool> {
+    for name in folder.names()? {
+        let mut inner = format!("{path}{}", text_of(&name));
+        if folder.stat(&name)?.is_some_and(|stat| disk::is(&stat, FileType::Directory)) {
+            inner.push('/');
+        }
+        if !goes(&inner) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Leaves such files out of a restore that is prepared, and says so in their previews.

@@ -58,8 +58,21 @@ pub trait LastWrittenLookup {
         false
     }
 
+    /// Returns whether a changeset undid another one: what it brought back is nothing of its own.
+    fn is_undo(&self, changeset: Id) -> bool {
+        let _ = changeset;
+        false
+    }
+
     /// Returns whether a changeset was made ahead of another program's change, and no such change is recorded.
     fn is_ahead(&self, changeset: Id) -> bool {
+        let _ = changeset;
+        false
+    }
+
+    /// Returns whether the changes of the program ahead of which a changeset was made are recorded once they are made: where
+    /// none is, it made none.
+    fn records_changes(&self, changeset: Id) -> bool {
         let _ = changeset;
         false
     }

@@ -11,8 +11,12 @@ use crate::archive::{Archive, Id, Sha, Version};
 use crate::git::index;
 use crate::proposal::merge::{self, Merged};
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, MergeRung, Merger, RestoreStatus, State, count_changed, is_in_repository,
+    Counts, FileChange, ForeignChoice, MergeRung, Merger, RestorePreview, RestoreStatus, State, count_changed,
+    is_in_any_repository, is_in_repository,
 };
+
+/// The reason why older changes of a file stay where the later ones are undone.
+const IN_PART: &str = "someone else changed it in between: only what came after that is undone";
 
 /// A state that a file passed through.
 enum PassedState<'v> {
@@ -129,7 +133,7 @@ impl Joined {
     /// Merges the way from one state to an older one into a later state; none: it cannot be told.
     fn of(path: &str, (wrote, old): (&State, &State), now: &State, merger: &Merger) -> Option<Self> {
         let is_same = |one: &State, other: &State| {
-            let indexes = one.bytes().zip(other.bytes()).filter(|_| is_in_repository(path));
+            let indexes = one.bytes().zip(other.bytes()).filter(|_| is_in_any_repository(path));
             state_sha(one) == state_sha(other) || indexes.is_some_and(|(one, other)| index::same_entries(one, other))
         };
         if is_same(now, wrote) {
@@ -139,7 +143,7 @@ impl Joined {
             return Some(Joined::as_it_is(now.clone()));
         }
         // What git keeps is no text to be merged.
-        let wrote = wrote.bytes().filter(|_| !is_in_repository(path))?;
+        let wrote = wrote.bytes().filter(|_| !is_in_any_repository(path))?;
         Joined::of_text(path, (wrote, old), now, merger)
     }
 
@@ -163,16 +167,32 @@ impl Joined {
         self.merged.is_some()
     }
 
-    fn conflicts(&self) -> usize {
+    pub fn conflicts(&self) -> usize {
         self.merged.as_ref().map_or(0, |merged| merged.conflicts.len())
     }
 
-    fn change(self, path: &str, now: State) -> FileChange {
+    pub fn change(self, path: &str, now: State) -> FileChange {
         match self.merged {
             Some(merged) => FileChange::merged(path, now, merged, "undo"),
             None => FileChange::new(path, now, self.after, "undo", &[]),
         }
     }
+}
+
+/// A file without what is undone of it.
+pub(super) struct Without {
+    /// The present state without it, or without the last of it alone.
+    pub joined: Joined,
+    /// The change before that, which cannot be undone; none: there is none.
+    pub stuck: Option<StuckChange>,
+}
+
+/// A change of a file that cannot be taken out of what was made of the file since.
+pub(super) struct StuckChange {
+    /// The state that it left; none: it is not known.
+    pub left: Option<State>,
+    /// Someone else changed the file right after it.
+    pub is_foreign: bool,
 }
 
 impl Archive {
@@ -196,18 +216,49 @@ impl Archive {
         })
     }
 
-    /// Returns a file as it is now without what is undone of it; none: that cannot be told. `foreign`: what nebula wrote
-    /// last, where someone else changed it since.
+    /// Returns a file as it is now without what is undone of it; none: two changes of the same lines meet within it. `foreign`:
+    /// what nebula wrote last, where someone else changed it since.
     pub(super) fn without(
         &self,
         goal: &Goal,
         now: &State,
         foreign: Option<&LastWritten>,
         (written, modes): (&dyn LastWrittenLookup, &ModeChanges<'_>),
-    ) -> Option<Joined> {
-        let (path, versions) = (&goal.path, self.versions(&goal.path).ok()?);
-        let course = self.course(goal, &versions, (now, foreign), written);
-        let mut joined = Joined::as_it_is(now.clone());
+    ) -> Option<Without> {
+        let versions = self.versions(&goal.path).ok()?;
+        let own = made_old(&goal.own, &versions);
+        let course = self.course((&goal.path, own), &versions, (now, foreign), written);
+        if undone_spans(&course.own, &course.hashes).is_empty()
+            && let Some(left) = self.made_again(goal, &versions, now)
+        {
+            let stuck = Some(StuckChange { left: Some(left), is_foreign: true });
+            return Some(Without { joined: Joined::as_it_is(now.clone()), stuck });
+        }
+        let mode = |joined: &State, span: &UndoneSpan, states: (&State, &State)| {
+            self.mode_without((goal, &course), span, states, (joined, now, modes))
+        };
+        self.walk_back((&goal.path, &course), (now, now), written, mode)
+    }
+
+    /// Returns what the first change of a file that is undone left, where that made it, and it went and came back since with
+    /// what someone else had changed.
+    fn made_again(&self, goal: &Goal, versions: &[Version], now: &State) -> Option<State> {
+        let first = *made_old(&goal.own, versions).first()?;
+        let next = versions.get(first + 1).filter(|_| versions[first].absent && now.bytes().is_some())?;
+        let left = self.show(next).ok()?;
+        (state_sha(&left) != state_sha(now) && is_like(&left, now)).then_some(left)
+    }
+
+    /// Takes the changes of a course that are undone out of a state, the newest first. `mode`: the mode that a file has without
+    /// one of them.
+    fn walk_back(
+        &self,
+        (path, course): (&str, &FileCourse<'_>),
+        (start, now): (&State, &State),
+        written: &dyn LastWrittenLookup,
+        mode: impl Fn(&State, &UndoneSpan, (&State, &State)) -> Option<u32>,
+    ) -> Option<Without> {
+        let mut joined = Joined::as_it_is(start.clone());
         for span in undone_spans(&course.own, &course.hashes).iter().rev() {
             // A conflict can only be shown in the text that is the last.
             if joined.conflicts() > 0 {
@@ -218,12 +269,80 @@ impl Archive {
                 PassedState::Left(state) => state.clone(),
                 PassedState::Now => Some(now.clone()),
             };
-            let (before, left) = (state_at(span.before)?, state_at(span.after)?);
-            let modes_of = (&joined.after, now, modes);
-            let mode = self.mode_without((goal, &course), span, (&before, &left), modes_of);
-            joined = Joined::of(path, (&left, &before), &joined.after, self.merger())?.with_mode(mode, now);
+            let (before, left) = (state_at(span.before)?, state_at(span.after));
+            let next = left.as_ref().and_then(|left| {
+                let mode = mode(&joined.after, span, (&before, left));
+                Some(Joined::of(path, (left, &before), &joined.after, self.merger())?.with_mode(mode, now))
+            });
+            let Some(next) = next else {
+                let is_foreign = matches!(course.states[span.after], PassedState::Left(_));
+                return Some(Without { joined, stuck: Some(StuckChange { left, is_foreign }) });
+            };
+            joined = next;
         }
-        Some(joined)
+        Some(Without { joined, stuck: None })
+    }
+
+    /// Returns the oldest changeset that is not undone and changed a file after the first one that is; none: none did, or
+    /// nothing of it is in the text any more, which is the file without what is undone.
+    pub(super) fn later_change(
+        &self,
+        goal: &Goal,
+        (now, text): (&State, &State),
+        foreign: Option<&LastWritten>,
+        written: &dyn LastWrittenLookup,
+    ) -> Option<Id> {
+        let versions = self.versions(&goal.path).ok()?;
+        let own = made_old(&goal.own, &versions);
+        let first = *own.first()?;
+        let later: BTreeSet<usize> = (first + 1..versions.len()).filter(|at| !own.contains(at)).collect();
+        let is_in_text = |places: BTreeSet<usize>| {
+            let course = self.course((&goal.path, places), &versions, (now, foreign), written);
+            let mode = |joined: &State, _: &UndoneSpan, _: (&State, &State)| joined.mode();
+            let Some(found) = self.walk_back((&goal.path, &course), (text, now), written, mode) else { return true };
+            match found.stuck {
+                // It had removed the file, which is back.
+                Some(StuckChange { left: Some(State::Absent), .. }) => text.is_absent(),
+                Some(_) => true,
+                None => found.joined.conflicts() > 0 || state_sha(&found.joined.after) != state_sha(text),
+            }
+        };
+        if later.is_empty() || !is_in_text(later.clone()) {
+            return None;
+        }
+        let id = |at: usize| self.changeset_after(&goal.path, at, &versions).unwrap_or(versions[at].id);
+        let removes = |at: usize| versions.get(at + 1).map_or(now.is_absent(), |next| next.absent);
+        let is_met_as_left = |at: &usize| {
+            let met = self.show(&versions[at + 1]).ok();
+            met.is_some_and(|met| written.left_instead(&goal.path, versions[*at].id, &met).is_none())
+        };
+        // What only nebula had changed until it was removed comes back with the old path.
+        let is_removed =
+            |at: usize, id| removes(at) && self.makes_nothing(id) && (first..at).all(|at| is_met_as_left(&at));
+        let counts = |(at, id): &(usize, Id)| !written.is_undo(*id) && !is_removed(*at, *id);
+        let still = later.into_iter().filter(|at| is_in_text(BTreeSet::from([*at]))).map(|at| (at, id(at)));
+        still.filter(counts).map(|(_, id)| id).next()
+    }
+
+    /// Returns whether a changeset made no file: what it removed was not moved.
+    fn makes_nothing(&self, id: Id) -> bool {
+        let is_made = |path: &String| {
+            !path.ends_with('/') && self.version_in(path, id).ok().flatten().is_none_or(|version| version.absent)
+        };
+        self.paths(id).is_ok_and(|paths| !paths.iter().any(is_made))
+    }
+
+    /// Returns the changeset that made a version of a file old.
+    fn changeset_after(&self, path: &str, at: usize, versions: &[Version]) -> Option<Id> {
+        self.changeset_among(&self.list().ok()?, path, at, versions)
+    }
+
+    /// Returns the one among these changesets (newest first) that made a version of a file old.
+    pub(super) fn changeset_among(&self, ids: &[Id], path: &str, at: usize, versions: &[Version]) -> Option<Id> {
+        let (made, next) = (versions[at].id, versions.get(at + 1).map(|next| next.id));
+        let since = &ids[..ids.partition_point(|id| *id > made)];
+        let mut until_next = since.iter().rev().take_while(|id| next.is_none_or(|next| **id < next));
+        until_next.find(|id| self.paths(**id).is_ok_and(|paths| paths.iter().any(|one| one == path))).copied()
     }
 
     /// Returns the mode of a file without what is undone of it: the one that was met where that is what was changed, else
@@ -266,24 +385,23 @@ impl Archive {
         if is_back { Some(today) } else { mode_before }
     }
 
-    /// Returns the states that a file passed through. What someone else did between an undone changeset and the next one is
-    /// a change of its own.
+    /// Returns the states that a file passed through. `own`: the places of the versions that the changes which are undone made
+    /// old. What someone else did between one of them and the next changeset is a change of its own.
     fn course<'v>(
         &self,
-        goal: &Goal,
+        (path, own): (&str, BTreeSet<usize>),
         versions: &'v [Version],
         (now, foreign): (&State, Option<&LastWritten>),
         written: &dyn LastWrittenLookup,
     ) -> FileCourse<'v> {
-        let own = made_old(&goal.own, versions);
         let mut course = FileCourse::default();
         for (at, version) in versions.iter().enumerate() {
             let met = self.show(version).ok();
             // The repository is taken back from one state to another, whatever lies between.
-            let is_within = own.contains(&at) && is_in_repository(&goal.path);
+            let is_within = own.contains(&at) && is_in_repository(path);
             let last = at.checked_sub(1).filter(|last| own.contains(last) && !is_within);
             if let (Some(last), Some(met)) = (last, &met)
-                && let Some(bytes) = written.left_instead(&goal.path, versions[last].id, met)
+                && let Some(bytes) = written.left_instead(path, versions[last].id, met)
             {
                 course.left(bytes, met.mode());
             }
@@ -350,4 +468,24 @@ pub(super) fn changed_since(
     }
     let change = change.map(|change| FileChange { folders, restores: true, foreign: !is_later, ..change });
     (RestoreStatus::Foreign { at, counts, choice, conflicts, rung, is_later }, change)
+}
+
+/// Returns the preview of a file of which the last changes alone can be undone, as someone else changed it before them, and what
+/// is written.
+pub(super) fn restored_in_part(known: Changed<'_>, joined: Joined, now: State) -> (RestoreStatus, Option<FileChange>) {
+    let folders = known.last.map(|last| last.folders).unwrap_or_default();
+    let change = joined.change(known.path, now);
+    let change = FileChange { folders, restores: true, foreign: !known.is_later, ..change };
+    (RestoreStatus::Refused(IN_PART.into()), Some(change))
+}
+
+/// Returns whether of a file the last changes alone are undone: the others stay.
+pub fn is_in_part(preview: &RestorePreview) -> bool {
+    matches!(&preview.status, RestoreStatus::Refused(why) if why == IN_PART)
+}
+
+/// Returns whether at least half of the lines of a text are in another one.
+pub(super) fn is_like(old: &State, now: &State) -> bool {
+    let lines = old.text().map_or(0, |text| text.lines().count());
+    lines > 0 && now.text().is_some() && count_changed(old, now).removed * 2 <= lines
 }

@@ -1,28 +1,31 @@
 //! Undo, redo and restores: from archived states to a proposal, with a preview of each file. Writes nothing.
 //!
-//! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are neither that nor among
-//! the file's versions are someone else's, and are left out of the proposal until something was chosen for them.
+//! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are not that are someone
+//! else's, though the file had them before, and are left out of the proposal until something was chosen for them.
 
 mod goal;
 mod in_the_way;
 mod known;
 mod later;
 mod moves;
+mod targets;
+mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use self::goal::Goal;
 pub use self::goal::{Choices, is_damaged, state_sha};
-pub use self::in_the_way::{blocked, lies_in};
+pub use self::in_the_way::{NOT_EMPTY, blocked, lies_in, not_emptied};
 pub use self::known::{LastWritten, LastWrittenLookup, NothingKnown};
-use self::later::{Changed, Joined, changed_since, has_later};
+pub use self::later::is_in_part;
+use self::later::{Changed, Joined, Without, changed_since, restored_in_part};
 use super::mode::ModeChanges;
-use super::unit::{repository, whole};
-use super::{Archive, Error, Id, StoreOps, Version, version_before};
+use super::unit::{made, repository, whole};
+use super::{Archive, Error, Id, StoreOps, Version};
 use crate::git::index;
 use crate::proposal::{
     FileChange, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
-    is_in_repository,
+    is_in_any_repository,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -130,6 +133,7 @@ impl Archive {
         let mut warnings = Vec::new();
         let merge_clean = choices.merge_clean && !matches!(request, RestoreTarget::Version { .. });
         let choices = &Choices { merge_clean, ..choices.clone() };
+        let leaves = choices.others != Some(ForeignChoice::RestoreVersion);
         // The changesets that are taken back, wholly or in part.
         let mut undone = Vec::new();
         let (changeset, goals) = match request {
@@ -137,16 +141,15 @@ impl Archive {
             RestoreTarget::Undo { count, files } if files.is_empty() => {
                 let (newest, paths) = self.newest((workspace, written), &mut warnings)?;
                 undone.push(newest);
-                (Some(newest), self.goals_of_newest(newest, paths, *count)?)
+                (Some(newest), self.goals_of_newest((newest, paths), *count, ((workspace, written), leaves))?)
             }
             RestoreTarget::Undo { count, files } => {
-                let goals = self.goals_of_files(files, *count)?;
+                let goals = self.goals_of_files(files, *count, (workspace, written))?;
                 undone = self.changesets_of(&goals, &mut warnings)?;
                 (None, goals)
             }
             RestoreTarget::Changesets(ids) => {
                 undone.clone_from(ids);
-                let leaves = choices.others != Some(ForeignChoice::RestoreVersion);
                 (None, self.goals_before(ids, (written, leaves), &mut warnings)?)
             }
             RestoreTarget::Since(first) => {
@@ -168,15 +171,31 @@ impl Archive {
             previews.push(RestorePreview { path: goal.path.clone(), status });
             files.extend(change);
         }
-        self.carry_moved(&goals, (workspace, written), choices, (&mut previews, &mut files));
-        in_the_way::leave_out(workspace, &mut previews, &mut files);
+        let looked = (workspace, written);
+        let objects = self.decide_together(&goals, looked, (choices, &modes), (&mut previews, &mut files));
         workspace.note_other_names(&mut files);
         repository::all_or_none(workspace, &mut previews, &mut files);
         repository::as_one(workspace, &mut previews, &files);
         whole::as_one(&mut previews);
-        previews.extend(left);
-        previews.extend(self.previews_of_not_undone(&undone));
+        previews.extend(left.into_iter().chain(self.previews_of_not_undone(&undone, &objects)));
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings, ops })
+    }
+
+    /// Leaves what cannot be undone out of a restore that is prepared, with what goes together with it. Returns the folders
+    /// of the objects of repositories that go.
+    fn decide_together(
+        &self,
+        goals: &[Goal],
+        (workspace, written): (&Workspace, &dyn LastWrittenLookup),
+        (choices, modes): (&Choices, &ModeChanges<'_>),
+        (previews, files): (&mut Vec<RestorePreview>, &mut Vec<FileChange>),
+    ) -> BTreeSet<String> {
+        self.join_ends(goals, (workspace, written), (choices, modes), (previews, files));
+        self.leave_waiting(goals, choices, (previews, files));
+        let objects = made::whole_or_none(workspace, previews, files);
+        in_the_way::leave_out(workspace, previews, files);
+        self.leave_new_ends(goals, (workspace, written), (previews, files));
+        objects
     }
 
     /// Returns the changesets that changed these files since the versions that are restored.
@@ -194,125 +213,6 @@ impl Archive {
             })
         };
         Ok(self.list()?.into_iter().filter(|id| *id > oldest).filter(|id| holds(id)).collect())
-    }
-
-    /// Returns the newest changeset that changed something: those whose writing failed are passed over, and those ahead of
-    /// a change that was never made.
-    ///
-    /// # Errors
-    /// When the archive's folder cannot be read; one that is not there has none.
-    pub fn newest_written(&self, workspace: &Workspace, written: &dyn LastWrittenLookup) -> Result<Option<Id>, Error> {
-        Ok(self.list()?.into_iter().find(|id| self.has_effect(*id, (workspace, written))))
-    }
-
-    /// Returns whether a changeset changed something. One that was made ahead of another program's change did where a
-    /// file of it is another one now.
-    fn has_effect(&self, id: Id, (workspace, written): (&Workspace, &dyn LastWrittenLookup)) -> bool {
-        if written.failed(id) {
-            return false;
-        }
-        let Some(paths) = written.is_ahead(id).then(|| self.paths(id).ok()).flatten() else { return true };
-        let state_then = |path: &str| {
-            let versions = self.versions(path).ok()?;
-            self.state_of(version_before(&versions, id)?).ok()
-        };
-        let is_as_then = |path: &String| {
-            let now = workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
-            now.is_some() && now == state_then(path).as_ref().map(state_sha)
-        };
-        !paths.iter().all(is_as_then)
-    }
-
-    /// Returns the newest changeset that changed something and can be read.
-    fn newest(
-        &self,
-        looked: (&Workspace, &dyn LastWrittenLookup),
-        warnings: &mut Vec<String>,
-    ) -> Result<(Id, Vec<String>), RestoreError> {
-        for id in self.list()?.into_iter().filter(|id| self.has_effect(*id, looked)) {
-            match self.paths(id) {
-                Ok(paths) => return Ok((id, paths)),
-                Err(error) => warnings.push(error.to_string()),
-            }
-        }
-        Err(warnings.first().map_or(RestoreError::Empty, |why| RestoreError::Unreadable(why.clone())))
-    }
-
-    fn goals_of_newest(&self, newest: Id, paths: Vec<String>, count: usize) -> Result<Vec<Goal>, RestoreError> {
-        let goal = |path: String| {
-            let mut older = self.versions(&path)?;
-            older.retain(|v| v.id < newest);
-            let have = older.len();
-            let version = match have.checked_sub(count) {
-                Some(at) => Ok(older.swap_remove(at)),
-                None if have == 0 => Err("its version is missing from the archive".into()),
-                None => return Err(RestoreError::TooFar { path, have, count }),
-            };
-            Ok(Goal::new(path, version))
-        };
-        paths.into_iter().map(goal).collect()
-    }
-
-    fn goals_of_files(&self, files: &[String], count: usize) -> Result<Vec<Goal>, RestoreError> {
-        let mut seen = BTreeSet::new();
-        let goal = |path: &String| {
-            let mut versions = self.versions(path)?;
-            let have = versions.len();
-            match have.checked_sub(count) {
-                Some(at) => Ok(Goal::new(path.clone(), Ok(versions.swap_remove(at)))),
-                None if have == 0 => Err(RestoreError::NoVersions { path: path.clone() }),
-                None => Err(RestoreError::TooFar { path: path.clone(), have, count }),
-            }
-        };
-        files.iter().filter(|f| seen.insert(*f)).map(goal).collect()
-    }
-
-    /// Collects, for each file of these changesets, the state before the oldest of them that names it, and what is undone
-    /// of it where others changed it meanwhile. `leaves`: so that what someone else did between two of them stays.
-    fn goals_before(
-        &self,
-        ids: &[Id],
-        (written, leaves): (&dyn LastWrittenLookup, bool),
-        warnings: &mut Vec<String>,
-    ) -> Result<Vec<Goal>, RestoreError> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        let (mut of_paths, mut has_ops) = (BTreeMap::<String, Vec<Id>>::new(), false);
-        let mut order = Vec::new();
-        for id in ids.iter().copied() {
-            has_ops |= self.store_ops(id).is_ok_and(|ops| !ops.is_empty());
-            let paths = match self.paths(id) {
-                Ok(paths) => paths,
-                Err(error) => {
-                    warnings.push(error.to_string());
-                    continue;
-                }
-            };
-            for path in paths {
-                let own = of_paths.entry(path.clone()).or_default();
-                if own.is_empty() {
-                    order.push(path);
-                }
-                own.push(id);
-            }
-        }
-        let mut goals = Vec::with_capacity(order.len());
-        for path in order {
-            let (own, versions) = (&of_paths[&path], self.versions(&path)?);
-            let found = version_before(&versions, own[0]).cloned();
-            let version = found.ok_or_else(|| "its version is missing from the archive".into());
-            let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
-            let is_made = made.is_some_and(|made| made < own[0] && ids.contains(&made));
-            let is_shared =
-                has_later(&path, own, &versions) || leaves && self.has_between(&path, own, &versions, written);
-            let own = if is_shared { own.clone() } else { Vec::new() };
-            goals.push(Goal { path, version, is_made, own });
-        }
-        match (goals.is_empty(), warnings.first()) {
-            (true, Some(why)) if !has_ops => Err(RestoreError::Unreadable(why.clone())),
-            (true, None) if !has_ops => Err(RestoreError::Empty),
-            _ => Ok(goals),
-        }
     }
 
     fn preview(
@@ -352,10 +252,11 @@ impl Archive {
             Err(error) => return not_archived(error.to_string()),
         };
         let old = modes.with_mode(path, version.id, old, &now.state);
-        if now.state == old {
+        let is_known = || written.knows_version(path, version.id, &old);
+        if now.state == old && !(goal.is_between && is_known()) {
             return (RestoreStatus::Equal, None);
         }
-        let is_known = written.knows_version(path, version.id, &old);
+        let is_known = is_known();
         // Nothing is merged into what no one remembers.
         let last = written.written(path).filter(|_| is_known);
         let is_ours = is_known && self.is_ours(path, &now.state, last.as_ref());
@@ -378,13 +279,26 @@ impl Archive {
     fn preview_without(
         &self,
         goal: &Goal,
-        known: Changed<'_>,
+        mut known: Changed<'_>,
         (now, old): (State, State),
         (written, modes): (&dyn LastWrittenLookup, &ModeChanges<'_>),
         choices: &Choices,
     ) -> (RestoreStatus, Option<FileChange>) {
         let is_ours = known.is_later;
-        match self.without(goal, &now, known.last.as_ref().filter(|_| !is_ours), (written, modes)) {
+        let foreign = known.last.as_ref().filter(|_| !is_ours);
+        let joined = match self.without(goal, &now, foreign, (written, modes)) {
+            Some(Without { joined, stuck: None }) => Some(joined),
+            Some(Without { joined, stuck: Some(stuck) }) if stuck.is_foreign => {
+                let is_forced = choices.of(&goal.path, false) == Some(ForeignChoice::RestoreVersion);
+                if !is_forced && joined.conflicts() == 0 && !joined.is_there(&now) {
+                    return restored_in_part(known, joined, now);
+                }
+                known.is_later = self.later_change(goal, (&now, &now), foreign, written).is_some();
+                None
+            }
+            _ => None,
+        };
+        match joined {
             Some(joined) if joined.is_there(&now) => (RestoreStatus::Equal, None),
             // What came later left nothing in the file.
             Some(joined) if is_ours && !joined.is_merged() => restored(known.path, now, joined.after, known.last),
@@ -392,21 +306,26 @@ impl Archive {
         }
     }
 
-    /// Returns whether a state is what nebula wrote, or is archived anyway.
+    /// Returns whether a state is what nebula wrote last: by an undo or a redo, too. Where no one remembers what that was, and
+    /// of what git keeps, which is taken or left as a whole, it is any state that is archived.
     pub fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
         let sha = state_sha(now);
         if path.ends_with('/') {
             // A folder has no bytes that someone else could have written.
             return true;
         }
+        if let Some(last) = last.filter(|_| !is_in_any_repository(path)) {
+            return last.states.contains(&sha);
+        }
         // `git status` rewrites the index when it refreshes the times of files in it: its entries are compared.
-        let is_index = is_in_repository(path) && now.bytes().is_some_and(|bytes| bytes.starts_with(b"DIRC"));
+        let is_index = is_in_any_repository(path) && now.bytes().is_some_and(|bytes| bytes.starts_with(b"DIRC"));
+        let is_refreshed = |then: &[u8]| is_index && now.bytes().is_some_and(|now| index::same_entries(now, then));
         let same = |v: &Version| match (now, v.absent) {
             (State::Absent, absent) => absent,
             (_, true) => false,
             (State::File { bytes, .. }, _) if is_index => self
                 .state_of(v)
-                .is_ok_and(|state| state.bytes().is_some_and(|then| then == bytes || index::same_entries(bytes, then))),
+                .is_ok_and(|state| state.bytes().is_some_and(|then| then == bytes || is_refreshed(then))),
             (State::File { bytes, .. }, _) => {
                 v.size() == bytes.len() as u64 && self.state_of(v).is_ok_and(|s| s.bytes() == Some(bytes))
             }
@@ -414,7 +333,7 @@ impl Archive {
             (State::Large(_), _) => self.state_of(v).is_ok_and(|s| state_sha(&s) == sha),
             (link, _) => self.state_of(v).is_ok_and(|s| s == *link),
         };
-        last.is_some_and(|l| l.states.contains(&sha))
+        last.is_some_and(|l| l.states.contains(&sha) || l.bytes.as_ref().is_some_and(|wrote| is_refreshed(wrote)))
             || self.versions(path).is_ok_and(|versions| versions.iter().rev().any(same))
     }
 }

@@ -76,9 +76,9 @@ impl Archive {
     }
 
     /// Adds the versions of a path that listings hold.
-    pub(in crate::archive) fn add_listed(&self, path: &str, versions: &mut Vec<Version>) -> Result<(), Error> {
+    pub(in crate::archive) fn add_listed(path: &str, versions: &mut Vec<Version>, listings: &[Arc<Listing>]) {
         let had = versions.len();
-        for listing in self.listings()? {
+        for listing in listings {
             let line = listing.of_path(path);
             // One that lies by itself too was to be listed and was not.
             if let Some(line) = line.filter(|(id, _)| versions.iter().all(|version| version.id != *id)) {
@@ -88,7 +88,6 @@ impl Archive {
         if versions.len() > had {
             versions.sort_by_key(|version| version.id);
         }
-        Ok(())
     }
 
     /// Returns the normalised path of a listed version.

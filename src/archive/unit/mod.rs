@@ -2,6 +2,7 @@
 
 pub(super) mod listed;
 pub(super) mod listing;
+pub(super) mod made;
 mod ops;
 pub(super) mod repository;
 pub(super) mod whole;

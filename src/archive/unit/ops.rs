@@ -35,9 +35,14 @@ impl Archive {
     }
 
     /// Returns what commands did that is not brought back with their changesets, each once. What cannot be read is told as
-    /// a warning where its paths are.
-    pub(in crate::archive) fn previews_of_not_undone(&self, undone: &[Id]) -> Vec<RestorePreview> {
-        let all: BTreeSet<NotUndone> = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten().collect();
+    /// a warning where its paths are. `gone`: folders that the restore removes all the same.
+    pub(in crate::archive) fn previews_of_not_undone(
+        &self,
+        undone: &[Id],
+        gone: &BTreeSet<String>,
+    ) -> Vec<RestorePreview> {
+        let all = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten();
+        let all: BTreeSet<NotUndone> = all.filter(|not_undone| !gone.contains(&not_undone.what)).collect();
         let preview = |NotUndone { what, why }| RestorePreview { path: what, status: RestoreStatus::NotUndone(why) };
         all.into_iter().map(preview).collect()
     }

@@ -201,7 +201,7 @@ fn short(text: &str) -> Option<String> {
 }
 
 /// Returns why a file does not come back as it was; `None` if it does.
-fn stays(preview: &RestorePreview) -> Option<String> {
+pub(super) fn stays(preview: &RestorePreview) -> Option<String> {
     let path = &preview.path;
     match &preview.status {
         RestoreStatus::Restore(..) | RestoreStatus::Equal | RestoreStatus::NotUndone(_) => None,
@@ -209,6 +209,7 @@ fn stays(preview: &RestorePreview) -> Option<String> {
         RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. } => {
             Some(format!("{path} can only be kept or taken as a whole"))
         }
+        RestoreStatus::Foreign { is_later: true, .. } => Some(format!("{path} was changed again later")),
         RestoreStatus::Foreign { .. } => Some(format!("{path} was changed by someone else")),
         RestoreStatus::Refused(why) => Some(why.clone()),
         RestoreStatus::NotArchived(why) => Some(format!("{path}: {why}")),

@@ -353,6 +353,8 @@ impl Chat {
             }
             EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
+                // A command that is judged anew is asked about under the same name.
+                self.asked.take_if(|asked| *asked == question.id);
                 self.wait_for(OpenQuestion::Question(question));
                 Ok(())
             }

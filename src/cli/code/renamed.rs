@@ -88,7 +88,7 @@ pub(super) fn is_renamable(target: &CodeTarget, sources: &SourceFiles<'_>) -> Re
         return refuse(&format!("the trait {name}, which is not defined here, asks for this name"));
     }
     if let Some(name) = target.foreign_base(sources) {
-        return refuse(&format!("the base {name}, which is not defined here, may find it by this name"));
+        return refuse(&format!("the base {name}, whose members are not all defined here, may find it by this name"));
     }
     if let Some(why) = target.found_by_name(sources) {
         return refuse(&why);

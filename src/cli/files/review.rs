@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::{ArchiveCommands, DONE, FAILED, ReviewArgs};
+use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, ReviewArgs};
+use crate::archive::Id;
 use crate::memory::ReviewDecision;
 use crate::proposal::{REPOSITORY, is_in_repository, outermost_folder};
 use crate::restore_plan::RestoreScope;
@@ -27,7 +28,8 @@ impl ArchiveCommands<'_> {
             Ok(chosen) => chosen,
             Err(why) => bail!(why),
         };
-        let ids: Vec<String> = chosen.iter().map(|entry| entry.id.to_string()).collect();
+        let chosen: Vec<Id> = chosen.iter().map(|entry| entry.id).collect();
+        let ids: Vec<String> = chosen.iter().map(Id::to_string).collect();
         if args.keep.is_empty() && args.restore.is_empty() {
             return self.list_open(&open, args.ask.json);
         }
@@ -45,7 +47,28 @@ impl ArchiveCommands<'_> {
             self.out.flush()?;
             return Ok(DONE);
         }
-        self.restore_reviewed(&RestoreScope::Changesets(ids), &args.ask, true)
+        self.restore_reviewed(&review::scope(&chosen, &open), &args.ask)
+    }
+
+    /// Restores entries, and says what stays of them.
+    fn restore_reviewed(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
+        let (code, undone, written) = self.restore_listed(wanted, ask)?;
+        if ask.hunk {
+            // What was not chosen is kept.
+            let mut chosen = Vec::new();
+            for id in undone.iter().filter(|_| code == DONE) {
+                if self.archive.paths(*id)?.iter().any(|path| written.contains_key(path)) {
+                    chosen.push(id.to_string());
+                }
+            }
+            self.memory.review(&self.project(), &chosen, ReviewDecision::Restore, None)?;
+            return Ok(code);
+        }
+        let rests = self.record_restored(&undone, (code, &written), ask)?;
+        for rest in &rests {
+            self.complain(&format!("{} still waits: {}", rest.id, clean_line(&rest.lines().join(", "))))?;
+        }
+        Ok(if rests.is_empty() { code } else { NOT_APPROVED })
     }
 
     /// Lists what waits; the code says whether anything does.

@@ -346,6 +346,38 @@ fn a_command_then_an_edit_by_hand_then_an_undo() {
 }
 
 #[test]
+fn what_someone_changed_between_the_versions_that_are_undone_stays() {
+    let w = World::new();
+    w.write("a", "one\ntwo\nthree\n");
+    w.edit("a", "ONE\ntwo\nthree\n");
+    w.write("a", "ONE\ntwo\nthree\nmine\n");
+    assert_eq!(w.run(&["shi", "a"], None).code, DONE);
+    let ran = w.run(&["undo", "2", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\ntwo\nthree\nmine\n"), "{ran:?}");
+    assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
+    // A text that the file had before is theirs where they wrote it.
+    w.edit("a", "ONE\ntwo\nTHREE\nmine\n");
+    w.write("a", "one\ntwo\nthree\nmine\n");
+    let ran = w.run(&["undo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\ntwo\nthree\nmine\n"), "{ran:?}");
+    // Who names the file or forces it gets the version.
+    assert_eq!(w.run(&["undo", "--force"], None).code, DONE);
+    assert_eq!(w.read("a"), "ONE\ntwo\nthree\nmine\n");
+}
+
+#[test]
+fn an_undo_of_a_file_passes_over_a_change_that_failed() {
+    let mut w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.fill_disk();
+    assert!(w.try_edit("a", "three\n").is_err());
+    w.free_disk();
+    let ran = w.run(&["undo", "a", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\n"), "{ran:?}");
+}
+
+#[test]
 fn hunks_can_be_chosen() {
     let w = World::new();
     w.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n");

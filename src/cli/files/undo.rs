@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use super::restore_words::{changed_words, line, not_undone_words};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
+use crate::archive::restore::is_in_part;
 use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
-use crate::execute::{Applied, Restorer};
-use crate::memory::ReviewDecision;
+use crate::execute::{Applied, ApplyError, Restorer};
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
-use crate::review;
+use crate::review::{self, RestoredRest};
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
 use crate::text::width::cells;
@@ -70,11 +70,19 @@ impl ArchiveCommands<'_> {
     }
 
     pub(super) fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
-        self.restore_reviewed(wanted, ask, !ask.hunk)
+        let (code, undone, written) = self.restore_listed(wanted, ask)?;
+        if !ask.hunk {
+            self.record_restored(&undone, (code, &written), ask)?;
+        }
+        Ok(code)
     }
 
-    /// Restores as [`ArchiveCommands::restore`] does. `reviewed`: changes that are undone by it wait no more to be reviewed.
-    pub(super) fn restore_reviewed(&mut self, wanted: &RestoreScope, ask: &AskArgs, reviewed: bool) -> Result<u8> {
+    /// Restores. The second: the changes that are undone as a whole.
+    pub(super) fn restore_listed(
+        &mut self,
+        wanted: &RestoreScope,
+        ask: &AskArgs,
+    ) -> Result<(u8, Vec<Id>, WrittenFiles)> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -82,32 +90,34 @@ impl ArchiveCommands<'_> {
         })?;
         // Named files say that their state now is known.
         let named = matches!(wanted, RestoreScope::Undo { files, .. } if !files.is_empty());
-        let undone = if reviewed { review::undone_by(&plan.request, self.stores())? } else { Vec::new() };
+        let undone = review::undone_by(&plan.request, self.stores())?;
+        let stays = |error: &anyhow::Error| {
+            matches!(error.downcast_ref(), Some(RestoreError::StoreWithFiles(_)))
+                || matches!(error.downcast_ref(), Some(ApplyError::InTheWay(_)))
+        };
         let (code, written) = match self.run_plan(&plan, named, ask) {
-            Err(error) if matches!(error.downcast_ref(), Some(RestoreError::StoreWithFiles(_))) => {
+            Err(error) if stays(&error) => {
                 self.report(None, &[], &WrittenFiles::new(), ask.json)?;
                 self.complain(&error.to_string())?;
                 (NOT_APPROVED, WrittenFiles::new())
             }
             ended => ended?,
         };
-        // Those of which no file was written wait on, and all of them where something could not be restored: what is back
-        // as it was leaves the list by itself. Where nothing may stay, nothing was left of those that no later one follows.
-        let is_all = (ask.yes || ask.force) && !ask.dry_run && !ask.hunk;
-        let waiting = if is_all && code == DONE { review::open(self.stores())?.entries } else { Vec::new() };
-        let waits = |id: Id, paths: &[String]| {
-            let mut later = waiting.iter().filter(|entry| entry.id > id && !undone.contains(&entry.id));
-            later.any(|entry| entry.files.iter().any(|file| paths.contains(&file.path)))
-        };
-        let mut restored = Vec::new();
-        for id in undone.iter().copied().filter(|_| code == DONE) {
-            let paths = self.archive.paths(id)?;
-            if is_all && !waits(id, &paths) || paths.iter().any(|path| written.contains_key(path)) {
-                restored.push(id.to_string());
-            }
+        Ok((code, undone, written))
+    }
+
+    /// Records that whole changes were undone: they wait no more to be reviewed. Returns those of which something stays.
+    pub(super) fn record_restored(
+        &mut self,
+        undone: &[Id],
+        (code, written): (u8, &WrittenFiles),
+        ask: &AskArgs,
+    ) -> Result<Vec<RestoredRest>> {
+        let is_asked = ask.yes || ask.force || code == DONE || !written.is_empty();
+        if ask.dry_run || !is_asked {
+            return Ok(Vec::new());
         }
-        self.memory.review(&self.project(), &restored, ReviewDecision::Restore, None)?;
-        Ok(code)
+        Ok(review::record_restored(undone, |path| written.contains_key(path), None, self.stores())?)
     }
 
     fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
@@ -126,9 +136,7 @@ impl ArchiveCommands<'_> {
         if plan.kind == "redo" {
             self.complain(&format!("this is the {}", clean_line(&plan.title)))?;
         }
-        for warning in restoration.warnings.clone() {
-            self.complain(&warning)?;
-        }
+        restoration.warnings.iter().try_for_each(|warning| self.complain(warning))?;
         self.list(&restoration.previews, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
         if ask.dry_run {
             let merged = if ask.json { Vec::new() } else { merged_files(&restoration) };
@@ -158,7 +166,7 @@ impl ArchiveCommands<'_> {
             return Ok((NOT_APPROVED, none));
         }
         let done = self.carry_out(plan, &restoration, (revert, by_hunk), ask)?;
-        let Some((applied, paths)) = done else {
+        let Some((applied, mut paths)) = done else {
             self.report(None, &restoration.previews, &none, ask.json)?;
             self.complain("nothing was changed")?;
             return Ok((NOT_APPROVED, none));
@@ -168,6 +176,7 @@ impl ArchiveCommands<'_> {
             writeln!(self.out, "{}", restored_words(&applied, &paths, &restoration.previews))?;
             self.out.flush()?;
         }
+        leave_parts(&restoration.previews, &mut paths);
         Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, paths))
     }
 
@@ -385,6 +394,13 @@ fn restored_words(applied: &Applied, written: &WrittenFiles, previews: &[Restore
     let definitions = written.len().saturating_sub(applied.paths.len());
     let definitions = (definitions > 0).then(|| plural(definitions, "definition"));
     format!("{what} {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
+}
+
+/// Leaves the files of which only the last changes were undone out of what was restored.
+fn leave_parts(previews: &[RestorePreview], paths: &mut WrittenFiles) {
+    for part in previews.iter().filter(|preview| is_in_part(preview)) {
+        paths.remove(&part.path);
+    }
 }
 
 /// The files that were written, each with how it was joined with what someone else had changed.

@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::ArchiveCommands;
+use crate::archive::restore::NOT_EMPTY;
 #[cfg(all(feature = "strand", feature = "code"))]
 use crate::execute::execute_exactly;
 use crate::execute::store::{self, StoreRevert};
@@ -51,7 +52,8 @@ impl ArchiveCommands<'_> {
     /// Tells what became of the files beside what was decided.
     fn tell(&mut self, decided: &Decided, applied: Applied) -> Result<Applied> {
         for file in &applied.not_kept {
-            writeln!(self.err, "not kept: {file}")?;
+            let words = if file.ends_with(NOT_EMPTY) { "stays" } else { "not kept" };
+            writeln!(self.err, "{words}: {file}")?;
         }
         let merged = decided.files().iter().filter_map(|file| Some((file.path(), file.merged()?)));
         let merged: BTreeMap<&str, MergeRung> =

@@ -208,10 +208,10 @@ fn needed(shell: &Shell, keeper: Keeper, only_reads: bool) -> Keeper {
     if is_too_much { Keeper::None } else { keeper }
 }
 
-/// Says, before a command that writes starts, what nothing keeps it from.
+/// Says, before a command starts, what nothing keeps it from.
 fn say_unprotected(shell: &Shell, found: &Assessment, keeper: Keeper) {
     if found.class == Class::Read {
-        return;
+        return shell.private_unprotected().iter().for_each(out::complain);
     }
     let unprotected = [shell.own_unprotected(keeper), shell.outside_unprotected(keeper)];
     unprotected.iter().flatten().for_each(out::complain);

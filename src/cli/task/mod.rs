@@ -11,7 +11,7 @@ mod exit;
 mod proposals;
 mod signals;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ use super::shell::event_line;
 use crate::agent::AgentHandle;
 use crate::context::small_model;
 use crate::messages;
-use crate::proposal::{REPOSITORY, is_in_repository};
+use crate::proposal::{REPOSITORY, State, is_in_repository};
 use crate::protocol::{
     CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
     ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
@@ -135,8 +135,10 @@ struct EventPrinter {
     /// The session only reads.
     plan: bool,
     /// The files of the newest proposal, and all that were written.
-    proposed: Vec<String>,
+    proposed: Vec<(String, State)>,
     changed: BTreeSet<String>,
+    /// The files, as they would be, of edits that nobody was there to approve and that were not made since.
+    unmade: HashMap<String, State>,
     /// Standard error is a terminal.
     terminal: bool,
     /// The first line of `--json`, until something follows: a local model may be found meanwhile.
@@ -153,7 +155,7 @@ struct EventPrinter {
     /// Text and notices go to the same terminal, pipe or file.
     together: bool,
     refused: bool,
-    calls: std::collections::HashMap<ItemId, (u64, bool)>,
+    calls: HashMap<ItemId, (u64, bool)>,
     next_call: u64,
     /// The part of the answer that was not read as an edit, in words.
     note: Option<String>,
@@ -176,6 +178,7 @@ impl EventPrinter {
             plan: false,
             proposed: Vec::new(),
             changed: BTreeSet::new(),
+            unmade: HashMap::new(),
             terminal: Out::stderr().is_terminal(),
             session: None,
             session_id: String::new(),
@@ -187,7 +190,7 @@ impl EventPrinter {
             column: 0,
             together: out::together(),
             refused: false,
-            calls: std::collections::HashMap::new(),
+            calls: HashMap::new(),
             next_call: 0,
             note: None,
             newest: Default::default(),
@@ -371,7 +374,8 @@ impl EventPrinter {
         }
         if call.state.is_final() {
             let ok = call.state == CallState::Done && !call.is_partial();
-            self.refused |= call.is_partial() || call.state == CallState::Refused && call.counts.is_some();
+            let is_refused = call.state == CallState::Refused && call.counts.is_some() && self.unmade.is_empty();
+            self.refused |= call.is_partial() || is_refused;
             let said = call.result.as_deref().filter(|text| !text.is_empty());
             let text = said.or(call.reason.as_deref()).unwrap_or("");
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
@@ -424,7 +428,7 @@ impl EventPrinter {
             self.out("\n")?;
         }
         match end {
-            TurnEnd::Done if self.refused => self.done("refused", "", TaskExit::Refused),
+            TurnEnd::Done if self.refused || !self.unmade.is_empty() => self.done("refused", "", TaskExit::Refused),
             TurnEnd::Done if self.changed.is_empty() && self.expect_change => {
                 let why = "no file was changed, and --expect-change asks for one";
                 self.notice(&Notice::new(Level::Error, why, ""))?;

@@ -55,7 +55,7 @@ impl EventPrinter {
     pub(super) fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
         let file = |f: &FileChange| json!({"path": f.path, "added": f.counts.added, "removed": f.counts.removed});
         let files: Vec<_> = proposal.files.iter().map(file).collect();
-        self.proposed = proposal.files.iter().map(|f| f.path.clone()).collect();
+        self.proposed = proposal.files.iter().map(|f| (f.path.clone(), f.after.clone())).collect();
         self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
         if !self.json {
             self.fresh_line()?;
@@ -69,13 +69,16 @@ impl EventPrinter {
 
     pub(super) fn note_decision(&mut self, proposal: ProposalId, decision: &Decision) -> io::Result<()> {
         let n = decision.count();
-        let taken = decision.files().iter().map(|f| f.edited.is_some() || f.hunks.contains(&Choice::Accept));
-        self.proposed = std::mem::take(&mut self.proposed)
-            .into_iter()
-            .zip(taken)
-            .filter_map(|(path, taken)| taken.then_some(path))
-            .collect();
-        self.refused |= n.rejected > 0;
+        // What a person rejects stays rejected; what nobody could approve may yet be made in another way.
+        self.refused |= n.rejected > 0 && self.ask;
+        for ((path, after), said) in std::mem::take(&mut self.proposed).into_iter().zip(decision.files()) {
+            if said.edited.is_none() && said.hunks.contains(&Choice::Reject) && !self.ask {
+                self.unmade.insert(path.clone(), after.clone());
+            }
+            if said.edited.is_some() || said.hunks.contains(&Choice::Accept) {
+                self.proposed.push((path, after));
+            }
+        }
         let id = format!("proposal-{}", proposal.0);
         self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
     }
@@ -89,7 +92,14 @@ impl EventPrinter {
                 self.line(json!({"type": "merged", "path": file.path, "how": file.rung.word()}))?;
             }
             let is_there = |path: &String| merged.iter().any(|f| f.path == *path && f.rung == MergeRung::There);
-            self.changed.append(&mut self.proposed.drain(..).filter(|path| !is_there(path)).collect());
+            for (path, after) in std::mem::take(&mut self.proposed) {
+                if self.unmade.get(&path) == Some(&after) {
+                    self.unmade.remove(&path);
+                }
+                if !is_there(&path) {
+                    self.changed.insert(path);
+                }
+            }
         }
         Ok(())
     }

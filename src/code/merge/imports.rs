@@ -7,7 +7,7 @@ use super::super::lang::SourceLanguage;
 use super::units::loose_lines;
 
 /// The syntax nodes of imports.
-pub(super) const IMPORTS: &[&str] = &[
+const IMPORTS: &[&str] = &[
     "use_declaration",
     "import_statement",
     "import_from_statement",
@@ -15,6 +15,12 @@ pub(super) const IMPORTS: &[&str] = &[
     "import_declaration",
     "import_spec",
 ];
+
+/// Returns whether a syntax node is an import, or hands on what another module has: `export * from './a'`.
+pub(super) fn is_statement(node: Node<'_>) -> bool {
+    let is_handed_on = || node.kind() == "export_statement" && node.child_by_field_name("source").is_some();
+    IMPORTS.contains(&node.kind()) || is_handed_on()
+}
 
 /// Merges text in which both sides changed imports. What `theirs` has stays where it is, or, where it has none, what
 /// `ours` has. `None` where both changed something else too, or one import, or where the order of new ones matters.
@@ -43,13 +49,10 @@ pub(super) fn merged(language: SourceLanguage, texts: [&str; 3]) -> Option<Strin
         return None;
     }
     let mut lines: Vec<&str> = lines_of(lead).collect();
-    if !is_at_the_margin(language, lines[lines.iter().rposition(is_import)?]) {
-        return None;
-    }
     let (first, others): (Vec<&str>, Vec<&str>) =
         new.into_iter().partition(|line| line.trim_start().starts_with("from __future__ "));
     for line in others {
-        let place = place(language, &lines, &of_other, &before, line)?;
+        let place = place(language, &lines, (other, &of_other), &before, line)?;
         lines.insert(place, line);
     }
     let top = lines.iter().position(is_import)?;
@@ -61,20 +64,37 @@ pub(super) fn merged(language: SourceLanguage, texts: [&str; 3]) -> Option<Strin
 }
 
 /// Returns the place of a new import among lines: behind the one that it follows on its own side and what the other side
-/// put there, or before the one that follows it; else behind the last.
-fn place(language: SourceLanguage, lines: &[&str], own: &[&str], base: &[&str], line: &str) -> Option<usize> {
-    let at = own.iter().position(|other| *other == line)?;
-    let of = |other: &&str| lines.iter().position(|known| known == other);
-    let is_other = |line: &&&str| is_import(language, line) && !base.contains(line) && !own.contains(line);
-    if let Some(above) = own[..at].last().and_then(of) {
+/// put there, or before the one that follows it; else behind the last. `side`: its own side, and the imports of that.
+fn place(
+    language: SourceLanguage,
+    lines: &[&str],
+    (side, own): (&str, &[&str]),
+    base: &[&str],
+    line: &str,
+) -> Option<usize> {
+    let rows: Vec<&str> = lines_of(side).collect();
+    let at = rows.iter().position(|row| *row == line)?;
+    let is_solid = |row: &&&str| !row.trim().is_empty();
+    // Code between two imports may have to run before the second.
+    let is_alike = |row: &str| is_import(language, row) && is_of_one_block(language, [row, line]);
+    let is_beside = |row: &&&str| is_alike(row);
+    let of = |other: &&str| {
+        let mut all = (0..lines.len()).filter(|at| lines[*at] == *other);
+        all.next().filter(|_| is_at_the_margin(language, line) || all.next().is_none())
+    };
+    let is_other = |row: &&&str| is_alike(row) && !base.contains(row) && !own.contains(row);
+    let mut above = rows[..at].iter().rev().filter(is_solid).take_while(is_beside);
+    if let Some(above) = above.find_map(of) {
         return Some(above + 1 + lines[above + 1..].iter().take_while(is_other).count());
     }
     let stands_free = |below: &usize| {
         let above = below.checked_sub(1).map_or("", |above| lines[above]);
         is_behind_another(language, above)
     };
-    let below = own.get(at + 1).filter(|_| at == 0).and_then(of).filter(stands_free);
-    below.or_else(|| lines.iter().rposition(|line| is_import(language, line)).map(|last| last + 1))
+    let below = rows[at + 1..].iter().find(is_solid).filter(is_beside).and_then(of).filter(stands_free);
+    let is_last = |last: &usize| [line, lines[*last]].into_iter().all(|row| is_at_the_margin(language, row));
+    let last = || lines.iter().rposition(|row| is_import(language, row)).filter(is_last);
+    below.or_else(|| last().map(|last| last + 1))
 }
 
 /// Returns the side whose text stays, which has an import beside which others can stand, and the one whose imports come
@@ -92,14 +112,20 @@ fn sides(language: SourceLanguage, [base, ours, theirs]: [&str; 3]) -> Option<(&
 }
 
 /// Returns whether each line that moves stands by itself: nothing above it is about it, as an attribute, a comment or
-/// the head of a block is.
+/// the head of a block is. One in a block stands behind another one of it, and neither is there twice.
 fn are_free(language: SourceLanguage, text: &str, moves: impl Fn(&str) -> bool) -> bool {
     let (mut above, mut start) = ("", 0);
     lines_of(text).all(|line| {
         let (last, end) = (std::mem::replace(&mut above, line), start);
         start += line.len();
         let is_free = || is_behind_another(language, last) || is_of_the_file(language, &text[..end]);
-        !moves(line) || (is_at_the_margin(language, line) && is_free())
+        let is_once = |row: &str| lines_of(text).filter(|other| *other == row).count() == 1;
+        let is_in_block = || is_import(language, last) && is_of_one_block(language, [last, line]);
+        match is_at_the_margin(language, line) {
+            _ if !moves(line) => true,
+            true => is_free(),
+            false => is_in_block() && is_once(last) && is_once(line),
+        }
     })
 }
 
@@ -110,17 +136,24 @@ fn is_behind_another(language: SourceLanguage, line: &str) -> bool {
     line.is_empty() || line == "import (" || is_import(language, line) || ends_block && !line.starts_with('#')
 }
 
-/// Writes the only import of a file of Go as a list, where both sides made it one.
-pub(super) fn grouped(language: SourceLanguage, [base, ours, theirs]: [&str; 3]) -> Option<String> {
+/// Writes the only import of a file of Go as a list in each of three texts that has none, where others have one.
+pub(super) fn grouped(language: SourceLanguage, texts: [&str; 3]) -> Option<[String; 3]> {
     let has_list = |text: &str| lines_of(text).any(|line| line.trim() == "import (");
-    if language != SourceLanguage::Go || has_list(base) || ![ours, theirs].into_iter().all(has_list) {
+    if language != SourceLanguage::Go || texts.iter().all(|text| has_list(text)) {
         return None;
     }
-    let mut alone = lines_of(base).filter(|line| line.starts_with("import ") && is_import(language, line));
-    let line = alone.next().filter(|_| alone.next().is_none())?;
-    let ending = &line[line.trim_end().len()..];
-    let path = line.trim().strip_prefix("import ")?;
-    Some(base.replacen(line, &format!("import ({ending}\t{path}{ending}){ending}"), 1))
+    let as_list = |text: &str| {
+        if has_list(text) {
+            return Some(text.to_owned());
+        }
+        let mut alone = lines_of(text).filter(|line| line.starts_with("import ") && is_import(language, line));
+        let line = alone.next().filter(|_| alone.next().is_none())?;
+        let ending = &line[line.trim_end().len()..];
+        let path = line.trim().strip_prefix("import ")?;
+        Some(text.replacen(line, &format!("import ({ending}\t{path}{ending}){ending}"), 1))
+    };
+    let [base, ours, theirs] = texts.map(as_list);
+    texts.iter().any(|text| has_list(text)).then_some([base?, ours?, theirs?])
 }
 
 /// Returns whether the last line of a text is about the file, or an import over several lines: a comment with which the
@@ -136,7 +169,7 @@ fn is_of_the_file(language: SourceLanguage, above: &str) -> bool {
         "inner_attribute_item" | "shebang" | "hash_bang_line" | "package_clause" => true,
         "expression_statement" => node.named_child_count() == 1 && node.named_child(0).is_some_and(is_string),
         kind if kind.ends_with("comment") => is_heading(&file, node),
-        kind => IMPORTS.contains(&kind),
+        _ => is_statement(node),
     }
 }
 
@@ -177,7 +210,7 @@ pub(super) fn others(language: SourceLanguage, text: &str) -> Vec<&str> {
         let in_import = |file: &SourceFile| {
             let leaf = file.syntax().root.descendant_for_byte_range(at, at + line.len());
             let mut all = std::iter::successors(leaf, Node::parent);
-            language != SourceLanguage::Go && all.any(|node| IMPORTS.contains(&node.kind()))
+            language != SourceLanguage::Go && all.any(is_statement)
         };
         if !is_import(language, line) && !file.as_ref().is_some_and(in_import) {
             found.extend(loose_lines(line));
@@ -189,6 +222,12 @@ pub(super) fn others(language: SourceLanguage, text: &str) -> Vec<&str> {
 /// Returns whether a line belongs to no block; the imports of Go stand in parentheses.
 fn is_at_the_margin(language: SourceLanguage, line: &str) -> bool {
     language == SourceLanguage::Go || !line.starts_with(char::is_whitespace)
+}
+
+/// Returns whether two lines belong to no block, or begin as deep as each other.
+fn is_of_one_block(language: SourceLanguage, rows: [&str; 2]) -> bool {
+    let [deep, other] = rows.map(|row| &row[..row.len() - row.trim_start().len()]);
+    rows.iter().all(|row| is_at_the_margin(language, row)) || deep == other
 }
 
 /// Returns whether each line that reads like an import is one to the grammar, and the whole of it: none stands in a
@@ -203,14 +242,14 @@ fn are_imports(language: SourceLanguage, text: &str) -> bool {
         let leaf = file.syntax().root.descendant_for_byte_range(at, at + 1);
         let all = std::iter::successors(leaf, Node::parent).take_while(|node| node.start_byte() == at);
         let mut whole = all.filter(|node| node.end_byte() <= end);
-        !is_import(language, line) || whole.any(|node| IMPORTS.contains(&node.kind()))
+        !is_import(language, line) || whole.any(is_statement)
     })
 }
 
 /// Returns the names that an import binds, as far as one line tells them: the last word of each part of a list.
 pub(super) fn bound(line: &str) -> Vec<&str> {
-    let words =
-        line.split_once(" from ").filter(|_| line.trim_start().starts_with("import ")).map_or(line, |(names, _)| names);
+    let is_script = ["import ", "export "].iter().any(|word| line.trim_start().starts_with(word));
+    let words = line.split_once(" from ").filter(|_| is_script).map_or(line, |(names, _)| names);
     let words = words.rsplit_once(" import ").map_or(words, |(_, names)| names);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     // What stands before a list is the module or the keyword, but for a name that a comma ends.
@@ -218,7 +257,7 @@ pub(super) fn bound(line: &str) -> Vec<&str> {
         .split_once('{')
         .map_or(("", words), |(before, list)| (before.rsplit_once(',').map_or("", |(name, _)| name), list));
     let parts = before.split(',').chain(list.split([',', '{', '}']));
-    parts.filter_map(|part| part.split(|c| !is_word(c)).rfind(|word| !word.is_empty())).collect()
+    parts.filter_map(|part| part.split(|c| !is_word(c)).rfind(|word| !["", "export"].contains(word))).collect()
 }
 
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
@@ -239,7 +278,10 @@ pub(super) fn is_import(language: SourceLanguage, line: &str) -> bool {
     match language {
         SourceLanguage::Rust => begins(&["use ", "pub use ", "pub(crate) use "]) && line.ends_with(';'),
         SourceLanguage::Python => begins(&["import ", "from "]) && !line.ends_with(['(', '\\']),
-        SourceLanguage::TypeScript | SourceLanguage::Tsx => begins(&["import "]) && line.ends_with([';', '"', '\'']),
+        SourceLanguage::TypeScript | SourceLanguage::Tsx => {
+            let is_handed_on = || begins(&["export {", "export *", "export type {"]) && line.contains(" from ");
+            line.ends_with([';', '"', '\'']) && (begins(&["import "]) || is_handed_on())
+        }
         SourceLanguage::Go => begins(&["import \"", "\""]) && line.ends_with('"'),
     }
 }

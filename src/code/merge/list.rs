@@ -99,8 +99,8 @@ impl UnitMerge<'_> {
             (self.lines)(base, ours, theirs).or_else(|| imports::merged(self.language, texts))
         };
         let as_lists = || {
-            let base = imports::grouped(self.language, texts)?;
-            merged([&base, texts[1], texts[2]])
+            let texts = imports::grouped(self.language, texts)?;
+            merged(texts.each_ref().map(String::as_str))
         };
         merged(texts).or_else(as_lists).or_else(|| {
             let unified = names::unified(self.language, texts)?;

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::super::file::SourceFile;
 use super::super::lang::SourceLanguage;
-use super::imports::{IMPORTS, bound};
+use super::imports::{bound, is_statement};
 use super::units::one_sided;
 
 /// Statements around imports of Python, and the list of those of Go.
@@ -178,7 +178,7 @@ pub(super) fn unified(language: SourceLanguage, texts: [&str; 3]) -> Option<[Str
     let files = [base?, ours?, theirs?];
     let lists = files.each_ref().map(|file| {
         let (root, mut cursor) = (file.syntax().root, file.syntax().root.walk());
-        let statements = root.named_children(&mut cursor).filter(|child| IMPORTS.contains(&child.kind()));
+        let statements = root.named_children(&mut cursor).filter(|child| is_statement(*child));
         statements.filter_map(|node| NamedImport::of(file, node)).collect::<Vec<_>>()
     });
     let mut edits: [Vec<(Range<usize>, String)>; 3] = Default::default();
@@ -295,7 +295,7 @@ fn imported(file: &SourceFile) -> Vec<ImportedName> {
         for child in node.named_children(&mut node.walk()) {
             match child.kind() {
                 kind if HOLDERS.contains(&kind) => open.push(child),
-                kind if IMPORTS.contains(&kind) => found.extend(of_statement(file, child)),
+                _ if is_statement(child) => found.extend(of_statement(file, child)),
                 _ => {}
             }
         }
@@ -308,7 +308,7 @@ fn of_statement(file: &SourceFile, node: Node<'_>) -> Vec<ImportedName> {
     let text = &file.text[node.byte_range()];
     let named = NamedImport::of(file, node);
     let list = named.and_then(|import| import.list().map(|list| (import, list)));
-    let Some((import, list)) = list.filter(|(_, list)| !list.names.is_empty()) else {
+    let Some((import, list)) = list else {
         let path = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let names = bound(text).into_iter().filter(|name| *name != "_");
         let mut all: Vec<ImportedName> =

@@ -122,7 +122,7 @@ fn imports_that_something_else_is_about_are_no_sets() {
     let base = "import os\nif TYPE_CHECKING:\n    from a import A\n\ndef f():\n    pass\n";
     let with = |name: &str, from: &str| {
         let ours = base.replace("import os\n", &format!("import os\nimport {name}\n"));
-        ours.replace("A\n", &format!("A\n    from {from} import {from}\n"))
+        ours.replace("    from a", &format!("    from {from} import {from}\n    from a"))
     };
     assert_eq!(merged("a.py", base, &with("sys", "c"), &with("re", "b")), None, "a block");
     let base = "#[cfg(unix)]\nuse a;\n\nfn f() {}\n";
@@ -209,6 +209,19 @@ fn an_import_comes_back_to_its_place() {
         let want = of(&[a, b, c, y]);
         assert_eq!(merged(path, &of(&[a, c]), &of(&[a, b, c]), &of(&[a, c, y])), Some(want.clone()));
         assert_eq!(merged(path, &of(&[b, c]), &of(&[a, b, c]), &of(&[b, c, y])), Some(want), "the first");
+    }
+}
+
+#[test]
+fn an_import_stays_behind_the_code_that_runs_before_it() {
+    let rest = "\n\ndef f():\n    pass\n";
+    for head in
+        ["import sys\nsys.path.insert(0, 'lib')\n\n", "try:\n    import b\nexcept ImportError:\n    b = None\n\n"]
+    {
+        let of = |imports: &str| format!("{head}{imports}import old\n{rest}");
+        let text = merged("a.py", &of(""), &of("import helper\n"), &of("import other\n")).expect("a merge");
+        assert!(text.starts_with(head), "{text}");
+        assert!(text.contains("import helper\n") && text.contains("import other\n"), "{text}");
     }
 }
 
@@ -303,6 +316,57 @@ fn an_import_of_go_that_both_made_a_list_is_one() {
 }
 
 #[test]
+fn imports_in_a_block_of_python_are_sets() {
+    let of = |names: &[&str]| {
+        let lines: String = names.iter().map(|name| format!("    from {name} import {name}\n")).collect();
+        format!("import os\n\nif TYPE_CHECKING:\n{lines}\n\ndef f():\n    pass\n")
+    };
+    assert_eq!(merged("a.py", &of(&["b"]), &of(&["b", "c"]), &of(&["b", "d"])), Some(of(&["b", "d", "c"])));
+    // One took away what the other added behind.
+    assert_eq!(merged("a.py", &of(&["b", "c"]), &of(&["b"]), &of(&["b", "c", "d"])), Some(of(&["b", "d"])));
+    // The first of a block, and a line that two blocks have.
+    assert_eq!(merged("a.py", &of(&["b"]), &of(&["c", "b"]), &of(&["d", "b"])), None);
+    let twice = |names: &[&str]| of(names).replace("\n\n\ndef", "\nelse:\n    from b import b\n\n\ndef");
+    assert_eq!(merged("a.py", &twice(&["b"]), &twice(&["b", "c"]), &twice(&["b", "d"])), None);
+}
+
+#[test]
+fn names_come_to_a_default_import_and_go_again() {
+    let of = |names: &str| format!("import React{names} from 'react';\n\nexport function f() {{}}\n");
+    let [none, one, other, both] = ["", ", { a }", ", { b }", ", { a, b }"].map(of);
+    assert_eq!(merged("a.ts", &one, &none, &both), Some(other.clone()));
+    assert_eq!(merged("a.ts", &none, &one, &other), Some(both.clone()));
+    // The name before them is another's now.
+    assert_eq!(merged("a.ts", &one, &both.replace("React", "Preact"), &both.replace("{ a", "{ c, a")), None);
+}
+
+#[test]
+fn what_a_file_of_typescript_hands_on_is_a_set() {
+    let of = |lines: &[&str]| format!("export class K {{}}\n\n{}\n", lines.join("\n"));
+    let [f, g, h] = ["export { f } from './f';", "export { g } from './g';", "export * from './h';"];
+    assert_eq!(merged("a.ts", &of(&[f, g]), &of(&[f]), &of(&[f, g, h])), Some(of(&[f, h])));
+    assert_eq!(merged("a.ts", &of(&[f]), &of(&[f, g]), &of(&[f, h])), Some(of(&[f, h, g])));
+    // Two of one name.
+    let other = "export { g } from './other';";
+    assert_eq!(merged("a.ts", &of(&[f]), &of(&[f, g]), &of(&[f, other])), None);
+}
+
+#[test]
+fn what_reads_and_what_writes_a_property_are_told_apart() {
+    let script = |members: &[&str]| format!("class K {{\n{}}}\n", members.concat());
+    let [read, write, other] = ["  get v() { return 1; }\n", "  set v(n) { }\n", "  get w() { return 1; }\n"];
+    let all = script(&[read, write, other]);
+    assert_eq!(merged("a.ts", &script(&[read, write]), &script(&[read]), &all), Some(script(&[read, other])));
+    let python = |members: &[&str]| format!("class K:\n{}", members.join("\n"));
+    let method = |above: &str, name: &str| format!("    @{above}\n    def {name}:\n        pass\n");
+    let [read, write, other] = [("property", "v(self)"), ("v.setter", "v(self, n)"), ("property", "w(self)")]
+        .map(|(above, name)| method(above, name));
+    let all = python(&[&read, &write, &other]);
+    let merged = merged("a.py", &python(&[&read, &write]), &python(&[&read]), &all);
+    assert_eq!(merged, Some(python(&[&read, &other])));
+}
+
+#[test]
 fn imports_behind_a_block_of_python_are_sets() {
     let base = "if X:\n    x = 1\nimport os\n\n\ndef f():\n    pass\n";
     let with = |name: &str| base.replace("import os", &format!("import {name}\nimport os"));
@@ -365,7 +429,8 @@ fn an_import_that_would_come_to_stand_elsewhere_is_no_merge() {
     let list = "package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc f() {}\n";
     let single = list.replace("(\n\t\"fmt\"\n\t\"os\"\n)", "\"fmt\"");
     let more = list.replace("\t\"os\"\n", "\t\"os\"\n\t\"io\"\n");
-    assert_eq!(merged("a.go", list, &single, &more), None, "a list of Go");
+    let both = list.replace("os", "io");
+    assert_eq!(merged("a.go", list, &single, &more), Some(both), "in a list of Go, which stays");
     // A way of merging by lines that leaves it there.
     let lines = |_: &str, _: &str, _: &str| Some("package p\n\nimport \"fmt\"\n\t\"io\"\n\n".to_owned());
     assert_eq!(merge("a.go", [list, &single, &more].map(str::as_bytes), &lines), None);

@@ -76,7 +76,7 @@ fn inside(file: &SourceFile, body: usize, end: usize) -> Option<Range<usize>> {
 }
 
 /// Returns the kind and name of each definition of a file, of one in an `impl` block with the trait of that: one type has
-/// `fmt` of several.
+/// `fmt` of several. What reads and what writes a property differ too.
 pub(super) fn called(file: &SourceFile) -> Vec<String> {
     let mut traits = Vec::new();
     for item in impl_items(file).into_iter().flatten() {
@@ -96,10 +96,28 @@ pub(super) fn called(file: &SourceFile) -> Vec<String> {
                 let path = of.split('<').next().unwrap_or_default();
                 format!("{name} of {}", &of[path.rfind("::").map_or(0, |at| at + 2)..])
             }
-            None => name,
+            None => match accessor(file, at) {
+                Some(word) => format!("{name} {word}"),
+                None => name,
+            },
         }
     };
     (0..file.nodes.len()).map(of_node).collect()
+}
+
+/// Returns what a method does with a property of its name: `get v()`, `@v.setter`.
+fn accessor(file: &SourceFile, at: usize) -> Option<&'static str> {
+    let node = &file.nodes[at];
+    let head = file.text.get(node.range.start..node.name_at.start).filter(|_| node.kind == NodeKind::Method)?;
+    let is_of = |(word, decorator): &(&str, &str)| match file.language {
+        SourceLanguage::TypeScript | SourceLanguage::Tsx => head.split_whitespace().next_back() == Some(word),
+        SourceLanguage::Python => {
+            let own = format!("@{}.{decorator}", node.name);
+            head.lines().any(|line| line.trim() == own)
+        }
+        _ => false,
+    };
+    [("get", "getter"), ("set", "setter"), ("del", "deleter")].into_iter().find(is_of).map(|(word, _)| word)
 }
 
 /// Returns the `impl` blocks of a file and of each of its modules, those of one in a list.

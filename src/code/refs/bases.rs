@@ -1,4 +1,4 @@
-//! The bases of classes of Python and TypeScript that are defined in none of the files: they may find what overrides
+//! The bases of classes of Python and TypeScript whose members are not all in these files: they may find what overrides
 //! theirs by its name.
 
 use std::rc::Rc;
@@ -41,7 +41,7 @@ const OF_ERRORS: &[&str] = &[
 ];
 
 impl CodeTarget {
-    /// Returns the base of its class that is defined in none of the files and may have this name too.
+    /// Returns the base of its class whose members are not all in these files and may have this name too.
     pub fn foreign_base(&self, tree: &dyn SourceTree) -> Option<String> {
         let (file, node) = (&self.file, self.node());
         let holder = node.parent.filter(|holder| file.nodes[*holder].kind == NodeKind::Class)?;
@@ -72,22 +72,63 @@ pub(super) fn decorators(head: &str) -> impl Iterator<Item = &str> {
     lines.map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').next().unwrap_or_default())
 }
 
-/// Returns the base of a class, or of one of its bases, that is defined in none of the files.
+/// Returns the base of a class or an alias, or of one of its bases, whose members are not all in these files.
 fn foreign(lookup: &Lookup<'_>, file: &Rc<SourceFile>, class: usize, name: &str, hops: usize) -> Option<String> {
     let at = &file.nodes[class].name_at;
-    let class = file.syntax().root.descendant_for_byte_range(at.start, at.end)?.parent()?;
-    bases(class, &file.text).into_iter().find_map(|base| {
+    let definition = file.syntax().root.descendant_for_byte_range(at.start, at.end)?.parent()?;
+    let bases = match file.nodes[class].kind {
+        NodeKind::Type => match named_types(definition) {
+            Some(types) => types,
+            None => return Some(file.nodes[class].name.clone()),
+        },
+        _ => bases(definition, &file.text),
+    };
+    bases.into_iter().find_map(|base| {
         let text = &file.text[base.byte_range()];
         lookup.begin();
         match meant(lookup, file, base) {
             _ if hops >= HOPS => Some(text.to_owned()),
-            Meaning::Node { file, at, .. } if [NodeKind::Class, NodeKind::Interface].contains(&file.nodes[at].kind) => {
-                foreign(lookup, &file, at, name, hops + 1)
-            }
+            Meaning::Node { file, at, .. } if has_members(&file, at) => foreign(lookup, &file, at, name, hops + 1),
             Meaning::Elsewhere | Meaning::Unbound if is_plain(text, name) => None,
             _ => Some(text.to_owned()),
         }
     })
+}
+
+/// Returns whether a definition has members that are known: a class, an interface, an alias of TypeScript.
+fn has_members(file: &SourceFile, at: usize) -> bool {
+    match file.nodes[at].kind {
+        NodeKind::Class | NodeKind::Interface => true,
+        NodeKind::Type => file.language.is_like(SourceLanguage::TypeScript),
+        _ => false,
+    }
+}
+
+/// Returns the names of the types that an alias is made of, beside members of its own; `None`: it is made in another way.
+fn named_types(alias: Node<'_>) -> Option<Vec<Node<'_>>> {
+    let (mut found, mut open) = (Vec::new(), vec![alias.child_by_field_name("value")?]);
+    while let Some(part) = open.pop() {
+        match part.kind() {
+            // `{ [K in T]: … }` has the members of another type.
+            "object_type" => {
+                let mut inner = part.walk();
+                let is_mapped = |one: Node<'_>| {
+                    let mut inner = one.walk();
+                    one.named_children(&mut inner).any(|part| part.kind() == "mapped_type_clause")
+                };
+                if part.named_children(&mut inner).any(is_mapped) {
+                    return None;
+                }
+            }
+            "intersection_type" | "union_type" | "parenthesized_type" => {
+                let mut inner = part.walk();
+                open.extend(part.named_children(&mut inner).filter(|one| !one.is_extra()));
+            }
+            "type_identifier" | "nested_type_identifier" | "generic_type" => found.push(without_types(part)),
+            _ => return None,
+        }
+    }
+    Some(found)
 }
 
 /// Returns whether a base that is built in looks for no such name.

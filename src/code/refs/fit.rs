@@ -71,7 +71,7 @@ impl CodeTarget {
         let is_of =
             |name: &str| name.strip_prefix(&example).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
         let tests = tree.paths().iter().filter(|path| path.ends_with("_test.go") && folder(path) == folder(&file.path));
-        let mut tests = tests.filter(|path| tree.text(path).is_some_and(|text| text.contains(&example)));
+        let mut tests = tests.filter(|path| tree.text_with(path, &[&example]).is_some());
         let found = tests.find_map(|path| tree.source(path)?.nodes.iter().find(|node| is_of(&node.name)).cloned());
         found.map(|found| format!("the example {} is found by this name", found.name))
     }

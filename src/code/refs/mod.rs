@@ -100,7 +100,7 @@ impl<'a> MentionFinder<'a> {
             let mut open = vec![name.to_owned()];
             open.extend(self.is_default().then(|| "default".to_owned()));
             while let Some(word) = open.pop() {
-                let holds = |path: &&String| tree.text(path).is_some_and(|text| text.contains(&word));
+                let holds = |path: &&String| tree.text_with(path, &[&word]).is_some();
                 let files = tree.paths().iter().filter(like).filter(holds).filter_map(|path| tree.source(path));
                 for alias in files.flat_map(|file| self.handed_on_by(&file, &word)) {
                     let is_name = ![name, "default", "_"].contains(&alias.as_str());

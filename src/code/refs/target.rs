@@ -16,6 +16,11 @@ pub trait SourceTree {
 
     /// Returns the text of any file, such as one that names a package.
     fn text(&self, path: &str) -> Option<String>;
+
+    /// Returns the text of a file that holds one of some words; none: it holds none of them, or cannot be read.
+    fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {
+        self.text(path).filter(|text| words.iter().any(|word| text.contains(word)))
+    }
 }
 
 /// A definition in its file.

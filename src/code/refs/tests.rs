@@ -881,6 +881,35 @@ fn bases_of_typescript_that_are_defined_elsewhere_are_told() {
 }
 
 #[test]
+fn aliases_of_typescript_are_followed_to_what_they_are_made_of() {
+    let script = Project::of(&[
+        (
+            "u.ts",
+            "import { View } from '@x/core';\nexport type In = { path: string };\nexport type Two = In & (Plain | { b: number });\n\
+             interface Plain { c: number }\nexport type Foreign = In & View<In>;\nexport type Keys = { [K in 'a' | 'b']: number };\n\
+             export type Part = Partial<In>;\nexport type Loop = In & Loop;\n",
+        ),
+        (
+            "t.ts",
+            "import { Foreign, In, Keys, Loop, Part, Two } from './u';\nclass A implements In { path = 'a'; own = 1 }\n\
+             class B implements Two { own = 1 }\nclass C implements Foreign { own = 1 }\nclass D implements Keys { own = 1 }\n\
+             class E implements Part { own = 1 }\nclass F implements Loop { own = 1 }\n",
+        ),
+    ]);
+    for (id, base) in [
+        ("A.own", None),
+        ("A.path", None),
+        ("B.own", None),
+        ("C.own", Some("View")),
+        ("D.own", Some("Keys")),
+        ("E.own", Some("Partial")),
+        ("F.own", Some("Loop")),
+    ] {
+        assert_eq!(script.target(&format!("t.ts::{id}")).foreign_base(&script).as_deref(), base, "{id}");
+    }
+}
+
+#[test]
 fn what_names_no_definition_of_typescript_is_no_mention() {
     let tags = "export function label(p: {}) {}\nexport const v = <div><label a={label({})}>x</label><label/></div>;\n";
     assert_eq!(mentions_in(&[("a.tsx", tags)], "a.tsx::label"), ["a.tsx:2 local"]);

@@ -70,6 +70,8 @@ pub struct ModelFolders {
     pub ollama: Option<PathBuf>,
     /// LM Studio's models.
     pub lm_studio: Vec<PathBuf>,
+    /// The home folder, which `~` stands for.
+    pub home: Option<PathBuf>,
 }
 
 impl ModelFolders {
@@ -83,6 +85,21 @@ impl ModelFolders {
             hugging_face: at("HF_HUB_CACHE").or_else(|| cache.map(|cache| cache.join("hub"))),
             ollama: at("OLLAMA_MODELS").or_else(|| below(".ollama/models")),
             lm_studio: [".lmstudio/models", ".cache/lm-studio/models"].into_iter().filter_map(below).collect(),
+            home: home.map(Into::into),
+        }
+    }
+
+    /// Returns whether a model's name is the path of a model file: `/models/a.gguf`, `~/a.gguf`, `./a.gguf`.
+    pub fn is_path(model: &str) -> bool {
+        let is_file = Path::new(model).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"));
+        is_file && model.contains(std::path::is_separator)
+    }
+
+    /// Returns a path in which `~` is the home folder.
+    pub fn expanded(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path.into(),
         }
     }
 }
@@ -181,12 +198,8 @@ impl Config {
 
     /// Returns where model files are: the configured one, where `~` is the home folder, and those of other tools.
     pub fn model_folders(&self) -> ModelFolders {
-        let home = self.paths.home();
-        let file = self.model_file.as_ref().map(|file| match (file.strip_prefix("~"), home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => file.clone(),
-        });
-        ModelFolders { file, ..ModelFolders::usual(home, |name| self.env.get(name).map(Into::into)) }
+        let usual = ModelFolders::usual(self.paths.home(), |name| self.env.get(name).map(Into::into));
+        ModelFolders { file: self.model_file.as_deref().map(|file| usual.expanded(file)), ..usual }
     }
 
     /// Returns what another provider needs, as this configuration describes it.

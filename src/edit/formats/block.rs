@@ -7,7 +7,7 @@ use crate::edit::op::{Edit, Op};
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::stream::context::ReaderContext;
 use crate::edit::stream::paths;
-use crate::edit::stream::pieces::KnownFile;
+use crate::edit::stream::pieces::{EditId, EditPart, KnownFile};
 use crate::edit::stream::starts::Fence;
 
 /// The contents of a block.
@@ -274,6 +274,82 @@ fn is_like(text: &str, file: &str) -> bool {
     let own = || file.lines().map(str::trim).filter(|line| !line.is_empty());
     let kept = own().filter(|line| lines.contains(line)).count();
     kept > 0 && kept * 3 >= own().count()
+}
+
+/// The marks that models and their servers leave at the end of an answer, no part of it.
+const END_MARKS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "</s>"];
+
+/// Returns the text in a fence before the last line of an answer that ended by itself, where that line closes the fence
+/// in a way of its own: with the language again, at the end of a line of code, or with a mark of the model's behind it.
+pub(super) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
+    let mut text = content.trim_end();
+    while let Some(rest) = END_MARKS.iter().find_map(|mark| text.strip_suffix(mark)) {
+        text = rest.trim_end();
+    }
+    let marked = text.len() < content.trim_end().len();
+    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let last = &text[start..];
+    if Fence::open(last).is_some_and(|f| fence.like(&f) && !f.info.contains(char::is_whitespace)) {
+        return Some(&text[..start]);
+    }
+    let glued = last.trim_end_matches(fence.mark);
+    let count = last.len() - glued.len();
+    if count >= fence.length && !glued.trim().is_empty() && !glued.contains(fence.mark) {
+        return Some(&text[..start + glued.len()]);
+    }
+    marked.then_some(text)
+}
+
+/// Returns the edit that gives a file this text.
+fn whole(path: &str, content: &str, complete: bool) -> Edit {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut content = content.to_string();
+    if (!complete || !content.is_empty()) && !content.ends_with('\n') {
+        content.push('\n');
+    }
+    let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
+    Edit { whole: complete, ..edit }
+}
+
+/// Adds the edits of a block under a path at once.
+pub(super) fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
+    let id = ctx.start(Format::WHOLE);
+    ctx.grew(id, EditPart::Path, named.path);
+    ctx.grew(id, EditPart::New, content);
+    add(id, named, content, fence, complete, ctx);
+}
+
+/// A path that stands near a block, and the lines it names.
+pub(super) struct BlockPath<'a> {
+    pub path: &'a str,
+    pub range: Option<(usize, usize)>,
+}
+
+/// Ends the edit `id`, which a block began, with what the block holds; more files than one are edits of their own.
+pub(super) fn add(
+    id: EditId,
+    named: &BlockPath,
+    content: &str,
+    fence: &Fence,
+    complete: bool,
+    ctx: &mut ReaderContext,
+) {
+    let path = named.path;
+    match named.range.map_or(Ok(None), |range| lines(path, range, content, ctx)) {
+        Ok(Some(edit)) => return ctx.done(id, edit),
+        Ok(None) => {}
+        Err(why) => return ctx.dropped(id, why.to_string()),
+    }
+    match held(path, content, fence, ctx) {
+        Held::Text => ctx.done_whole(id, whole(path, content, complete)),
+        Held::Commands => ctx.dropped(id, COMMANDS.to_string()),
+        Held::Files(files) => {
+            for (at, (path, text)) in files.iter().enumerate() {
+                let id = if at == 0 { id } else { ctx.start(Format::WHOLE) };
+                ctx.done(id, whole(path, text, complete));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

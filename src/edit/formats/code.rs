@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::block::{InnerFile, inner_file};
-use super::whole::{BlockPath, closed_at_end, emit};
+use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
-use crate::edit::place::{elided_definitions, is_diff_of, passages};
+use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, passages};
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
-use crate::edit::stream::context::ReaderContext;
+use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
+use crate::edit::stream::paths::namesakes::{is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
 
@@ -24,6 +24,19 @@ pub(in crate::edit) struct Surroundings {
     pub range: Option<(usize, usize)>,
     /// The last line of prose above it.
     pub said: String,
+    /// Its file may have such fences itself, and the end of the block is the one that goes together with them.
+    pub is_bounded: bool,
+}
+
+impl Surroundings {
+    /// Returns the file in play of which a block near its path may hold more than this `content`, up to a line that could
+    /// close its fence: one that has such lines itself, or may get them.
+    pub fn going_on(&self, content: &str, fence: &Fence, ctx: &ReaderContext) -> Option<String> {
+        let path = paths::without_side(self.path.as_deref()?, &ctx.known);
+        let [file] = meant_by(path, &ctx.known)[..] else { return None };
+        let holds = is_prose(&file.path) || ctx.lines_of(&file.path).is_some_and(|lines| lines.holds(fence));
+        (holds && (self.titled || begin_alike(&file.text, content))).then(|| file.path.clone())
+    }
 }
 
 /// A file of this many lines and no more may have none in common with its next text.
@@ -39,6 +52,7 @@ pub(in crate::edit) fn from_code(
     closed: bool,
     ctx: &mut ReaderContext,
 ) -> bool {
+    ctx.note_said(near.titled, &near.said);
     let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
     let content = lines.collect::<String>();
     let at_end = closed_at_end(&content, fence).filter(|_| !closed);
@@ -55,15 +69,25 @@ pub(in crate::edit) fn from_code(
     let path = near.path.as_deref().map(|path| paths::without_side(path, &ctx.known));
     let (title, content) = titled_inside(content, path, &ctx.known);
     let (path, titled) = (title.as_deref().or(path), near.titled || title.is_some());
-    // Where the file has such fences itself, it is not certain that the block holds all of it.
+    let several = path.map(|path| meant_by(path, &ctx.known)).filter(|files| files.len() > 1);
+    let version = several.map(|files| version_of(content, &files).map(|file| file.path.clone()));
+    if let (Some(path), Some(None)) = (path, &version) {
+        of_several(path, (titled, near), (fence, content), ctx);
+        return false;
+    }
+    let version = version.flatten();
+    let path = version.as_deref().or(path);
     let is_known = path.is_some_and(|p| ctx.known.iter().any(|k| paths::same_path(p, &k.path)));
     let names = if is_known { paths::same_path } else { may_name };
     let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
+    // Where the file has such fences itself, it is not certain that the block holds all of it.
+    let holds = |file: &KnownLines| !near.is_bounded && file.holds(fence);
     // A model that has tools for its changes may only quote the file, or a part of it.
     let is_expected = ctx.expected != Some(Format::TOOLS);
-    if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
+    if let Some((file, nearly_all)) = resembled(content, ctx, named, holds) {
         let path = file.path.clone();
-        let complete = closed && (is_expected || (nearly_all && titled));
+        let is_all = || nearly_all || is_all_of(&file.text, content, &path);
+        let complete = closed && (is_expected || titled && is_all());
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else if titled
         && closed
@@ -71,32 +95,65 @@ pub(in crate::edit) fn from_code(
         && path.is_some()
         && let Some(file) = ctx.known.iter().enumerate().find(|(at, file)| named(file) && changes(*at, content, ctx))
     {
-        // Where a part goes, a person decides; the lines of a diff say it themselves.
-        let (path, text) = (file.1.path.clone(), &*file.1.text);
-        let is_other = |new: &str| !new.lines().eq(content.trim_end().lines());
-        let is_several = || passages(text, content, &path).is_some_and(|(new, _)| is_other(&new));
-        let is_part = || !changes_definition(text, content) && is_several();
-        let complete = is_diff_of(text, content) || is_expected && !is_part();
+        let (path, complete) = (file.1.path.clone(), is_certain(file.1, content, is_expected));
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else {
-        let (path, said) = (path.map(str::to_string), near.said.clone());
-        let (info, content) = (fence.info.clone(), content.to_string());
-        ctx.unread.push(UnreadBlock { path, titled, said, info, content });
+        unread(path, (titled, near), (fence, content), ctx);
     }
     false
+}
+
+/// Returns whether a block that changes a file says for certain how: where a part goes, a person decides; the lines of a diff
+/// say it themselves. Where whole files are not `expected` it must be all of the file by its lines.
+fn is_certain(file: &KnownFile, content: &str, expected: bool) -> bool {
+    let (path, text) = (&file.path, &*file.text);
+    let is_other = |new: &str| !new.lines().eq(content.trim_end().lines());
+    let is_several = || passages(text, content, path).is_some_and(|(new, _)| is_other(&new));
+    let is_part = || !changes_definition(text, content) && is_several();
+    is_diff_of(text, content) || (expected || is_all_of(text, content, path)) && !is_part()
+}
+
+/// Adds an edit for a block under a name that several files in play have, if it is one of a file of them: by that name, so
+/// that the model is asked which is meant.
+fn of_several(
+    path: &str,
+    (titled, near): (bool, &Surroundings),
+    (fence, content): (&Fence, &str),
+    ctx: &mut ReaderContext,
+) {
+    let files = meant_by(path, &ctx.known);
+    let is_other = files.iter().all(|file| file.text.trim_end() != content.trim_end());
+    let is_of = |file: &&KnownFile| is_version(content, &file.text) || changes_definition(&file.text, content);
+    match titled && is_other && files.iter().any(is_of) {
+        true => emit(&BlockPath { path, range: None }, content, fence, false, ctx),
+        false => unread(Some(path), (titled, near), (fence, content), ctx),
+    }
+}
+
+/// Keeps a block as one that is no edit.
+pub(super) fn unread(
+    path: Option<&str>,
+    (titled, near): (bool, &Surroundings),
+    (fence, content): (&Fence, &str),
+    ctx: &mut ReaderContext,
+) {
+    let (path, said) = (path.map(str::to_string), near.said.clone());
+    let (info, content) = (fence.info.clone(), content.to_string());
+    ctx.unread.push(UnreadBlock { path, titled, said, info, content });
 }
 
 /// Adds an edit for a file inside of a block, whose other lines are none of it. Where another form is asked for (`may_quote`)
 /// it must be like the file.
 fn from_inner(inner: &InnerFile, near: &Surroundings, closed: bool, may_quote: bool, ctx: &mut ReaderContext) {
     let named = |k: &KnownFile| paths::same_path(&inner.path, &k.path);
-    let like = resembled(inner.text, &inner.fence, ctx, named).map(|(_, nearly_all)| nearly_all);
+    let holds = |file: &KnownLines| file.holds(&inner.fence);
+    let is_all = |(file, nearly_all): (&KnownFile, bool)| nearly_all || is_all_of(&file.text, inner.text, &file.path);
+    let like = resembled(inner.text, ctx, named, holds).map(is_all);
     if !may_quote || like.is_some() {
         let complete = closed && (ctx.expected != Some(Format::TOOLS) || like == Some(true));
         return emit(&BlockPath { path: &inner.path, range: None }, inner.text, &inner.fence, complete, ctx);
     }
-    let (path, said, content) = (Some(inner.path.clone()), near.said.clone(), inner.text.to_string());
-    ctx.unread.push(UnreadBlock { path, titled: false, said, info: inner.fence.info.clone(), content });
+    unread(Some(&inner.path), (false, near), (&inner.fence, inner.text), ctx);
 }
 
 /// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several passages,
@@ -139,18 +196,17 @@ fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) 
 }
 
 /// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
-/// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
-/// certain that the block holds all of it.
+/// part of it that is quoted: it holds nearly all lines. A file that `holds` such fences itself is none.
 fn resembled<'c>(
     content: &str,
-    fence: &Fence,
     ctx: &'c ReaderContext,
     named: impl Fn(&KnownFile) -> bool,
+    holds: impl Fn(&KnownLines) -> bool,
 ) -> Option<(&'c KnownFile, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
     let bare: HashSet<&str> = content.lines().filter_map(unnumbered).collect();
     let alike = |(at, file): (usize, &'c KnownFile)| {
-        let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
+        let known = ctx.lines(at).filter(|known| !holds(known))?;
         let count = |lines: &HashSet<&str>| lines.iter().filter_map(|l| known.counts.get(*l)).sum::<usize>();
         let known_lines = count(&lines).max(count(&bare));
         (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((file, known_lines * 10 >= known.solid * 9))

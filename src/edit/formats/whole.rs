@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::block::{COMMANDS, Held, held, lines};
+use super::block::{BlockPath, add, closed_at_end};
+use super::code::{Surroundings, from_code, unread};
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
-use crate::edit::op::{Edit, Op};
 use crate::edit::path::is_prose;
+use crate::edit::place::begin_alike;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
@@ -39,7 +40,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 /// A fenced file being read, from after its opening line.
 #[derive(Debug)]
 pub(in crate::edit) struct Whole {
-    id: EditId,
+    becomes: Becomes,
     path: String,
     /// The lines that the path names.
     range: Option<(usize, usize)>,
@@ -50,6 +51,15 @@ pub(in crate::edit) struct Whole {
     /// The file is one that holds fences itself: a closing line may be its own.
     holds_fences: bool,
     ahead: Ahead,
+}
+
+/// The result of reading a fenced file.
+#[derive(Debug)]
+enum Becomes {
+    /// An edit that has begun.
+    Edit(EditId),
+    /// A block of code, shown as prose, which is an edit if its text says so.
+    Block(Surroundings),
 }
 
 /// The result of looking ahead after a line that may close the fence.
@@ -92,7 +102,16 @@ impl Whole {
         ctx.grew(id, EditPart::Path, &path);
         let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
         let holds_fences = known || is_prose(&path);
-        Whole { id, path, range, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
+        let becomes = Becomes::Edit(id);
+        Whole { becomes, path, range, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
+    }
+
+    /// Goes on reading a block of code near a file's path, whose text so far is shown, at a line that may close it.
+    pub fn of_code((content, fence, near): (String, Fence, Surroundings)) -> Self {
+        let (path, range) = (near.path.clone().unwrap_or_default(), near.range);
+        let depth = content.lines().filter(|line| fence.opened_by(line)).count();
+        let (becomes, ahead) = (Becomes::Block(near), Ahead::default());
+        Whole { becomes, path, range, fence, content, depth, holds_fences: true, ahead }
     }
 
     /// Returns what a bare fence line is that stands outside of every block of the file, seen from what follows it. To
@@ -177,11 +196,50 @@ impl Whole {
 
     /// Adds the edits of the block's text. Where files are made by calls it is none.
     fn close(&self, content: &str, is_whole: bool, ctx: &mut ReaderContext) {
+        let id = match &self.becomes {
+            Becomes::Edit(id) => *id,
+            Becomes::Block(near) => {
+                from_code(content, &self.fence, near, is_whole, ctx);
+                return;
+            }
+        };
         if ctx.expected == Some(Format::TOOLS) {
-            return ctx.dropped(self.id, format!("{}: {NOT_AT_HAND}", self.path));
+            return ctx.dropped(id, format!("{}: {NOT_AT_HAND}", self.path));
         }
         let named = BlockPath { path: &self.path, range: self.range };
-        add(self.id, &named, content, &self.fence, is_whole, ctx);
+        add(id, &named, content, &self.fence, is_whole, ctx);
+    }
+
+    /// Drops the file, of which not all may be known. A block that may only quote a part of its file is noted as unread.
+    fn drop_it(&self, why: &str, ctx: &mut ReaderContext) {
+        match &self.becomes {
+            Becomes::Edit(id) => ctx.dropped(*id, why.to_string()),
+            Becomes::Block(_) if why == CUT => {}
+            Becomes::Block(near) => {
+                let own = ctx.known.iter().find(|file| file.path == self.path);
+                if near.titled && own.is_some_and(|file| begin_alike(&file.text, &self.content)) {
+                    let id = ctx.start(Format::WHOLE);
+                    ctx.grew(id, EditPart::Path, &self.path);
+                    return ctx.dropped(id, why.to_string());
+                }
+                unread(Some(&self.path), (near.titled, near), (&self.fence, &self.content), ctx);
+            }
+        }
+    }
+
+    /// Takes lines of the file.
+    fn take(&mut self, text: &str, ctx: &mut ReaderContext) {
+        match &self.becomes {
+            Becomes::Edit(id) => {
+                let text = self.without_indent(text);
+                ctx.grew(*id, EditPart::New, &text);
+                self.content.push_str(&text);
+            }
+            Becomes::Block(_) => {
+                ctx.prose(text);
+                self.content.push_str(text);
+            }
+        }
     }
 
     /// Returns lines without the indentation that the fence itself has.
@@ -204,16 +262,16 @@ impl Reader for Whole {
                 if self.depth == 0 {
                     match self.bare(&input.rest()[line.next..], input.end, ctx) {
                         Bare::Wait => return Progress::Wait,
-                        Bare::Closes => {
-                            input.skip(line.next);
-                            self.close(&self.content, true, ctx);
-                            return Progress::Done;
-                        }
                         Bare::Opens(block) => taken += block,
-                        Bare::Unclear => {
-                            let why = if input.end == Some(End::Cut) { CUT } else { UNCLEAR };
+                        bare => {
+                            if let Becomes::Block(_) = self.becomes {
+                                ctx.prose(&input.rest()[..line.next]);
+                            }
                             input.skip(line.next);
-                            ctx.dropped(self.id, why.to_string());
+                            match bare {
+                                Bare::Closes => self.close(&self.content, true, ctx),
+                                _ => self.drop_it(if input.end == Some(End::Cut) { CUT } else { UNCLEAR }, ctx),
+                            }
                             return Progress::Done;
                         }
                     }
@@ -221,9 +279,7 @@ impl Reader for Whole {
                     self.depth -= 1;
                 }
             }
-            let text = self.without_indent(&input.rest()[..taken]);
-            self.content.push_str(&text);
-            ctx.grew(self.id, EditPart::New, &text);
+            self.take(&input.rest()[..taken], ctx);
             input.skip(taken);
             self.ahead = Ahead::default();
         }
@@ -232,7 +288,7 @@ impl Reader for Whole {
 
     fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match cut {
-            true => ctx.dropped(self.id, CUT.to_string()),
+            true => self.drop_it(CUT, ctx),
             false => {
                 let closed = closed_at_end(&self.content, &self.fence).filter(|_| !self.holds_fences);
                 let (content, is_whole) = closed.map_or((self.content.as_str(), false), |content| (content, true));
@@ -240,30 +296,6 @@ impl Reader for Whole {
             }
         }
     }
-}
-
-/// The marks that models and their servers leave at the end of an answer, no part of it.
-const END_MARKS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "</s>"];
-
-/// Returns the text in a fence before the last line of an answer that ended by itself, where that line closes the fence
-/// in a way of its own: with the language again, at the end of a line of code, or with a mark of the model's behind it.
-pub(super) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t str> {
-    let mut text = content.trim_end();
-    while let Some(rest) = END_MARKS.iter().find_map(|mark| text.strip_suffix(mark)) {
-        text = rest.trim_end();
-    }
-    let marked = text.len() < content.trim_end().len();
-    let start = text.rfind('\n').map_or(0, |at| at + 1);
-    let last = &text[start..];
-    if Fence::open(last).is_some_and(|f| fence.like(&f) && !f.info.contains(char::is_whitespace)) {
-        return Some(&text[..start]);
-    }
-    let glued = last.trim_end_matches(fence.mark);
-    let count = last.len() - glued.len();
-    if count >= fence.length && !glued.trim().is_empty() && !glued.contains(fence.mark) {
-        return Some(&text[..start + glued.len()]);
-    }
-    marked.then_some(text)
 }
 
 const NOT_AT_HAND: &str = "it is none of the files that were read, so the block under its path was not taken for the file. If it \
@@ -274,49 +306,4 @@ const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain 
 fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
     let line = line.trim_start();
     line.starts_with('<') && matches!(tag(line, &ctx.calls), Tag::Open(..))
-}
-
-/// Returns the edit that gives a file this text.
-fn whole(path: &str, content: &str, complete: bool) -> Edit {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let mut content = content.to_string();
-    if (!complete || !content.is_empty()) && !content.ends_with('\n') {
-        content.push('\n');
-    }
-    let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
-    Edit { whole: complete, ..edit }
-}
-
-/// Adds the edits of a block under a path at once.
-pub(super) fn emit(named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
-    let id = ctx.start(Format::WHOLE);
-    ctx.grew(id, EditPart::Path, named.path);
-    ctx.grew(id, EditPart::New, content);
-    add(id, named, content, fence, complete, ctx);
-}
-
-/// A path that stands near a block, and the lines it names.
-pub(super) struct BlockPath<'a> {
-    pub path: &'a str,
-    pub range: Option<(usize, usize)>,
-}
-
-/// Ends the edit `id`, which a block began, with what the block holds; more files than one are edits of their own.
-fn add(id: EditId, named: &BlockPath, content: &str, fence: &Fence, complete: bool, ctx: &mut ReaderContext) {
-    let path = named.path;
-    match named.range.map_or(Ok(None), |range| lines(path, range, content, ctx)) {
-        Ok(Some(edit)) => return ctx.done(id, edit),
-        Ok(None) => {}
-        Err(why) => return ctx.dropped(id, why.to_string()),
-    }
-    match held(path, content, fence, ctx) {
-        Held::Text => ctx.done_whole(id, whole(path, content, complete)),
-        Held::Commands => ctx.dropped(id, COMMANDS.to_string()),
-        Held::Files(files) => {
-            for (at, (path, text)) in files.iter().enumerate() {
-                let id = if at == 0 { id } else { ctx.start(Format::WHOLE) };
-                ctx.done(id, whole(path, text, complete));
-            }
-        }
-    }
 }

@@ -9,6 +9,7 @@ use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
 use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
+use crate::edit::stream::paths::namesakes::several;
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State, merge};
 
@@ -288,7 +289,7 @@ impl File {
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
             FileState::Gone if expected && edit.format == Format::TOOLS => return Err(self.absent()),
             FileState::Gone => {
-                let doubt = self.meant_instead(edit).map(|file| format!("it may be {file}"));
+                let doubt = self.meant_instead(edit, &rules.known).map(|files| format!("it may be {files}"));
                 (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path) })
             }
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
@@ -339,10 +340,14 @@ impl File {
         self.placed.iter_mut().for_each(|placed| placed.found = quoted());
     }
 
-    /// Returns the only file of this name in another folder, which a block with a whole new file may mean.
-    fn meant_instead(&self, edit: &Edit) -> Option<&str> {
-        let [file] = self.instead.as_slice() else { return None };
-        (edit.whole_block().is_some() && may_name(&self.path, file)).then_some(file)
+    /// Returns the only file of this name in another folder, which a block with a whole new file may mean, or the several
+    /// ones that the model knows.
+    fn meant_instead(&self, edit: &Edit, known: &[KnownFile]) -> Option<String> {
+        edit.whole_block()?;
+        match self.instead.as_slice() {
+            [file] if may_name(&self.path, file) => Some(file.clone()),
+            _ => several(&self.path, known),
+        }
     }
 
     fn place(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {

@@ -5,7 +5,7 @@ mod file;
 mod joined;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 pub use earlier::PastChanges;
 pub use file::{Current, GroupRules, Lookup, TextRead};
@@ -16,8 +16,9 @@ use super::bytes::decode;
 use super::format::Format;
 use super::op::{Edit, Op};
 use super::outcome::{EditOutcome, EditResult, EditStatus};
-use super::path::{bare, may_name};
+use super::path::bare;
 use super::stream::KnownFile;
+use super::stream::paths::namesakes::{is_version, meant_by, several, version_of};
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
@@ -107,25 +108,20 @@ fn is_example(path: &str, edit: &Edit) -> bool {
 }
 
 /// Returns the known file of which a whole text, written under a path where nothing is, is a new version. The error says
-/// that it may be one of several.
+/// that it may be one of several: of files of one name only that one is meant of which alone the text has much.
 fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Option<&'k str>, String> {
     let (Op::Write { content } | Op::Overwrite { content }) = &edit.op else { return Ok(None) };
-    let named = known.iter().filter(|file| edit.format != Format::TOOLS && may_name(path, &file.path));
-    let versions: Vec<&str> =
-        named.filter(|file| is_version(content, &file.text)).map(|file| file.path.as_str()).collect();
-    match versions.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        several => Err(format!("it may be {}. Name the one that is meant, with its folder.", several.join(" or "))),
+    if edit.format == Format::TOOLS {
+        return Ok(None);
     }
-}
-
-/// Returns whether most lines of a file are in a whole text.
-fn is_version(content: &str, text: &str) -> bool {
-    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let own: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let stay = own.iter().filter(|line| lines.contains(**line)).count();
-    stay * 10 >= own.len() * 6 && stay > 0
+    let named = meant_by(path, known);
+    let version = version_of(content, &named).map(|file| file.path.as_str());
+    match several(path, known).filter(|_| named.iter().any(|file| is_version(content, &file.text))) {
+        Some(files) if version.is_none() => {
+            Err(format!("it may be {files}. Name the one that is meant, with its folder."))
+        }
+        _ => Ok(version),
+    }
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";

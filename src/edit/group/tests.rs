@@ -4,6 +4,7 @@ use crate::edit::PatchHunk;
 use crate::edit::SearchShape;
 use crate::edit::stream::{self, End, Piece};
 use crate::proposal::{HunkKind, MergeRung, Merger};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
@@ -163,9 +164,35 @@ fn a_name_that_two_known_files_have_means_the_one_of_that_text() {
     };
     assert_eq!(run(known.clone()).changes[0].path, "src/a.py");
     let mut alike = known;
-    alike[1].text = alike[0].text.clone();
+    alike[1].text = (&*alike[0].text).into();
+    let outcome = run(alike.clone());
+    assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
+    // Half of the other one is in the text, too: nothing of it is written.
+    alike[1].text = "x = 1\ny = 2\nz = 3\nm = 1\nn = 2\no = 3\n".into();
     let outcome = run(alike);
     assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
+}
+
+#[test]
+fn a_new_file_of_a_name_that_two_known_files_have_raises_a_question() {
+    let file = |path: &str, text: &str| KnownFile { path: path.into(), text: text.into() };
+    let known = vec![file("src/a.py", "x = 1\n"), file("lib/a.py", "m = 1\n")];
+    let content = "def new():\n    pass\n".to_string();
+    let edit = Edit::new("a.py", Op::Overwrite { content: content.clone() }, Format::WHOLE, "whole");
+    let run = |questioned: HashSet<(String, String)>| {
+        let mut lookup = |path: &str| {
+            let (path, state) = (path.to_string(), State::Absent);
+            Ok(Current { path, state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let rules = GroupRules { questioned: Some(questioned), known: known.clone(), ..GroupRules::default() };
+        apply(std::slice::from_ref(&edit), &mut lookup, &rules)
+    };
+    let asked = run(HashSet::new());
+    assert!(
+        matches!(&asked.results[0].status, EditStatus::Doubted(why) if why.starts_with("it may be src/a.py or lib/a.py. "))
+    );
+    let again = run(HashSet::from([("a.py".to_string(), content.clone())]));
+    assert_eq!((again.changes[0].path.as_str(), again.results[0].rung()), ("a.py", Some(Rung::Inexact)));
 }
 
 #[test]

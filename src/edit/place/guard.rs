@@ -252,6 +252,35 @@ fn has_lines(file: &str, part: &[&str]) -> bool {
     own.windows(to - from).any(|lines| lines == &trimmed[from..to])
 }
 
+/// Returns whether a text reaches from the first line of a file to its last one: those are the file's or other forms of
+/// them, and what is gone is gone between them.
+pub(super) fn reaches_both_ends(old: &str, new: &str) -> bool {
+    fn solid(text: &str) -> Vec<&str> {
+        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect()
+    }
+    let (before, after) = (solid(old), solid(new));
+    let is_alike = |old: usize, new: usize| Pattern::new(before[old]).ratio(after[new], ALIKE) >= ALIKE;
+    let is_kept = |place: &DiffOp| {
+        let (gone, come) = (place.old_range(), place.new_range());
+        let (head, tail) = (&before[..gone.start], &before[gone.end..]);
+        let is_fewer = come.len() < gone.len();
+        if matches!(place, DiffOp::Equal { .. } | DiffOp::Insert { .. }) {
+            return true;
+        }
+        if head.is_empty() || tail.is_empty() {
+            let is_first = || !head.is_empty() || is_alike(0, come.start);
+            return !is_fewer && is_first() && (!tail.is_empty() || is_alike(gone.end - 1, come.end - 1));
+        }
+        // What stands above or below may as well be like lines among those that are gone, so that an end is.
+        let is_twice = || {
+            before[1..gone.end].windows(head.len()).any(|lines| lines == head)
+                || before[gone.start..before.len() - 1].windows(tail.len()).any(|lines| lines == tail)
+        };
+        !is_fewer || !is_twice()
+    };
+    !after.is_empty() && capture_diff_slices(Algorithm::Myers, &before, &after).iter().all(is_kept)
+}
+
 /// Returns whether two texts begin with the same line.
 pub(in crate::edit) fn begin_alike(old: &str, new: &str) -> bool {
     let first = |text| str::lines(text).map(str::trim_end).find(|line| !line.trim().is_empty());
@@ -295,6 +324,37 @@ mod tests {
         let crlf = FILE.replace('\n', "\r\n");
         let (text, _) = elided_definitions(&crlf, new, "a.py").expect("taken");
         assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    }
+
+    #[test]
+    fn a_text_of_a_whole_file_reaches_both_of_its_ends() {
+        let json = "{\n  \"name\": \"x\",\n  \"scripts\": {\n    \"a\": \"1\",\n    \"b\": \"2\"\n  }\n}\n";
+        let css = "a {\n  color: red;\n}\n\nb {\n  color: blue;\n}\n\nc {\n  margin: 0;\n}\n";
+        let functions = "def f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
+        for (old, new) in [
+            (json, json.replace("\"1\"", "\"7\"")),
+            (css, css.replace("margin: 0", "margin: 1px")),
+            (functions, functions.replace("def g():\n    return 2\n\n\n", "")),
+            (functions, format!("import os\n\n\n{functions}\n\nprint(f())\n")),
+            ("all: a\n\t./a.out\n", "all: b\n\t./b.out\n".to_string()),
+            ("1.0.0\n", "1.1.0\n".to_string()),
+            ("", "x = 1\n".to_string()),
+        ] {
+            assert!(reaches_both_ends(old, &new), "{new}");
+        }
+        for (old, new) in [
+            (css, "a {\n  color: green;\n}\n"),
+            (css, "a {\n  color: red;\n}\n\nb {\n  color: green;\n}\n"),
+            (css, "b {\n  color: green;\n}\n"),
+            (css, "c {\n  margin: 1px;\n}\n"),
+            (functions, "def f():\n    return 1\n\n\ndef g():\n    return 22\n"),
+            (functions, "def g():\n    return 22\n\n\ndef h():\n    return 3\n"),
+            ("a = 1\nb = 2\nc = 3\n", "b = 7\n"),
+            ("1.0.0\n", "See the log.\n"),
+            ("x = 1\n", ""),
+        ] {
+            assert!(!reaches_both_ends(old, new), "{new}");
+        }
     }
 
     #[test]

@@ -17,12 +17,12 @@ mod standing;
 mod transcript;
 mod whole;
 
-pub(super) use guard::elided_definitions;
+pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use part::{definition_names, same_definition};
 pub(super) use passage::unfenced;
 pub(super) use snippet::passages;
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
-pub(super) use whole::{NewText, made, whole};
+pub(super) use whole::{NewText, is_all_of, made, whole};
 
 use super::bytes::{self, Encoding};
 use super::format::Format;

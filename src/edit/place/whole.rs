@@ -2,7 +2,9 @@
 
 use super::dress::{shifted_back, undressed, with_tabs};
 use super::entities::entities;
-use super::guard::{Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, lacking, lost};
+use super::guard::{
+    Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, lacking, lost, reaches_both_ends,
+};
 use super::left_out::{LeftOut, left_out};
 use super::part::{is_lone_part, same_definition};
 use super::snippet::passages;
@@ -81,6 +83,11 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         return Err(format!("{why} {PIECE}"));
     }
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
+}
+
+/// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
+pub(in crate::edit) fn is_all_of(old: &str, content: &str, path: &str) -> bool {
+    reaches_both_ends(old, &undressed(content, Some(old), path).0)
 }
 
 /// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and

@@ -41,11 +41,11 @@ pub(in crate::edit) enum Progress {
 #[derive(Debug)]
 pub(in crate::edit) struct ReaderContext {
     pub expected: Option<Format>,
-    pub known: Vec<KnownFile>,
+    pub known: Arc<Vec<KnownFile>>,
     /// The tools whose calls may stand in the text.
     pub calls: Arc<CallTable>,
     /// The lines of each known file, computed at first use.
-    lines: Vec<OnceLock<KnownLines>>,
+    lines: OnceLock<Vec<OnceLock<KnownLines>>>,
     pub out: Vec<Piece>,
     next: usize,
     /// The path of the edit before, for blocks that name none.
@@ -104,13 +104,17 @@ const MOST_FENCES: usize = 100;
 
 impl ReaderContext {
     /// Creates the reader of one answer, or of a document (see [`super::Parser`]).
-    pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>, document: bool) -> Self {
-        let lines = known.iter().map(|_| OnceLock::new()).collect();
+    pub fn new(
+        expected: Option<Format>,
+        known: impl Into<Arc<Vec<KnownFile>>>,
+        calls: Arc<CallTable>,
+        document: bool,
+    ) -> Self {
         ReaderContext {
             expected,
-            known,
+            known: known.into(),
             calls,
-            lines,
+            lines: OnceLock::new(),
             out: Vec::new(),
             next: 0,
             path: None,
@@ -139,7 +143,8 @@ impl ReaderContext {
     /// Returns the lines of the known file at this index.
     pub fn lines(&self, at: usize) -> Option<&KnownLines> {
         let text = &self.known.get(at)?.text;
-        Some(self.lines.get(at)?.get_or_init(|| KnownLines::of(text)))
+        let lines = self.lines.get_or_init(|| self.known.iter().map(|_| OnceLock::new()).collect());
+        Some(lines.get(at)?.get_or_init(|| KnownLines::of(text)))
     }
 
     /// Returns the lines of a file, if it is in play.

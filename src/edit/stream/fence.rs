@@ -61,6 +61,23 @@ pub(super) struct OpenFence {
     pub holds: Holds,
 }
 
+impl OpenFence {
+    /// Takes a block of code, at a line that closes it to the letter, where that may be a line of its file: its text so far.
+    pub fn take_unclosed(open: &mut Option<OpenFence>, ctx: &ReaderContext) -> Option<(String, Fence, Surroundings)> {
+        let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) = open else {
+            return None;
+        };
+        near.path = Some(near.going_on(content, fence, ctx)?);
+        near.is_bounded = true;
+        match open.take()? {
+            OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. } => {
+                Some((content, fence, near))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The contents of an open fence.
 #[derive(Debug)]
 pub(super) enum Holds {

@@ -1,7 +1,9 @@
 //! Headers of calls in the special tokens of some models, which name the tool before its arguments:
-//! `<|channel|>commentary to=functions.readFile <|constrain|>json<|message|>{…}<|call|>` and
-//! `<｜tool▁call▁begin｜>function<｜tool▁sep｜>readFile`.
+//! `<|channel|>commentary to=functions.readFile <|constrain|>json<|message|>{…}<|call|>`,
+//! `<｜tool▁call▁begin｜>function<｜tool▁sep｜>readFile`, `<|tool_call_begin|>functions.readFile:0` and
+//! `[TOOL_CALLS]readFile[ARGS]{…}`.
 
+use super::call::starts::CALLS_MARK;
 use super::starts::char_floor;
 use crate::edit::calls::CallTable;
 
@@ -24,7 +26,8 @@ pub(in crate::edit) enum HeaderStart {
 }
 
 /// Marks that close such a call, beside the fence around its arguments.
-pub(super) const ENDS: [&str; 3] = ["<|call|>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"];
+pub(super) const ENDS: [&str; 5] =
+    ["<|call|>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<|tool_call_end|>", "<|tool_calls_section_end|>"];
 pub(super) const FENCE: &str = "```";
 /// The most white space that is waited through, in bytes.
 pub(super) const SPACE: usize = 300;
@@ -40,6 +43,10 @@ pub(in crate::edit) fn header(rest: &str, calls: &CallTable) -> HeaderStart {
         message(head, calls)
     } else if opens(CALL) {
         section(head, calls)
+    } else if opens(NUMBERED_CALL) {
+        numbered(head, calls)
+    } else if opens(CALLS_MARK) {
+        marked(head, calls)
     } else {
         return HeaderStart::No;
     };
@@ -54,6 +61,10 @@ const START: &str = "<|start|>";
 const MESSAGE: &str = "<|message|>";
 const CALL: &str = "<｜tool▁call▁begin｜>";
 const NAME: &str = "<｜tool▁sep｜>";
+const NUMBERED_CALL: &str = "<|tool_call_begin|>";
+const NUMBERED_ARGUMENTS: &str = "<|tool_call_argument_begin|>";
+const CALL_ID: &str = "[CALL_ID]";
+const ARGUMENTS: &str = "[ARGS]";
 
 /// Reads the header of a message that is addressed to a tool: one line.
 fn message(head: &str, calls: &CallTable) -> HeaderStart {
@@ -86,6 +97,39 @@ fn section(head: &str, calls: &CallTable) -> HeaderStart {
             arguments(head, below, tool, true)
         }
         None if FENCE.starts_with(rest) => HeaderStart::Wait,
+        None => arguments(head, rest, tool, false),
+    }
+}
+
+/// Reads a tool's name with the number of the call behind it.
+fn numbered(head: &str, calls: &CallTable) -> HeaderStart {
+    let Some(inner) = head.strip_prefix(NUMBERED_CALL) else { return HeaderStart::Wait };
+    let Some((id, behind)) = inner.split_once(NUMBERED_ARGUMENTS) else { return HeaderStart::Wait };
+    let tool = id.trim();
+    let tool = tool.rsplit_once(':').map_or(tool, |(tool, _)| tool);
+    match calls.is_tool(tool) {
+        true => arguments(head, behind.trim_start(), tool, false),
+        false => HeaderStart::No,
+    }
+}
+
+/// Reads a tool's name behind the mark of calls, with the call's id and the mark of its arguments, which may both be missing.
+fn marked(head: &str, calls: &CallTable) -> HeaderStart {
+    let Some(inner) = head.strip_prefix(CALLS_MARK).map(str::trim_start) else { return HeaderStart::Wait };
+    let ends_name = |c: char| c.is_whitespace() || matches!(c, '[' | '{');
+    let Some(end) = inner.find(ends_name) else { return HeaderStart::Wait };
+    let (tool, rest) = inner.split_at(end);
+    if !calls.is_tool(tool) {
+        return HeaderStart::No;
+    }
+    let mut rest = rest.trim_start();
+    if let Some(id) = rest.strip_prefix(CALL_ID) {
+        let Some(end) = id.find(['[', '{']) else { return HeaderStart::Wait };
+        rest = &id[end..];
+    }
+    match rest.strip_prefix(ARGUMENTS) {
+        Some(behind) => arguments(head, behind.trim_start(), tool, false),
+        None if [CALL_ID, ARGUMENTS].iter().any(|mark| mark.starts_with(rest)) => HeaderStart::Wait,
         None => arguments(head, rest, tool, false),
     }
 }

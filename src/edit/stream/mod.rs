@@ -49,7 +49,7 @@ impl Parser {
     /// Creates a parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
     /// to be an edit of any format (`nebula patch`). `known` are the files in play, `calls` the tools whose calls are
     /// read.
-    pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
+    pub fn new(expected: Option<Format>, known: impl Into<Arc<Vec<KnownFile>>>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, false))
     }
 
@@ -206,7 +206,7 @@ pub fn edits_in_no_format(
     let Some(format) = expected.filter(|_| files.is_empty() && text.len() <= LARGEST && has_fences()) else {
         return edits_of_files(files);
     };
-    let (_, blocks) = parsed(text, expected, known, calls);
+    let (_, blocks) = parsed(text, expected, Arc::new(known.to_vec()), calls);
     edits_of_files(block::loose(&blocks, format, known))
 }
 
@@ -217,10 +217,10 @@ const LARGEST: usize = 4 << 20;
 fn parsed(
     text: &str,
     expected: Option<Format>,
-    known: &[KnownFile],
+    known: Arc<Vec<KnownFile>>,
     calls: Arc<CallTable>,
 ) -> (Vec<Piece>, Vec<UnreadBlock>) {
-    let mut parser = Parser::new(expected, known.to_vec(), calls);
+    let mut parser = Parser::new(expected, known, calls);
     let mut pieces = parser.push(text);
     let (rest, blocks) = parser.finish_with_blocks(End::Ordinary);
     pieces.extend(rest);
@@ -228,11 +228,17 @@ fn parsed(
 }
 
 /// Returns what in an answer looks like an edit and was not read as one, if anything.
-pub fn unread(text: &str, format: Format, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Option<UnreadText> {
+pub fn unread(
+    text: &str,
+    format: Format,
+    known: impl Into<Arc<Vec<KnownFile>>>,
+    calls: Arc<CallTable>,
+) -> Option<UnreadText> {
+    let known = known.into();
     if !unread::may_hold(text, format, &known) {
         return None;
     }
-    let (pieces, blocks) = parsed(text, Some(format), &known, Arc::clone(&calls));
+    let (pieces, blocks) = parsed(text, Some(format), Arc::clone(&known), Arc::clone(&calls));
     let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
     if is_prose && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
         return None;

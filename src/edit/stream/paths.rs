@@ -1,6 +1,7 @@
 //! Paths in a text: on a line of their own in the dress models give them, and in the middle of a sentence.
 
 pub(in crate::edit) mod heads;
+pub(in crate::edit) mod namesakes;
 pub(in crate::edit) mod spaced;
 
 use std::borrow::Cow;

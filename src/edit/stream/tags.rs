@@ -16,7 +16,7 @@ pub(in crate::edit) enum Style {
     Keys,
 }
 
-/// The meaning of a `<` in a text.
+/// The meaning of a `<`, or of the `[` of a mark, in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Tag {
     /// The text is not the beginning of a known tag.
@@ -34,7 +34,7 @@ pub(in crate::edit) enum Tag {
 }
 
 /// Tags that models put around calls.
-const AROUND: [&str; 12] = [
+const AROUND: [&str; 15] = [
     "<tool_call>",
     "</tool_call>",
     "<tools>",
@@ -47,6 +47,9 @@ const AROUND: [&str; 12] = [
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
     "<｜tool▁call▁end｜>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_end|>",
 ];
 
 /// Opening tags of edits are no longer than this behind their name, in bytes.
@@ -64,13 +67,13 @@ pub(in crate::edit) fn tag(rest: &str, calls: &CallTable) -> Tag {
     if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
         return Tag::Around(tag.len());
     }
-    let name = &rest[1..];
     let mut wait = AROUND.iter().any(|t| t.starts_with(rest));
     match header(rest, calls) {
         HeaderStart::Whole(header) => return Tag::Addressed(header),
         HeaderStart::Wait => wait = true,
         HeaderStart::No => {}
     }
+    let Some(name) = rest.strip_prefix('<') else { return if wait { Tag::Wait } else { Tag::No } };
     for (element, kind) in elements() {
         let Some(after) = name.strip_prefix(element.as_str()) else {
             wait |= element.starts_with(name);

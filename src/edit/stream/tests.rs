@@ -335,3 +335,94 @@ fn reading_takes_linear_time() {
         }
     }
 }
+
+/// Returns path, text and certainty of each edit in an answer beside which these files are in play.
+fn edits_beside(files: &[(&str, &str)], text: &str, format: Format) -> Vec<(String, String, bool)> {
+    let known = files.iter().map(|(path, text)| KnownFile { path: path.to_string(), text: (*text).into() }).collect();
+    let edit = |piece| match piece {
+        Piece::EditDone { edit: Edit { path: Some(path), op: Op::Overwrite { content }, whole, .. }, .. } => {
+            Some((path, content, whole))
+        }
+        _ => None,
+    };
+    read(text, Some(format), known, calls(), End::Ordinary).into_iter().filter_map(edit).collect()
+}
+
+#[test]
+fn a_small_file_under_its_path_is_whole_beside_calls_too() {
+    let functions = "def f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
+    for (path, file, from, to) in [
+        ("package.json", "{\n  \"name\": \"x\",\n  \"scripts\": {\n    \"a\": \"1\"\n  }\n}\n", "\"1\"", "\"2\""),
+        ("Makefile", "all: a\n\na: a.c\n\tcc a.c\n\ntest:\n\t./a.out\n", "./a.out", "./b.out"),
+        ("q.sql", "CREATE TABLE a (\n  id int\n);\n\nCREATE INDEX i ON a(id);\n", "id int", "id text"),
+        ("VERSION", "1.0.0\n", "1.0.0", "1.1.0"),
+        ("calc.py", "x = 1\n", "x = 1", "x = 2"),
+        ("f.py", functions, "def g():\n    return 2\n\n\n", ""),
+    ] {
+        let new = file.replace(from, to);
+        let text = format!("{path}\n```\n{new}```\n");
+        for format in [Format::TOOLS, Format::WHOLE] {
+            assert_eq!(edits_beside(&[(path, file)], &text, format), [(path.into(), new.clone(), true)], "{path}");
+        }
+    }
+    let made = edits_beside(&[("empty.py", "")], "empty.py\n```python\nx = 1\n```\n", Format::TOOLS);
+    assert_eq!(made, [("empty.py".into(), "x = 1\n".into(), true)]);
+    for part in [
+        "def f():\n    return 1\n\n\ndef g():\n    return 22\n",
+        "def g():\n    return 22\n\n\ndef h():\n    return 3\n",
+    ] {
+        let edits = edits_beside(&[("f.py", functions)], &format!("f.py\n```python\n{part}```\n"), Format::TOOLS);
+        assert!(edits.iter().all(|(_, _, whole)| !whole), "a part is no whole file: {edits:?}");
+    }
+}
+
+const README: &str = "# Tool\n\nIt does things.\n\n## Install\n\n```bash\nmake install\n```\n\n## Use\n\n```\ntool --help\n```\n\n## Licence\n\nMIT, see LICENSE.\n";
+
+#[test]
+fn a_document_with_fences_in_it_is_whole_in_every_format() {
+    let new = README.replace("things", "more");
+    for format in Format::ALL {
+        for (text, is_certain) in [
+            (format!("README.md\n```markdown\n{new}```\n"), true),
+            (format!("Here it is.\n\n**README.md**\n```md\n{new}```\n\nThat is all of it.\n"), true),
+            (format!("Here is the new README.md:\n```markdown\n{new}```\n"), format != Format::TOOLS),
+        ] {
+            let wanted = [("README.md".into(), new.clone(), is_certain)];
+            assert_eq!(edits_beside(&[("README.md", README)], &text, format), wanted, "{} {text}", format.name());
+            let known = [KnownFile { path: "README.md".into(), text: README.into() }];
+            assert_eq!(unread(&text, format, known.to_vec(), calls()), None, "{} {text}", format.name());
+            for size in [1, 7, usize::MAX] {
+                let (all, _) = pieces(&text, size, Some(format), &known, End::Ordinary);
+                let done = all.iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).count();
+                assert_eq!(done, 1, "{} by {size}: {text}", format.name());
+            }
+        }
+    }
+    let known = [KnownFile { path: "README.md".into(), text: README.into() }];
+    let quoted = "README.md\n```markdown\n## Install\n\n```bash\nmake install\n```\n```\nRun that.\n";
+    let edits = edits_beside(&[("README.md", README)], quoted, Format::TOOLS);
+    assert!(edits.iter().all(|(_, _, whole)| !whole), "a part is quoted: {edits:?}");
+    let (all, _) = pieces(quoted, 5, Some(Format::TOOLS), &known, End::Ordinary);
+    assert_eq!(prose(&all), quoted, "all of it is shown");
+}
+
+#[test]
+fn a_name_of_two_files_is_never_that_of_one_by_chance() {
+    let file = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
+    let new = file.replace("return 2", "return 20");
+    let text = format!("a.py\n```python\n{new}```\n");
+    let changed = file.replace("return 3", "return 4").replace("return 1", "return 5");
+    for format in Format::ALL {
+        for other in [file, &file.replace("return 3", "return 4"), &changed] {
+            for files in [[("x/a.py", file), ("y/a.py", other)], [("y/a.py", other), ("x/a.py", file)]] {
+                let edits = edits_beside(&files, &text, format);
+                let paths: Vec<&str> = edits.iter().map(|(path, ..)| path.as_str()).collect();
+                assert_eq!(paths, ["a.py"], "{}: it is asked which is meant", format.name());
+            }
+        }
+        let files = [("y/a.py", "m = 1\nn = 2\n"), ("x/a.py", file)];
+        let path = if format == Format::WHOLE { "a.py" } else { "x/a.py" };
+        let edits = edits_beside(&files, &text, format);
+        assert_eq!(edits, [(path.into(), new.clone(), true)], "{}: the text is that of one", format.name());
+    }
+}

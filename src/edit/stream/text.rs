@@ -91,7 +91,7 @@ impl Text {
         let rest = input.rest();
         let tags = self.fence.as_ref().is_none_or(|f| matches!(f.holds, Holds::Edits(_)));
         let found = match tags {
-            true => memchr::memchr2(b'\n', b'<', rest.as_bytes()),
+            true => memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()),
             false => memchr::memchr(b'\n', rest.as_bytes()),
         };
         let Some(at) = found else {
@@ -117,8 +117,9 @@ impl Text {
         match if self.after_backtick { Tag::No } else { tag(rest, &ctx.calls) } {
             Tag::Wait if !input.ended() => Next::Wait,
             Tag::Wait | Tag::No => {
+                let mark = rest[..1].to_string();
                 input.skip(1);
-                self.say("<", ctx);
+                self.say(&mark, ctx);
                 Next::Again
             }
             Tag::Around(length) => {
@@ -161,15 +162,12 @@ impl Text {
                 return self.code(line, input, ctx);
             }
         }
-        if CALLS_MARK.starts_with(head) && !head.is_empty() && !input.ended() {
+        let bare = head.trim_start();
+        let (indent, is_mark) = (head.len() - bare.len(), bare.starts_with(CALLS_MARK));
+        if line.is_none() && !bare.is_empty() && !is_mark && CALLS_MARK.starts_with(bare) && !input.ended() {
             return Next::Wait;
         }
-        if head.starts_with(CALLS_MARK) {
-            input.skip(CALLS_MARK.len());
-            return Next::Again;
-        }
-        let indent = head.len() - head.trim_start().len();
-        if head[indent..].starts_with('<') {
+        if bare.starts_with('<') || is_mark {
             match tag(&rest[indent..], &ctx.calls) {
                 Tag::No => {}
                 Tag::Wait if !input.ended() => return Next::Wait,
@@ -180,6 +178,10 @@ impl Text {
                     return Next::Again;
                 }
             }
+        }
+        if is_mark {
+            input.skip(indent + CALLS_MARK.len());
+            return Next::Again;
         }
         let Some(line) = line else {
             let lead = starts::dedented(head, self.indent());
@@ -358,8 +360,7 @@ impl Text {
             Contents::Code(path) => {
                 let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
                 let range = self.range(&fence).or_else(|| line_range(&self.said));
-                let near = Surroundings { path, titled, range, said: self.said.clone() };
-                self.flush(ctx);
+                let near = Surroundings { path, titled, range, said: self.said.clone(), is_bounded: false };
                 input.skip(line.next);
                 self.show(&opening, ctx);
                 let holds = Holds::Code { content_so_far: Some(String::new()), near };
@@ -393,15 +394,16 @@ impl Text {
 
     /// Handles the closing line of the open fence.
     fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
+        if let Some(block) = OpenFence::take_unclosed(&mut self.fence, ctx) {
+            return Next::Enter(Box::new(Whole::of_code(block)));
+        }
         let raw = input.rest()[..line.next].to_string();
         input.skip(line.next);
         let Some(OpenFence { fence, holds, .. }) = self.fence.take() else { return Next::Again };
         match holds {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
-                ctx.note_said(near.titled, &near.said);
-                let Some(content) = content_so_far else { return Next::Again };
-                if from_code(&content, &fence, &near, true, ctx) {
+                if content_so_far.is_some_and(|content| from_code(&content, &fence, &near, true, ctx)) {
                     self.ignored = Some(fence);
                 }
             }
@@ -492,7 +494,6 @@ impl Text {
         if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) =
             self.fence.take_if(|_| input.end == Some(End::Ordinary))
         {
-            ctx.note_said(near.titled, &near.said);
             from_code(&content, &fence, &near, false, ctx);
         }
     }

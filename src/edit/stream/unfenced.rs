@@ -9,6 +9,7 @@ use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
+use crate::edit::place::is_all_of;
 use crate::edit::{json, names, path};
 
 /// The names of a field in such an object: those of a tool's parameter, and more.
@@ -28,7 +29,7 @@ const LARGEST: usize = 4 << 20;
 const MOST_TRIES: usize = 64;
 
 /// Returns the edits of an answer in which no format is read: none where a file comes twice. Where calls are
-/// expected, a text with fewer than nearly all lines of its file is not certain to be whole.
+/// expected, a text that has neither nearly all lines of its file nor both ends of it is not certain to be whole.
 pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Edit> {
     let Some(expected) = expected.filter(|_| !known.is_empty() && text.len() <= LARGEST) else { return Vec::new() };
     let mut found: Vec<(&str, Op)> = Vec::new();
@@ -57,7 +58,10 @@ pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]
         let whole = match &op {
             // A model that has tools for its changes may show a file as it is.
             Op::Overwrite { content } if expected == Format::TOOLS => {
-                nearly_all(content, &file.text).filter(|_| content.trim_end() != file.text.trim_end())?
+                if content.trim_end() == file.text.trim_end() {
+                    return None;
+                }
+                nearly_all(content, &file.text) || is_all_of(&file.text, content, path)
             }
             _ => true,
         };
@@ -66,12 +70,12 @@ pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]
     edits.collect()
 }
 
-/// Returns whether a text has nearly all lines of a file; `None` where the file has none.
-fn nearly_all(content: &str, file: &str) -> Option<bool> {
+/// Returns whether a text has nearly all lines of a file.
+fn nearly_all(content: &str, file: &str) -> bool {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
     let own: Vec<&str> = file.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let stay = own.iter().filter(|line| lines.contains(**line)).count();
-    (!own.is_empty()).then_some(stay * 10 >= own.len() * 9)
+    stay * 10 >= own.len() * 9
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_beside_calls_is_whole_only_with_nearly_all_of_its_lines() {
+    fn a_file_beside_calls_is_whole_only_with_nearly_all_of_its_lines_or_both_ends() {
         let file: String = (0..20).map(|n| format!("v{n} = {n}\n")).collect();
         let known = [KnownFile { path: "calc.py".into(), text: file.as_str().into() }];
         let whole = |content: &str| {
@@ -222,6 +226,11 @@ mod tests {
         assert_eq!(whole(&file.replace("v7 = 7", "v7 = 70")), Some(true));
         assert_eq!(whole("v7 = 70\n"), Some(false));
         assert_eq!(whole(&file), None, "it is as it was");
+        let file = "v0 = 0\nv1 = 1\nv2 = 2\n";
+        let known = [KnownFile { path: "calc.py".into(), text: file.into() }];
+        let text = format!("<calc.py>\n{}</calc.py>", file.replace("v1 = 1", "v1 = 10"));
+        let edits = unfenced(&text, Some(Format::TOOLS), &known);
+        assert!(matches!(edits.as_slice(), [Edit { whole: true, .. }]), "{edits:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
+use super::paths::namesakes::{meant_by, several};
 use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
@@ -29,6 +30,13 @@ pub enum Unread {
     NoPlace(String),
     /// A block for this file whose text the file has.
     AsItIs(String),
+    /// A block for a file that was read and whose text is not compared with blocks: the session knows of it.
+    NotCompared {
+        /// The file.
+        path: String,
+        /// It is not UTF-8; else it is too large.
+        is_raw: bool,
+    },
     /// The text of a file in a form that is not read.
     NoForm,
 }
@@ -113,16 +121,15 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
         let said = block.said_file(known).or_else(mentioned);
         return said.map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
     };
-    let same = known.iter().find(|file| same_path(path, &file.path));
-    let Some(file) = same.or_else(|| known.iter().find(|file| may_name(path, &file.path))) else {
-        return Some(Unread::OtherFile(path.clone()));
-    };
+    let files = meant_by(path, known);
+    let Some(first) = files.first() else { return Some(Unread::OtherFile(path.clone())) };
     let may_quote = format == Format::TOOLS;
-    if block.content.trim_end() == file.text.trim_end() || is_within(&block.content, &file.text) {
-        let is_all = block.content.trim_end() == file.text.trim_end();
-        return (block.titled && (is_all || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
+    let is_all = |file: &KnownFile| block.content.trim_end() == file.text.trim_end();
+    if let Some(file) = files.iter().find(|file| is_all(file) || is_within(&block.content, &file.text)) {
+        return (block.titled && (is_all(file) || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
     }
-    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(file.path.clone()))
+    let meant = || several(path, known).unwrap_or_else(|| first.path.clone());
+    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(meant()))
 }
 
 /// Returns whether a text has the lines of a part, one after another.
@@ -176,7 +183,7 @@ fn holds_file(text: &str, known: &[KnownFile]) -> bool {
     };
     let is_tag = |line: &str| {
         let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);
-        name.is_some_and(|name| known.iter().any(|file| file.path == name))
+        name.is_some_and(|name| known.iter().any(|file| may_name(name, &file.path)))
     };
     let is_quoted =
         |line: &str| line.starts_with('>') && line.trim_start_matches(['>', ' ']).starts_with("<<<<<<< SEARCH");

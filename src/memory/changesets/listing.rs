@@ -239,6 +239,49 @@ impl Memory {
         Ok(statement.query_row(rusqlite::params![project, path, version, state], |row| row.get(0))?)
     }
 
+    /// Returns whether a changeset is a hook's that archived files ahead of another program's change, and no such change is
+    /// recorded.
+    pub fn is_ahead(&self, project: &str, id: &str) -> Result<bool, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM changesets c WHERE c.project_path = ?1 AND c.id = ?2 AND c.kind = 'hook'
+               AND NOT EXISTS (SELECT 1 FROM changeset_files f WHERE f.n = c.n
+                 AND (coalesce(f.added, 0) + coalesce(f.removed, 0) > 0 OR f.after_sha256 IS NOT NULL
+                   AND f.after_sha256 IS NOT CASE f.absent WHEN 1 THEN x'' ELSE f.sha256 END)))",
+        )?;
+        Ok(statement.query_row([project, id], |row| row.get(0))?)
+    }
+
+    /// Returns the SHA-256 of the state of a file that a person saved in the archive, where no changeset of the file is newer;
+    /// an inner `None`: it was not there.
+    pub fn saved(&self, project: &str, path: &str) -> Result<Option<Option<Sha256>>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT c.kind, f.absent, f.sha256 FROM changeset_files f JOIN changesets c ON c.n = f.n
+             WHERE f.path = ?2 AND c.project_path = ?1 AND c.id IS NOT NULL ORDER BY c.id DESC LIMIT 1",
+        )?;
+        let newest = statement
+            .query_row([project, path], |row| {
+                Ok((row.get::<_, Option<String>>(0)?, row.get::<_, bool>(1)?, row.get::<_, Option<Vec<u8>>>(2)?))
+            })
+            .optional()?;
+        let Some((Some(kind), absent, sha)) = newest else { return Ok(None) };
+        let sha = sha.and_then(|sha| sha.try_into().ok());
+        Ok((kind == "shi" && (absent || sha.is_some())).then(|| sha.filter(|_| !absent)))
+    }
+
+    /// Returns whether what the tool of a hook's changeset left of files was ever recorded.
+    pub fn records_changes(&self, project: &str, id: &str) -> Result<bool, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM changesets one JOIN changesets c
+                 ON c.project_path = ?1 AND c.kind = 'hook' AND c.title = one.title
+               JOIN changeset_files f ON f.n = c.n
+             WHERE one.project_path = ?1 AND one.id = ?2 AND f.after_sha256 IS NOT NULL)",
+        )?;
+        Ok(statement.query_row([project, id], |row| row.get(0))?)
+    }
+
     /// Returns the SHA-256 of archived versions, where it was taken.
     pub fn version_hashes(&self, project: &str) -> Result<Vec<(String, Sha256)>, Error> {
         let store = self.store();

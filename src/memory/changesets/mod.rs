@@ -232,13 +232,22 @@ impl Memory {
         })
     }
 
-    /// Adds the lines that another program changed in a file which a hook had archived as `version` before.
-    pub fn count_lines(&self, project: &str, (path, version): (&str, &str), counts: (u64, u64)) -> Result<(), Error> {
+    /// Adds what another program left of a file (`None`: nothing) which a hook had archived as `version` before, with the
+    /// lines that it changed.
+    pub fn changed_by_another(
+        &self,
+        project: &str,
+        (path, version): (&str, &str),
+        left: Option<Sha256>,
+        (added, removed): (u64, u64),
+    ) -> Result<(), Error> {
+        let left: &[u8] = left.as_ref().map_or(&[], |sha256| &sha256[..]);
         self.store().write(Safety::Normal, None, |tx| {
             tx.execute(
-                "UPDATE changeset_files SET added = ?4, removed = ?5 WHERE path = ?2 AND version = ?3 AND n IN
+                "UPDATE changeset_files SET added = ?4, removed = ?5, after_sha256 = ?6
+                 WHERE path = ?2 AND version = ?3 AND n IN
                    (SELECT n FROM changesets WHERE project_path = ?1 AND kind = 'hook')",
-                params![project, path, version, int(counts.0), int(counts.1)],
+                params![project, path, version, int(added), int(removed), left],
             )?;
             Ok(())
         })

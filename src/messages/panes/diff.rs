@@ -57,6 +57,7 @@ messages! {
     stays_undecided(open, all): "to be decided later, {open} of {all} undecided; nothing is written", "あとで決定します（{all}件中{open}件が未決定）。何も書き込まれません";
     why_one: "why was it rejected?", "却下の理由は？";
     why_many: "why were they rejected?", "却下の理由は？";
+    accepted_too(names): "also accepted: {names}", "あわせて承認: {names}";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
     left_to_person(hunks): "{hunks} left to you (never by policy); from now on edits are approved", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
     about_edited(question, text): "{question}\n\nI edited this hunk; as it is now:\n\n{text}", "{question}\n\nこのハンクは編集しました。現在の内容:\n\n{text}";

@@ -44,6 +44,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("Nothing was restored", "何も復元していません"),
     ("changed outside nebula, left as it is: {paths}", "nebula外で変更されたため、そのまま残しました: {paths}"),
+    ("{path} was changed again later", "{path}はあとで再び変更されました"),
     ("changed again later, left as it is: {paths}", "あとで再び変更されたため、そのまま残しました: {paths}"),
     (
         "changed outside nebula, left as it is: {paths}; changed again later, left as it is: {later}",
@@ -149,6 +150,9 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the newest changeset", "最新のチェンジセット"),
     ("one changeset", "チェンジセット1件"),
     // Notices.
+    ("restore {id} ({title}) first", "先に{id}（{title}）を復元してください"),
+    ("{why}; restore {id} ({title}) first", "{why}。先に{id}（{title}）を復元してください"),
+    ("it was not restored", "復元していません"),
     ("restored {paths} and {n} more files", "復元しました: {paths}、ほか{n}ファイル"),
     ("restored {paths} and {n} more file", "復元しました: {paths}、ほか{n}ファイル"),
     ("restored {paths}", "復元しました: {paths}"),

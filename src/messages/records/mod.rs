@@ -4,6 +4,7 @@
 mod calls;
 mod configuration;
 mod reasons;
+mod restores;
 mod stores;
 
 use std::borrow::Cow;
@@ -14,7 +15,8 @@ use super::{Language, language, verbs};
 type Record = (&'static str, &'static str);
 
 /// All records, the most frequent first.
-const TABLES: &[&[Record]] = &[calls::RECORDS, reasons::RECORDS, stores::RECORDS, configuration::RECORDS];
+const TABLES: &[&[Record]] =
+    &[calls::RECORDS, reasons::RECORDS, restores::RECORDS, stores::RECORDS, configuration::RECORDS];
 
 /// Records inside a record that are looked at: an error names another, which names a third.
 const DEPTH: usize = 4;

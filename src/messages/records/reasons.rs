@@ -1,4 +1,4 @@
-//! Reasons of edits, mentions, paths, commands and restores that failed.
+//! Reasons of edits, mentions, paths and commands that failed.
 
 pub(super) const RECORDS: &[(&str, &str)] = &[
     // Mentions that stop a message.
@@ -386,97 +386,6 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("its name is not UTF-8", "名前がUTF-8ではありません"),
     ("it is the workspace itself", "ワークスペースそのものです"),
     ("its links lead in a circle", "リンクが循環しています"),
-    // Restores, and what was written.
-    ("wrote {paths}", "書き込みました: {paths}"),
-    ("it stays at {path}, which was changed since", "{path}から戻しません（その後変更されました）"),
-    ("its version is damaged", "このバージョンは壊れています"),
-    ("its bytes are not those that were archived", "内容がアーカイブされたものと異なります"),
-    ("it could not be renamed back", "名前を元に戻せませんでした"),
-    (
-        "its folder was brought back, and it was changed outside nebula since",
-        "フォルダーは元に戻されており、その後 nebula の外で変更されています",
-    ),
-    ("its version is missing from the archive", "このバージョンはアーカイブにありません"),
-    ("a folder of it is a link now, to {path}", "途中のフォルダーが現在は{path}へのリンクです"),
-    ("the repository stays: {why}", "リポジトリーはそのままです: {why}"),
-    (
-        "a folder is in its place, with what does not go; it stays",
-        "同じ場所に、この操作では消えないフォルダーがあります。フォルダーは残します",
-    ),
-    (
-        "a file or link is in the place of the folder, and stays",
-        "フォルダーの場所にファイルかリンクがあります。それは残します",
-    ),
-    ("{path} can only be kept or taken as a whole", "{path}は、残すか全体を復元するかしかできません"),
-    ("{path} was changed by someone else", "{path}はほかから変更されました"),
-    (
-        "{path} exists: wait for git to end, or delete it if none is running",
-        "{path}があります。gitの終了を待つか、gitが動いていなければ削除してください",
-    ),
-    ("its object {id} is gone", "オブジェクト{id}がありません"),
-    ("it changed while it was archived", "アーカイブ中に変更されました"),
-    ("{path} appeared on disk meanwhile", "その間に{path}がディスク上に作られました"),
-    ("{path} vanished from disk meanwhile", "その間に{path}がディスクから消えました"),
-    (
-        "it was changed meanwhile, and lies in .shaft/removed/{version} now",
-        "その間に変更され、今は.shaft/removed/{version}にあります",
-    ),
-    ("it changed on disk meanwhile", "その間にディスク上で変更されました"),
-    ("something else is in it", "別のものが入っています"),
-    ("a folder's mode: {why}", "フォルダーの権限: {why}"),
-    ("{kind!} in its place was removed", "同じ場所の{kind!}を削除しました"),
-    ("{path} is deleted; an undo brings it back without {what}", "{path}を削除します。元に戻しても{what}は戻りません"),
-    ("its group: an undo does not bring it back", "グループは、元に戻しても戻りません"),
-    ("changed again later", "あとで再び変更されました"),
-    ("changed outside nebula", "nebula外で変更されました"),
-    ("what it changed there is not known", "そこで何が変更されたかは不明です"),
-    ("it was cut off: what it changed there is not known", "途中で打ち切られたため、そこで何が変更されたかは不明です"),
-    (
-        "derived: {path} ({n} changed, {size}; left: the command itself makes it)",
-        "再生成できるフォルダー: {path}（{n}件の変更、{size}。反映しません。コマンド自体の実行で作られます）",
-    ),
-    ("derived: and {n} more folders", "再生成できるフォルダー: ほか{n}個"),
-    ("not in the preview: {path} ({why})", "プレビューに含まれません: {path}（{why}）"),
-    ("and {n} more are not in the preview", "ほか{n}件がプレビューに含まれません"),
-    (
-        "changed on disk while the preview ran: {path}: what is taken is merged into what is there now, or nothing is written",
-        "プレビュー中にディスク上で変更されました: {path}（採用した変更は現在の内容にマージされ、できなければ何も書き込まれません）",
-    ),
-    (
-        "no room was left on the disk for the preview: what it wrote may be cut short",
-        "プレビュー用のディスク容量が足りなくなりました。書き込まれた内容は途中で切れている可能性があります",
-    ),
-    ("the repository, moved: the command moves it", "移動されたリポジトリー。移動するのはコマンド自体だけです"),
-    ("the repository is removed by the command itself alone", "リポジトリーを削除するのはコマンド自体だけです"),
-    (
-        "the repository's own files: only the command itself changes them",
-        "リポジトリーのファイルを変更するのはコマンド自体だけです",
-    ),
-    ("it can be rebuilt: its removal is left", "再生成できるため、削除は反映しません"),
-    ("it changed on disk while the preview ran", "プレビュー中にディスク上で変更されました"),
-    ("removed; it can be rebuilt", "削除されました。再生成できます"),
-    ("changed; it can be rebuilt", "変更されました。再生成できます"),
-    ("what was added stays: no branch names it any more", "追加されたものは残ります。どのブランチからも参照されません"),
-    ("not archived", "アーカイブされていません"),
-    ("not archived: {why}", "アーカイブされていません: {why}"),
-    ("what was sent, and caches of package managers", "送信した内容と、パッケージマネージャーのキャッシュ"),
-    (
-        "it ran in no sandbox: nothing there is archived",
-        "サンドボックスなしで実行したため、そこは何もアーカイブされていません",
-    ),
-    ("its owner and group: an undo brings it back as your own", "所有者とグループは、元に戻すと自分のものになります"),
-    ("{path} belongs to another user", "{path}は別のユーザーのものです"),
-    ("its {name} bit: an undo brings it back without", "{name}ビットは、元に戻しても戻りません"),
-    (
-        "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost",
-        "このファイルシステムは2つのファイルを交換できません。nebulaの書き込み中にほかのプログラムが保存すると、その保存は失われます",
-    ),
-    ("someone else has written since", "その後ほかから書き込まれました"),
-    (
-        "it was saved twice meanwhile; the earlier text is in {path}",
-        "その間に2回保存されました。先のテキストは{path}にあります",
-    ),
-    ("{path} changed while it was copied", "コピー中に{path}が変更されました"),
     // Git.
     ("not a git repository", "gitリポジトリーではありません"),
     ("it failed without a message", "メッセージなしで失敗しました"),

@@ -92,6 +92,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path}は読み取り専用のため、何も書き込んでいません。書き込み可能にしてください（chmod u+w）",
     ),
     (
+        "{path}: something else is in it: nothing was written",
+        "{path}: 別のものが入っています（何も書き込んでいません）",
+    ),
+    (
         "{path}: a folder is in its place, with what does not go; it stays: nothing was written",
         "{path}: 同じ場所に、この操作では消えないフォルダーがあります。フォルダーは残します（何も書き込んでいません）",
     ),
@@ -237,6 +241,11 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "the command changes too much for a preview: more than {size}",
         "変更が多すぎてプレビューできません（{size}を超えています）",
+    ),
+    ("nebula's own: a command is refused to change it", "nebulaのものです: コマンドによる変更は拒否されます"),
+    (
+        "nobody is there to allow this command: no policy and no rule lets private files be read unasked without a sandbox ({path}); its class is {class}: {why}",
+        "このコマンドを許可できる人がいません。サンドボックスなしで非公開のファイル({path})を読むには、ポリシーやルールによらず確認が必要です（種別は{class}）: {why}",
     ),
     ("what the command changed in the preview cannot be read: {why}", "プレビューでの変更を読み取れません: {why}"),
     (

@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 
 use tokio::sync::mpsc::Sender;
 
-use super::found::{look, none_found};
+use super::found::file_of;
 use super::gguf::{Extent, FAMILIES, Header};
 use super::network::{Network, SLICE, Sizes};
 use super::template::Layout;
@@ -85,7 +85,7 @@ impl Engine {
             return Err(EarlyStop::Unheard);
         }
         if self.loaded.as_ref().is_none_or(|loaded| loaded.name != request.model) {
-            let path = self.path(&request.model)?;
+            let path = file_of(&request.model, &self.folders)?.path;
             // The old weights go before the new ones come.
             self.loaded = None;
             self.loaded = Some(load(&request.model, &path, out)?);
@@ -93,23 +93,6 @@ impl Engine {
         match &mut self.loaded {
             Some(loaded) => loaded.answer(request, out),
             None => Ok(()),
-        }
-    }
-
-    /// Returns the file of a model.
-    fn path(&self, model: &str) -> Result<PathBuf, Error> {
-        let files = look(&self.folders);
-        match files.iter().find(|file| file.name == model) {
-            Some(file) => Ok(file.path.clone()),
-            None if files.is_empty() => Err(none_found()),
-            None => {
-                let names: Vec<&str> = files.iter().take(3).map(|file| file.name.as_str()).collect();
-                Err(Error::new(
-                    ErrorKind::NoModel,
-                    format!("there is no model file {model} on this computer"),
-                    format!("There are {}. Choose one with --model or /model.", names.join(", ")),
-                ))
-            }
         }
     }
 }

@@ -133,6 +133,30 @@ fn blob(manifest: &Path) -> Option<String> {
     plain.then(|| format!("sha256-{sum}"))
 }
 
+/// Returns the file of a model: the one that its name is the path of, whatever that is, or the one that was found under
+/// its name. Blocks on the disk.
+///
+/// # Errors
+/// When there is none.
+#[cfg(feature = "embedded")]
+pub fn file_of(model: &str, folders: &ModelFolders) -> Result<ModelFile, Error> {
+    if ModelFolders::is_path(model) {
+        return Ok(configured(&folders.expanded(Path::new(model))));
+    }
+    let files = look(folders);
+    if files.is_empty() {
+        return Err(none_found());
+    }
+    files.iter().find(|file| file.name == model).cloned().ok_or_else(|| {
+        let names: Vec<&str> = files.iter().take(3).map(|file| file.name.as_str()).collect();
+        Error::new(
+            ErrorKind::NoModel,
+            format!("there is no model file {model} on this computer"),
+            format!("There are {}. Choose one, or the path of a file, with --model or /model.", names.join(", ")),
+        )
+    })
+}
+
 /// Creates the error that no file was found.
 #[cfg(feature = "embedded")]
 pub fn none_found() -> Error {
@@ -140,8 +164,8 @@ pub fn none_found() -> Error {
         ErrorKind::NoModel,
         "no model file was found on this computer",
         format!(
-            "Set modelFile to a GGUF file of the families {}; Hugging Face's, Ollama's and LM Studio's folders are \
-             looked through.",
+            "Set modelFile, or --model, to the path of a GGUF file of the families {}; Hugging Face's, Ollama's and LM \
+             Studio's folders are looked through.",
             FAMILIES.join(", ")
         ),
     )

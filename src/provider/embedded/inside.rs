@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::engine::{Engine, Job};
-use super::found::{ModelFile, NAME, look, none_found};
+use super::found::{ModelFile, NAME, file_of, look, none_found};
 use super::gguf::{Extent, Header};
 use super::network::window;
 use super::template::Layout;
@@ -95,6 +95,12 @@ impl Provider for Inside {
         };
         // The future is made where there may be no runtime yet, and awaited in one.
         async move { spawn_blocking(read).await.unwrap_or_else(|_| Err(none_found())) }.boxed()
+    }
+
+    fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        let (folders, model) = (self.folders.clone(), model.to_string());
+        let read = move || file_of(&model, &folders).map(|file| described(&file).facts).unwrap_or_default();
+        async move { spawn_blocking(read).await.unwrap_or_default() }.boxed()
     }
 }
 

@@ -294,6 +294,25 @@ async fn embedded_files_that_cannot_be_run_say_which_and_why() {
     assert!(error.is_some_and(|error| error.kind == ErrorKind::NoModel && error.hint.contains("tiny")));
 }
 
+#[tokio::test]
+async fn embedded_models_are_chosen_by_the_path_of_their_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = put(folder.path(), "other.gguf", &model("qwen2", 0).bytes());
+    let folders = ModelFolders { home: Some(folder.path().into()), ..ModelFolders::default() };
+    let configured = put(folder.path(), "tiny.gguf", &model("llama", 0).bytes());
+    for folders in [folders.clone(), ModelFolders { file: Some(configured), ..folders }] {
+        let provider = Inside::new(folders);
+        for name in [file.display().to_string(), "~/other.gguf".into()] {
+            let (text, _, end, error) = ask(&provider, Request { model: name.clone(), ..request(&["hi"], 4) }).await;
+            assert_eq!((text.is_empty(), end, error), (false, Some(EndReason::Length), None), "{name}");
+            assert_eq!(provider.describe(&name).await.window, Some(512));
+        }
+        let gone = folder.path().join("gone.gguf").display().to_string();
+        let (.., error) = ask(&provider, Request { model: gone.clone(), ..request(&["hi"], 4) }).await;
+        assert!(error.is_some_and(|error| error.message.contains(&gone)));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 

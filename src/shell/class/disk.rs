@@ -2,12 +2,14 @@
 //! only reads is really the one of that name.
 
 pub(super) mod pattern;
+mod private;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use self::pattern::{entries, expand};
+pub use self::private::find_private;
 use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, flat};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::workspace::repository_above;

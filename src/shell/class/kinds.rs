@@ -177,6 +177,10 @@ pub struct Assessment {
     pub secrets: bool,
     /// A part of it searches files that usually hold keys: the first.
     pub searched: Option<SearchedKeys>,
+    /// A private file that it names and nothing keeps it from, or the word that may stand for one: the first.
+    pub private: Option<String>,
+    /// The files that it reads by redirection, each by its path as far as that is known; none: it is not.
+    pub opened: Vec<Option<String>>,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
     /// The files that it would change, as its text shows, and that act later without being read again: by their paths in

@@ -129,6 +129,9 @@ impl Reader<'_> {
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
             redirect.target.value().inspect(|path| self.changes(path));
         }
+        let opened = command.redirects.iter().filter(|redirect| !redirect.writes && !redirect.descriptor);
+        let opened: Vec<_> = opened.map(|redirect| self.opened(&redirect.target)).collect();
+        self.found.opened.extend(opened);
         let redirects: Vec<ClassifiedCommand> =
             command.redirects.iter().filter_map(|redirect| self.redirect(redirect, text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
@@ -261,6 +264,16 @@ impl Reader<'_> {
             Some(inside) => self.found.changes.push(inside.to_string()),
             None => {}
         }
+    }
+
+    /// Returns the path of a file that is read by redirection; none: it is not known.
+    fn opened(&self, target: &Word) -> Option<String> {
+        let path = target.value()?;
+        if path.starts_with(['/', '~']) {
+            return Some(path.into());
+        }
+        let folder = self.around.folder.join(self.into.as_ref()?);
+        folder.join(path).to_str().map(str::to_string)
     }
 
     /// Returns a redirection that writes a file.

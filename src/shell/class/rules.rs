@@ -272,7 +272,13 @@ impl Judgement {
                     format!("no policy lets a search run unasked where not all files could be looked at for keys; {is}")
                 }
             },
-            AskReason::Unenforced => format!("no policy and no rule lets it run unasked without a sandbox; {is}"),
+            AskReason::Unenforced => match &found.private {
+                Some(path) => format!(
+                    "no policy and no rule lets private files be read unasked without a sandbox ({}); {is}",
+                    clean_line(path)
+                ),
+                None => format!("no policy and no rule lets it run unasked without a sandbox; {is}"),
+            },
         })
     }
 }
@@ -306,6 +312,7 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
     let runs_nothing = |part: &ClassifiedCommand| {
         part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing)
     };
+    let known = known && found.opened.iter().all(Option::is_some) && found.private.is_none();
     let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
     let unenforced = !enforced.sandbox && !enforced.off && !harmless;
     let reasons = [
@@ -501,6 +508,14 @@ mod tests {
             assert_eq!(of(ShellPolicy::None, true), none, "{text}");
         }
         let bare = Enforced { guard: false, sandbox: false, off: false };
+        let private = Assessment { private: Some("~/.netrc".into()), ..found("cat ~/.netrc") };
+        let judged = judge(&private, &[], ShellPolicy::All, bare);
+        let why = judged.why_it_asks(&private, "all").expect("it asks");
+        assert!(why.contains("private files be read unasked without a sandbox (~/.netrc)"), "{why}");
+        let off = Enforced { off: true, ..bare };
+        assert_eq!(judge(&private, &[], ShellPolicy::All, off).verdict, CommandVerdict::Policy);
+        assert_eq!(judge(&found("cat < a"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Policy);
+        assert_eq!(judge(&found("cat < $x"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Policy);

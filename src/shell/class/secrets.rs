@@ -1,13 +1,17 @@
 //! A check for commands that may print a file that usually holds keys: its output goes to the model, and such a file is
 //! sent only after a question.
 
+mod flags;
+mod forms;
 mod listing;
 mod pattern;
 mod search;
+mod walk;
 
 use std::ops::Range;
 
 use super::parse::SimpleCommand;
+use super::tables;
 use super::word::Word;
 use crate::workspace::holds_secrets;
 pub(super) use search::look_below;
@@ -15,18 +19,22 @@ pub(super) use search::look_below;
 /// Returns whether a text names such a file anywhere, also in what an interpreter is given to run, and by a pattern that
 /// only such names begin like. One that a search is to leave out is not named.
 pub(super) fn is_named_in(text: &str) -> bool {
-    is_named_from(text, 0)
+    is_named_from(text, 0, &leaves_out_of_text)
 }
 
 /// Returns whether one of the words of a simple command names such a file.
 pub(super) fn are_named(words: &[Word]) -> bool {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     words.iter().enumerate().any(|(at, word)| {
-        let before: String = words[at.saturating_sub(2)..at].iter().map(|word| format!("{} ", word.text)).collect();
-        may_name(word, &before) || is_named_from(&format!("{before}{}", word.text), before.len())
+        // What the words before say of a test counts in a `find` only, however they are written.
+        let is_test = is_left_out_by_test(&texts[..at]);
+        let before = texts[..at].last().map(|text| format!("{text} ")).unwrap_or_default();
+        let whole = format!("{before}{}", word.text);
+        !is_test && (may_name(word, &before) || is_named_from(&whole, before.len(), &leaves_out))
     })
 }
 
-fn is_named_from(text: &str, from: usize) -> bool {
+fn is_named_from(text: &str, from: usize, leaves_out: &dyn Fn(&str) -> bool) -> bool {
     let is_apart = |c: char| !c.is_alphanumeric() && !"_.-".contains(c);
     let names = |part: &str| {
         let (name, rest) = part.split_at(part.find(is_apart).unwrap_or(part.len()));
@@ -38,16 +46,32 @@ fn is_named_from(text: &str, from: usize) -> bool {
     places.any(|at| names(&text[at..]) && !leaves_out(&text[..at]))
 }
 
-/// Returns whether the name that follows a text is one to leave out: `--exclude=`, `-g '!`, `-not -name `.
+/// Returns whether the name that follows a text is one to leave out: `--exclude=`, `-g '!`.
 fn leaves_out(before: &str) -> bool {
     let before = before.trim_end_matches(['"', '\'']);
     let before = before.strip_suffix("**/").unwrap_or(before).trim_end_matches(['"', '\'']);
-    if let Some(rest) = before.strip_suffix('!') {
-        return rest.is_empty() || rest.ends_with(['"', '\'', '=', ':', 'g', ' ']);
+    match before.strip_suffix('!') {
+        Some(rest) => rest.is_empty() || rest.ends_with(['"', '\'', '=', ':', 'g', ' ']),
+        None => before.ends_with("--exclude="),
     }
-    let mut words = before.split_whitespace().rev();
-    before.ends_with("--exclude=")
-        || matches!(words.next(), Some("-name" | "-iname")) && matches!(words.next(), Some("!" | "-not"))
+}
+
+/// Returns whether the name that follows a text is one to leave out, also by a test of a `find` that begins in it.
+fn leaves_out_of_text(before: &str) -> bool {
+    let own = before.trim_end_matches(['"', '\'']);
+    let begun = own.rfind(['|', ';', '&', '\n', '`']).map_or(0, |at| at + 1);
+    let begun = own.rfind("$(").map_or(begun, |at| begun.max(at + 2));
+    let words: Vec<&str> = own[begun..].split_whitespace().collect();
+    leaves_out(before) || is_left_out_by_test(&words)
+}
+
+/// Returns whether the word after these is a name that a `find` leaves out: `-not -name`. What it runs has words of its own.
+fn is_left_out_by_test(before: &[&str]) -> bool {
+    let [name, .., not, "-name" | "-iname"] = before else { return false };
+    let is_not = |word: &&&str| matches!(**word, "!" | "-not");
+    let runs = |word: &&str| ["-exec", "-ok"].iter().any(|action| word.starts_with(action));
+    let count = before[..before.len() - 1].iter().rev().take_while(is_not).count();
+    tables::base(name) == "find" && is_not(&not) && count == 1 && !before.iter().any(runs)
 }
 
 /// Returns whether a command prints its own words or the document in the text, and reads no file.
@@ -113,6 +137,13 @@ mod tests {
             "grep -rn x --exclude= .env",
             "find . -not -name a -name .env",
             "cat \"a!\" .env",
+            "cat -- ! -name .env",
+            "cat '|find' ! -name .env",
+            "find . ! ! -name .env | xargs cat",
+            "find . -not ! -name '.env' | xargs cat",
+            "find . -exec cat ! -name .env \\;",
+            "find . -not -name .envrc .env",
+            "xargs cat ! -name .env",
         ] {
             assert!(of(text, dir.path()).secrets, "{text}");
         }
@@ -132,6 +163,9 @@ mod tests {
             "rg -uu -g'!**/.env' x",
             "find . -type f -not -name '.env*' ! -name \".env\"",
             "git grep x -- ':!.env'",
+            "ls; /usr/bin/find . ! -name .env | head",
+            "x=$(find . -type f ! -name '.env*')",
+            "find . -type f ! -name '.env' -exec wc -l {} +",
         ] {
             assert!(!of(text, dir.path()).secrets, "{text}");
         }

@@ -72,7 +72,10 @@ pub fn word(node: Node<'_>, text: &str) -> Word {
             let whole = pieces(node, text, node.byte_range(), |piece| word(piece, text), bare);
             // Braces may stand in several of its pieces.
             match source.contains('{') && (source.contains(',') || source.contains("..")) {
-                true => Word { is_static: false, splits: true, ..whole },
+                true => {
+                    let pattern = Some(source).filter(|source| !source.contains(['"', '\'', '\\', '$', '`']));
+                    Word { is_static: false, splits: true, pattern: pattern.map(str::to_string), ..whole }
+                }
                 false => whole,
             }
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::class::disk::{find_excluded, look};
+use super::class::disk::{find_excluded, find_private, look};
 use super::class::{Around, Assessment, assess};
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
@@ -18,6 +18,7 @@ use super::output::record::{self, CommandRecord};
 use super::probe::no_temporary;
 use super::request::{CommandRequest, StartError, begun, check_text};
 use super::run::{CommandProgress, Launch, OutputReader, RunningCommand, launch};
+use super::sandbox::private;
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use crate::archive::staging::{CommandInfo, CommandStaging};
@@ -94,6 +95,11 @@ impl Commands {
         let (around, path) = self.around(folder);
         let mut found = assess(text, &around, network);
         look(&mut found, &around, &path);
+        if !self.shell.settings.sandbox.off && !self.shell.has_sandbox() {
+            let home = self.shell.environment.all().get("HOME").map(Path::new);
+            let private = private(&self.shell.settings.sandbox, self.shell.own.as_deref(), home);
+            find_private(&mut found, home, &private);
+        }
         if !self.shell.archive.settings().exclude.is_empty() {
             find_excluded(&mut found, &around, &self.shell.places());
         }

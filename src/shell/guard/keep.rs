@@ -197,7 +197,7 @@ impl Keeping {
                 if there.is_none() {
                     self.made.insert(path.to_path_buf());
                 }
-                *self.summary.derived.entry(folder).or_default() += 1;
+                self.count_derived(folder);
                 return Ok(());
             }
             PathClass::Excluded(glob) => {
@@ -279,7 +279,7 @@ impl Keeping {
             }
             // What a repository only ever gains is kept where it goes all the same.
             PathClass::Derived(folder) if self.made.contains(path) || !holds_objects(&folder) => {
-                *self.summary.derived.entry(folder).or_default() += 1;
+                self.count_derived(folder);
                 return Ok(());
             }
             PathClass::Derived(_) | PathClass::Kept => {}

@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, Ruleset, RulesetAttr as _,
-    RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus, PathBeneath,
+    Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -44,6 +44,12 @@ pub fn enter(bounds: &Bounds) -> io::Result<String> {
         (_, LandlockStatus::Available { effective_abi, .. }) => Ok(format!("{effective_abi:?}").replace('V', "")),
         _ => Ok("?".into()),
     }
+}
+
+/// Returns whether the kernel answers a process like this one that it has such rules.
+pub fn has_rules() -> bool {
+    let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    required.handle_access(AccessFs::from_all(ABI::V1)).is_ok()
 }
 
 fn rules(grant: Grant) -> Result<RulesetCreated, landlock::RulesetError> {

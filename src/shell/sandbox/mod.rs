@@ -5,5 +5,11 @@ mod domain;
 mod grant;
 
 #[cfg(target_os = "linux")]
-pub use domain::enter;
+pub use domain::{enter, has_rules};
 pub use grant::{Bounds, Grant, SandboxSettings, Surroundings, TEMPORARY, bounds, private};
+
+/// Returns whether the kernel has such rules.
+#[cfg(not(target_os = "linux"))]
+pub fn has_rules() -> bool {
+    false
+}

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::met::{FileTime, MetStates, changed_at};
 use crate::disk::{self, Links};
-use crate::proposal::{FileChange, State};
+use crate::proposal::merge;
+use crate::proposal::{FileChange, MergeRung, Merger, State};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::text::clean::clean_line;
 use crate::text::name;
@@ -37,6 +38,8 @@ const MOST_IN_LINE: usize = 3;
 const LEAST_ROOM: u64 = 64 << 10;
 /// The repository, whose files are one unit.
 const REPOSITORY: &str = ".git";
+/// The reason why what was changed of nebula's own is left out.
+const OWN: &str = "nebula's own: a command is refused to change it";
 /// The parts of a repository that nothing needs to be said of: looking at the state alone writes the index, and objects that
 /// nothing names are nothing.
 const OF_NO_WEIGHT: &[&str] = &["index", "objects", "lfs"];
@@ -52,7 +55,8 @@ pub struct ViewChanges {
     pub left_out: Vec<(String, String)>,
     /// The number of those that are not named.
     pub more_left_out: usize,
-    /// Files that changed on disk meanwhile, and are proposed as changes from what the view met.
+    /// Files that changed on disk meanwhile, and are proposed as changes of what is there now or, where the two cannot be
+    /// joined, of what the view met.
     pub met: Vec<String>,
     /// A file that changed on disk meanwhile and is left out, as it is not known what the view met: the rest is not the
     /// whole of the command.
@@ -200,7 +204,11 @@ impl Reading<'_> {
             return true;
         }
         match self.places.of(&self.workspace.root().join(inside), is_folder) {
-            PathClass::Refused | PathClass::Outside => true,
+            PathClass::Refused => {
+                self.leave_out(inside, OWN);
+                true
+            }
+            PathClass::Outside => true,
             PathClass::Derived(folder) => {
                 let (files, bytes) = self.count(inside, meta);
                 let derived = self.found.derived.entry(folder).or_default();
@@ -276,7 +284,11 @@ impl Reading<'_> {
         let Some(meta) = self.lower(inside) else { return Ok(()) };
         let full = self.workspace.root().join(inside);
         match self.places.of(&full, meta.is_dir()) {
-            PathClass::Refused | PathClass::Outside => return Ok(()),
+            PathClass::Refused => {
+                self.leave_out(inside, OWN);
+                return Ok(());
+            }
+            PathClass::Outside => return Ok(()),
             PathClass::Derived(folder) => {
                 self.leave_out(Path::new(&folder), "it can be rebuilt: its removal is left");
                 return Ok(());
@@ -326,7 +338,15 @@ impl Reading<'_> {
         if before == after {
             return Ok(());
         }
+        let (mut before, mut after) = (before, after);
         if before != present {
+            // What someone else changed is no change of the command's.
+            if let Some(merged) = merged_into(&path, (&before, &after), &present) {
+                if merged == present {
+                    return Ok(());
+                }
+                (before, after) = (present, merged);
+            }
             self.found.met.push(path.to_string());
         }
         self.push(FileChange::new(path.into_owned(), before, after, BY, &[]))
@@ -373,6 +393,14 @@ impl Reading<'_> {
             false => self.found.more_left_out += 1,
         }
     }
+}
+
+/// Returns the present state of a file with what a command changed of it in a view; none: the two cannot be joined by lines.
+fn merged_into(path: &str, (before, after): (&State, &State), present: &State) -> Option<State> {
+    let merged = merge::three_way(path, before.bytes()?, after, present, &Merger::default())?;
+    let mode = if after.mode() == before.mode() { present.mode() } else { after.mode() };
+    let is_plain = merged.rung == MergeRung::Lines && merged.conflicts.is_empty();
+    is_plain.then(|| merged.after.with_mode(mode))
 }
 
 /// Returns whether a path below a repository is of a part that nothing needs to be said of.

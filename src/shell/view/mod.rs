@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_on_disk_meanwhile_is_proposed_as_a_change_of_what_the_view_met() {
+    fn what_changed_on_disk_meanwhile_is_merged_or_proposed_as_a_change_of_what_the_view_met() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         for name in ["changed", "removed", "gone", "touched", "there"] {
@@ -419,14 +419,64 @@ mod tests {
         let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
         let changes = view.changes(&workspace, &places).expect("read");
         let found: Vec<_> = changes.files.iter().map(|file| (file.path.as_str(), file.after.text())).collect();
-        assert_eq!(found, [("changed", Some("one\ntwo\n")), ("gone", Some("one\ntwo\n")), ("removed", None)]);
-        assert!(changes.files.iter().all(|file| file.before.text() == Some("one\n")), "{changes:?}");
+        let merged = ("changed", Some("mine\none\ntwo\n"));
+        assert_eq!(found, [merged, ("gone", Some("one\ntwo\n")), ("removed", None)]);
+        // A line of someone else's is none of the command's.
+        let before: Vec<_> = changes.files.iter().map(|file| file.before.text()).collect();
+        assert_eq!(before, [Some("mine\none\n"), Some("one\n"), Some("one\n")]);
+        assert_eq!((changes.files[0].counts.added, changes.files[0].counts.removed), (1, 0));
         assert_eq!(
             (changes.met.len(), changes.unknown.as_deref(), changes.left_out.len()),
             (3, None, 0),
             "{changes:?}"
         );
         assert!(changes.notes()[0].starts_with("changed on disk while the preview ran: changed, gone, removed: "));
+    }
+
+    #[test]
+    fn a_line_that_both_the_command_and_someone_else_have_is_not_proposed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let lines = |five: &str, nine: &str| format!("1\n2\n3\n4\n{five}\n6\n7\n8\n{nine}\n");
+        for name in ["met", "same"] {
+            fs::write(dir.path().join(name), lines("5", "9")).expect("written");
+        }
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let mut view = View::create(&workspace, &archive).expect("a view");
+        view.met = MetStates::at_once(&workspace, view.begun);
+        // The command met the line already, as a view shows what is on disk.
+        view.put("met", &State::file(lines("FIVE", "NINE").into_bytes())).expect("put");
+        view.put("same", &State::file(lines("5", "NINE").into_bytes())).expect("put");
+        for (name, text) in [("met", lines("FIVE", "9")), ("same", lines("FIVE", "NINE"))] {
+            // The clock of the file system goes on in steps.
+            while changed_at(&fs::metadata(dir.path().join(name)).expect("there")) <= view.begun {
+                fs::write(dir.path().join(name), &text).expect("written");
+            }
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        let [met] = &changes.files[..] else { panic!("{changes:?}") };
+        assert_eq!((met.path.as_str(), met.counts.added, met.counts.removed), ("met", 1, 1));
+        let (before, after) = (lines("FIVE", "9"), lines("FIVE", "NINE"));
+        assert_eq!((met.before.text(), met.after.text()), (Some(before.as_str()), Some(after.as_str())));
+    }
+
+    #[test]
+    fn what_a_command_changes_of_nebulas_own_is_left_out_and_said() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("sub/.shaft")).expect("made");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        for path in [".nebula/config.json", "sub/.shaft/lock", "other"] {
+            view.put(path, &State::file(*b"x")).expect("put");
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
+        let left: Vec<&str> = changes.left_out.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!((paths, left), (vec!["other"], vec![".nebula", "sub/.shaft"]));
+        assert_eq!(changes.notes()[0], "not in the preview: .nebula (nebula's own: a command is refused to change it)");
     }
 
     #[test]

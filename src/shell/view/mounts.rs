@@ -42,7 +42,7 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
         Some(kind) if error.kind() == io::ErrorKind::InvalidInput => io::Error::other(layers::on(kind)),
         _ => step("an overlay over the workspace", error),
     })?;
-    protect(view, &home, own.as_ref()).map_err(|error| step("a .shaft that cannot be written", error))?;
+    protect(view, &home, own.as_ref()).map_err(|error| step("a .shaft and a .nebula that cannot be written", error))?;
     let over = open(&view.root)?;
     let mut real = Vec::new();
     for (at, layers) in beside {
@@ -159,6 +159,7 @@ impl Layers {
 
 /// Makes nebula's own folders in the view ones that cannot be written, and hides the view itself.
 fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Result<()> {
+    own.map_or(Ok(()), |own| bind_to_read(own, &view.root.join(OWN)))?;
     if !view.home.starts_with(&view.root) {
         // No command may write there anyway.
         return Ok(());
@@ -166,8 +167,7 @@ fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Resul
     bind_to_read(home, &view.home)?;
     let hidden = view.home.join(VIEWS);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
-    rustix::mount::mount("tmpfs", &hidden, "tmpfs", flags, c"size=4k,mode=0500")?;
-    own.map_or(Ok(()), |own| bind_to_read(own, &view.root.join(OWN)))
+    Ok(rustix::mount::mount("tmpfs", &hidden, "tmpfs", flags, c"size=4k,mode=0500")?)
 }
 
 /// Mounts a folder at a path so that it is only read there.

@@ -27,14 +27,15 @@ impl ViewedDefinitions {
     }
 
     /// Returns the refusal of a call that would overwrite a definition which is another one than the model knows. It says
-    /// what it is now, which the model knows from then on. A call that says what it expects is the store's to refuse.
-    pub fn refuse(&self, call: &str, expects: bool, touched: &[TouchedDefinition]) -> Option<ToolAnswer> {
-        if expects || !OVERWRITE.contains(&call) {
+    /// what it is now, which the model knows from then on. `expected`: the definition of which the call says the hash: that is the store's to refuse.
+    pub fn refuse(&self, call: &str, expected: Option<&str>, touched: &[TouchedDefinition]) -> Option<ToolAnswer> {
+        if !OVERWRITE.contains(&call) {
             return None;
         }
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
-        for (name, now) in touched.iter().filter_map(|touched| touched.before.as_ref()) {
+        let before = touched.iter().filter_map(|touched| touched.before.as_ref());
+        for (name, now) in before.filter(|(name, _)| Some(name.as_str()) != expected) {
             let now = now.trim_end().to_string();
             if let Some(texts) = known.get_mut(name).filter(|texts| !texts.contains(&now)) {
                 changed.push(json!({"qname": name, "text": now}));
@@ -77,7 +78,7 @@ impl ViewedDefinitions {
     }
 }
 
-/// Returns whether the arguments of a call say what it expects.
-pub(super) fn expects(arguments: &Map<String, Value>) -> bool {
-    arguments.get("expect_hash").is_some_and(Value::is_string)
+/// Returns the definition of which a call says the hash that it expects.
+pub(super) fn expected(arguments: &Map<String, Value>) -> Option<&str> {
+    arguments.get("expect_hash").filter(|hash| hash.is_string()).and_then(|_| arguments.get("qname")?.as_str())
 }

@@ -344,7 +344,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "The person says of 7: 7",
             "The person gave no reason",
             "7: the person changed the result before accepting it",
-            "7: 7: the person rejected it; the file stays as it was",
+            "7: 7: it was rejected; the file stays as it was",
             "rejected, these lines stay as they were",
             "lines 7-7 of before",
             "the whole file",

@@ -111,12 +111,126 @@ fn an_undo_names_the_objects_that_stay_under_both_keepers() {
     }
     for keeper in ["guard", "scan"] {
         let tree = Tree::new();
-        sh(&tree, "rm -rf .git");
-        let made = run(&tree, &["--keeper", keeper], &format!("{GIT} init -q; {GIT} add -A; {GIT} commit -qm one"));
+        let made = run(&tree, &["--keeper", keeper], &format!("echo new >> README.md; {GIT} commit -qam one"));
         let undone = both(&tree.nebula(&["undo", "--yes"]));
-        assert!(tree.root().join(".git/objects").exists(), "{keeper}: {}", both(&made));
         let stays = |line: &str| line.contains(".git/objects") && line.contains("what was added stays");
-        assert!(undone.contains("not undone") && undone.lines().any(stays), "{keeper}: {undone}");
+        assert!(undone.contains("not undone") && undone.lines().any(stays), "{keeper}: {}{undone}", both(&made));
+    }
+}
+
+/// The commands that make a repository within the workspace; the last one makes its own.
+fn makes_a_repository() -> [String; 4] {
+    let commits = format!("{GIT} init -q sub; cd sub; echo a > a; {GIT} add a; {GIT} commit -qm a");
+    let own = format!("{GIT} init -q; {GIT} add -A; {GIT} commit -qm one");
+    [format!("{GIT} init -q sub"), format!("{GIT} clone -q . sub"), commits, own]
+}
+
+#[test]
+fn a_repository_that_a_command_made_goes_whole_and_comes_back() {
+    if !works() {
+        return;
+    }
+    for keeper in ["guard", "scan"] {
+        for form in makes_a_repository() {
+            let tree = Tree::new();
+            if !form.contains("sub") {
+                sh(&tree, "rm -rf .git");
+            }
+            let before = tree.snapshot();
+            let ran = run(&tree, &["--keeper", keeper], &form);
+            let after = tree.snapshot();
+            for (words, expected) in [("undo", &before), ("redo", &after), ("undo", &before)] {
+                // It refreshes the times in an index.
+                sh(&tree, "for at in . sub; do git -C $at status --short > /dev/null 2>&1 || true; done");
+                let done = tree.nebula(&[words, "--yes"]);
+                let left = difference(expected, &tree.snapshot());
+                let left: Vec<_> = left.into_iter().filter(|line| !line.contains(".git/index")).collect();
+                let said = format!("{keeper} {form} {words}: {}{}", both(&ran), both(&done));
+                assert_eq!((left, done.status.code()), (Vec::<String>::new(), Some(0)), "{said}");
+                assert!(!both(&done).contains("what was added stays"), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn objects_that_a_later_command_added_go_with_their_repository() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let made = both(&run(&tree, &[], &format!("{GIT} init -q sub")));
+    let first = made.split("changeset ").nth(1).and_then(|rest| rest.split(':').next()).expect("an id").to_string();
+    let added = both(&run(&tree, &[], &format!("cd sub; echo a > a; {GIT} add a; {GIT} commit -qm a")));
+    let undone = tree.nebula(&["at", &first, "--restore", "--yes"]);
+    assert_eq!(undone.status.code(), Some(0), "{made}{added}{}", both(&undone));
+    assert!(!both(&undone).contains("what was added stays"), "{}", both(&undone));
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+}
+
+#[test]
+fn a_repository_that_a_person_worked_in_stays_whole() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    run(&tree, &[], &format!("{GIT} init -q sub; cd sub; echo a > a; {GIT} add a; {GIT} commit -qm a"));
+    sh(&tree, &format!("cd sub; echo b > a; {GIT} stash -q"));
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(undone.status.code(), Some(3), "{}", both(&undone));
+    assert!(both(&undone).contains("the repository stays: "), "{}", both(&undone));
+    sh(&tree, &format!("cd sub; {GIT} fsck --no-dangling --no-progress; {GIT} show stash@{{0}}:a | grep -qx b"));
+}
+
+#[test]
+fn a_commit_is_undone_after_git_noted_other_times_of_files() {
+    if !works() {
+        return;
+    }
+    for keeper in ["guard", "scan"] {
+        for folder in [".", "sub"] {
+            let tree = Tree::new();
+            sh(&tree, &format!("{GIT} init -q sub; cd sub; echo a > a; {GIT} add a; {GIT} commit -qm a"));
+            sh(
+                &tree,
+                &format!(
+                    "cd {folder}; git ls-files | head -n 1 > $HOME/name; git rev-parse HEAD > $HOME/head; git diff > $HOME/diff"
+                ),
+            );
+            let head = "test \"$(cat $HOME/head)\" = \"$(git rev-parse HEAD)\"";
+            let commit = format!("cd {folder}; echo new >> $(git ls-files | head -n 1); {GIT} commit -qam one");
+            let ran = run(&tree, &["--keeper", keeper], &commit);
+            let index = tree.root().join(folder).join(".git/index");
+            let left = fs::read(&index).expect("read");
+            sh(&tree, &format!("cd {folder}; touch -d 2001-01-01 $(cat $HOME/name); git status --short"));
+            assert_ne!(fs::read(&index).expect("read"), left, "git noted the time");
+            let undone = tree.nebula(&["undo", "--yes"]);
+            assert_eq!(undone.status.code(), Some(0), "{keeper} {folder}: {}{}", both(&ran), both(&undone));
+            sh(&tree, &format!("cd {folder}; {head}; git diff | cmp - $HOME/diff"));
+            // Another entry is a change of someone else's.
+            run(&tree, &["--keeper", keeper], &commit);
+            sh(&tree, &format!("cd {folder}; echo b > b; git add b"));
+            let undone = tree.nebula(&["undo", "--yes"]);
+            assert_eq!(undone.status.code(), Some(3), "{keeper} {folder}: {}", both(&undone));
+        }
+    }
+}
+
+#[test]
+fn both_keepers_name_a_pipe_that_a_command_made() {
+    if !works() {
+        return;
+    }
+    for keeper in ["guard", "scan"] {
+        let tree = Tree::new();
+        sh(&tree, "mkfifo old");
+        let made = both(&run(&tree, &["--keeper", keeper], "mkfifo new; echo x >> README.md"));
+        assert!(made.contains("not archived: new (new is a pipe"), "{keeper}: {made}");
+        let undone = both(&tree.nebula(&["undo", "--yes"]));
+        let named = |line: &str| line.trim_start().starts_with("new: ");
+        assert!(undone.contains("not undone:") && undone.lines().any(named), "{keeper}: {undone}");
+        assert!(!undone.contains("old is a pipe"), "{keeper}: {undone}");
     }
 }
 

@@ -140,6 +140,100 @@ async fn an_entry_is_restored_without_what_a_later_one_did() {
     assert_eq!(open(&world).0.len(), 0);
 }
 
+/// Two turns, restored one by one, the oldest first: nothing is said to be done that is not, and nothing of them is left in
+/// the end, with the newest first once something stays.
+#[tokio::test]
+async fn turns_restored_oldest_first_leave_nothing_behind() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=20).map(|n| format!("{n}\n")).collect();
+    // The second: the restore of the first leaves something, and says so.
+    for (first, second, stays) in [
+        ("echo a >> a.txt; seq 30 > new", "mv new newer", Some("new: restore")),
+        ("echo a >> a.txt; mkdir d", "echo b > d/b", Some("d/: something else is in it; restore")),
+        ("echo w >> a.txt; chmod 700 src", "rm -f a.txt; echo w2 >> a.txt", Some("a.txt: ")),
+        ("echo s > src/s; seq 7 > a.txt", "rm -f src/s; echo x > src/t", Some("src/s: restore")),
+        ("mkdir d", "touch d/x; chmod 700 d", Some("d/: something else is in it; restore")),
+        ("mv a.txt g", "echo z >> g", Some("a.txt: it was moved to g")),
+        ("mv src lib", "echo z >> lib/f.txt", Some("src/f.txt: it was moved to lib/f.txt")),
+        ("seq 30 > new", "mv new newer", Some("new: restore")),
+        ("chmod 700 src; seq 30 > new", "mv new newer; echo a >> a.txt", Some("new: restore")),
+        ("echo a >> a.txt; mkdir d", "echo b > b.txt", None),
+        ("sed -i s/^3$/three/ a.txt; chmod 700 src", "sed -i s/^18$/x/ a.txt", None),
+    ] {
+        let world = World::new().variable("PATH", &path).approve("review");
+        let world = world.file("a.txt", &lines).file("src/f.txt", &lines).file("src/g.txt", "g\n");
+        let set = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(world.root().join("src"), set).expect("set");
+        let before = tree_of(&world.root());
+        ran(&world, &[first]).await;
+        ran(&world, &[second]).await;
+        let (mut said, mut code) = (String::new(), Some(0));
+        for _ in 0..6 {
+            let (entries, _) = open(&world);
+            let next = if code == Some(0) { entries.first() } else { entries.last() };
+            let Some(id) = next.and_then(|entry| entry["id"].as_str()) else { break };
+            let restored = nebula(&world, &["review", "--restore", id, "--yes"]);
+            let newest_first = code == Some(3);
+            assert!(!newest_first || restored.status.success(), "{first} | {second}: {restored:?}");
+            if restored.status.code() != Some(0) {
+                (code, said) = (restored.status.code(), text(&restored.stderr));
+            }
+        }
+        assert_eq!(code, Some(if stays.is_some() { 3 } else { 0 }), "{first} | {second}: {said}");
+        assert!(stays.is_none_or(|stays| said.contains(stays)), "{first} | {second}: {said}");
+        assert_eq!((open(&world).0, tree_of(&world.root())), (Vec::new(), before), "{first} | {second}");
+    }
+}
+
+/// The files and folders of a workspace, each with its mode and text.
+fn tree_of(root: &Path) -> Vec<(String, u32, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("read") {
+            let path = entry.expect("read").path();
+            let name = path.strip_prefix(root).expect("within").to_string_lossy().into_owned();
+            if name == ".shaft" || name == ".git" {
+                continue;
+            }
+            let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).expect("read").permissions());
+            if path.is_dir() {
+                folders.push(path.clone());
+            }
+            found.push((name, mode, std::fs::read_to_string(&path).unwrap_or_default()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_session_says_what_stays_of_a_restored_turn_and_not_that_it_was_restored() {
+    if !works() {
+        return;
+    }
+    use nebula::protocol::{Command, RestoreRequest};
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    ran(&world, &["echo a >> a.txt; mkdir d"]).await;
+    ran(&world, &["echo b > d/b"]).await;
+    let (entries, _) = open(&world);
+    let first = entries[0]["id"].as_str().expect("an id").to_string();
+    let model = Arc::new(Replay::from_steps(Vec::new()));
+    let mut live = world.start_with(world.parts(model.clone()), model);
+    live.send(Command::Restore(RestoreRequest::Review { names: vec![first], reason: String::new() }));
+    live.decide(nebula::proposal::Choice::Accept).await;
+    let mut notices: Vec<String> = Vec::new();
+    while !notices.iter().any(|title| title.contains("still waits")) {
+        notices.push(next_notice(&mut live).await);
+    }
+    live.close().await;
+    assert!(notices.iter().any(|title| title == "restored a.txt"), "{notices:?}");
+    assert_eq!((world.read("a.txt").as_str(), world.has("d"), open(&world).0.len()), ("one\n", true, 2));
+}
+
 #[tokio::test]
 async fn what_a_command_made_and_a_later_one_removed_is_not_made_anew() {
     if !works() {
@@ -202,6 +296,8 @@ async fn an_entry_of_which_nothing_is_left_is_restored_with_the_later_ones() {
     let first = entries[0]["id"].as_str().expect("an id");
     let restored = nebula(&world, &["review", "--restore", first, "--yes"]);
     assert!(text(&restored.stderr).contains("nothing to restore"), "{}", text(&restored.stderr));
+    assert!(text(&restored.stderr).contains("still waits: a.txt: restore "), "{}", text(&restored.stderr));
+    assert_eq!(restored.status.code(), Some(3), "it was asked for, and waits on");
     assert_eq!((world.read("a.txt").as_str(), open(&world).0.len()), ("three\n", 3));
     assert!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.success());
     assert_eq!((world.read("a.txt").as_str(), open(&world).0.len()), ("one\n", 0));

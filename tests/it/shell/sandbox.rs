@@ -297,10 +297,50 @@ fn without_a_sandbox_the_guard_refuses_writes_outside_and_what_nothing_keeps_is_
     assert!(said.contains(line) && said.contains("refused: 3 writes"), "{said}");
     let out = text(&ran.stdout);
     assert!(out.ends_with("old") && tree.root().join("here").exists(), "{out}");
+    let line = "the kernel has no Landlock; nothing keeps a command from private files and the network";
+    for keeper in ["guard", "scan"] {
+        let read = text(&run(&tree, &["--keeper", keeper], "cat README.md").stderr);
+        assert_eq!(read.matches(line).count(), 1, "{keeper}: {read}");
+    }
     let scanned = run(&tree, &["--keeper", "scan"], &format!("echo new > {at}"));
     let said = text(&scanned.stderr);
     assert!(said.contains("what a command overwrites outside the workspace is not archived"), "{said}");
     assert_eq!(fs::read(&there).expect("read"), b"new\n");
+}
+
+#[test]
+fn without_a_sandbox_a_model_reads_no_private_file_unasked_and_the_first_reading_says_so() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    take_away_the_sandbox(&tree);
+    fs::create_dir_all(tree.home().join(".ssh")).expect("made");
+    fs::write(tree.home().join(".ssh/id_rsa"), "the private key").expect("written");
+    let task = |commands: &[&str]| {
+        let mut lines = vec![serde_json::json!({"recording": 1})];
+        for (n, command) in commands.iter().enumerate() {
+            let arguments = serde_json::json!({"command": command}).to_string();
+            let call =
+                serde_json::json!({"index": 0, "id": n.to_string(), "name": "runCommand", "arguments": arguments});
+            lines.push(serde_json::json!({"step": n + 1}));
+            lines.push(serde_json::json!({"ms": 0, "delta": {"call": call}}));
+            lines.push(serde_json::json!({"ms": 0, "delta": {"end": "calls"}}));
+        }
+        lines.push(serde_json::json!({"step": commands.len() + 1}));
+        lines.push(serde_json::json!({"ms": 0, "delta": {"text": "Done."}}));
+        lines.push(serde_json::json!({"ms": 0, "delta": {"end": "stop"}}));
+        let file = tree.home().join("recording.jsonl");
+        fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("written");
+        both(&tree.nebula(&["task", "read", "--approve", "ask", "--json", "--replay", &file.to_string_lossy()]))
+    };
+    let said = task(&["cat README.md"]);
+    assert!(said.contains("# A project") && said.contains("no sandbox: it may read and reach"), "{said}");
+    for command in ["cat ~/.ssh/id_rsa", "cat ../home/.ssh/id_rsa", "cat < ~/.ssh/id_rsa"] {
+        let said = task(&[command]);
+        assert!(!said.contains("the private key"), "{command}: {said}");
+        assert!(said.contains("private files be read unasked without a sandbox"), "{command}: {said}");
+    }
 }
 
 /// Waits for a file that a command makes.

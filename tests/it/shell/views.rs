@@ -337,6 +337,27 @@ fn a_preview_says_that_it_leaves_the_repository_and_what_can_be_rebuilt() {
 }
 
 #[test]
+fn a_preview_changes_nothing_of_nebulas_own_and_says_so() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let own = tree.root().join(".nebula");
+    let script = "mkdir -p .nebula && echo a > .nebula/c; echo b > made";
+    let err = text(&tree.nebula(&["run", "--preview", "--", script]).stderr);
+    assert!(err.contains("not in the preview: .nebula (nebula's own: a command is refused"), "{err}");
+    assert!(err.contains("preview: nothing was changed; 1 file would be"), "{err}");
+    assert!(!own.exists() && !tree.root().join("made").exists());
+    // One that is there is only read.
+    std::fs::create_dir(&own).expect("made");
+    std::fs::write(own.join("c"), "old").expect("written");
+    let script = "echo a > .nebula/c; rm -rf .nebula; cat .nebula/c";
+    let ran = tree.nebula(&["run", "--preview", "--", script]);
+    let (out, err) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(out.ends_with("old") && err.contains("preview: nothing would be changed"), "{out}{err}");
+}
+
+#[test]
 fn a_preview_in_a_linked_worktree_commits_in_its_view_alone() {
     if !views() {
         return;

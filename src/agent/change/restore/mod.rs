@@ -9,6 +9,7 @@ mod reviewed;
 mod tell;
 mod whose;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -24,6 +25,7 @@ use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
+use crate::archive::restore::is_in_part;
 use crate::archive::{Choices, Restoration, RestoreError, repository_words};
 use crate::execute::Restorer;
 use crate::execute::store::StoreRevert;
@@ -70,6 +72,13 @@ pub struct ChangedFile {
     pub path: String,
     /// True if later changesets changed it and no one else.
     pub is_later: bool,
+}
+
+impl ChangedFile {
+    /// Creates a file that someone else changed.
+    fn outside(path: &str) -> Self {
+        ChangedFile { path: path.into(), is_later: false }
+    }
 }
 
 impl From<ProposalResult> for RestoreResult {
@@ -152,12 +161,21 @@ impl Restores {
             match planned {
                 Ok(plan) => {
                     let undone = reviewed::undone(&context, &plan).await;
-                    if let Some(RestoreResult { proposal: result, .. }) = run(&context, &plan, None, &own).await {
-                        tell(&context, &result, &plan.title).await;
-                        own.tell_replaced(&context, &result, &plan.title).await;
-                        if result.changeset.is_some() && (is_review || is_whole(&result)) {
-                            reviewed::reviewed(&context, undone, &result, &reason).await;
+                    match run(&context, &plan, None, &own).await {
+                        Some(RestoreResult { proposal: result, kept, .. }) => {
+                            tell(&context, &result, &plan.title).await;
+                            own.tell_replaced(&context, &result, &plan.title).await;
+                            if result.changeset.is_some() && (is_review || is_whole(&result)) {
+                                let stays = |path: &String| kept.iter().any(|file| file.path == *path);
+                                let written = result.written.into_iter().map(|(path, _)| path);
+                                let written = written.filter(|path| !stays(path)).collect();
+                                reviewed::reviewed(&context, undone, written, (is_review, &reason)).await;
+                            }
                         }
+                        None if is_review => {
+                            reviewed::reviewed(&context, undone, HashSet::new(), (true, "")).await;
+                        }
+                        None => {}
                     }
                 }
                 Err(why) => context.say(Level::Warning, why, "").await,
@@ -179,11 +197,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             RestoreScope::SinceMessage { session, message, called: format!("\"{words}\"") }
         }
         RestoreRequest::Review { names, .. } => {
-            let ids = review::chosen(&context.services, &names)?;
-            if ids.is_empty() {
-                return Err(say::review_nothing().into());
-            }
-            RestoreScope::Changesets(ids)
+            review::restored_scope(&context.services, &names)?.ok_or_else(say::review_nothing)?
         }
         RestoreRequest::Version { path, version } => RestoreScope::Version { path, version },
         RestoreRequest::Turn => match context.id().zip(turn) {
@@ -347,9 +361,11 @@ pub async fn run(
     }
 }
 
-/// Returns the files that were changed since: those that stay as they are, and those that are to be merged.
+/// Returns the files that were changed since: those that stay as they are, or in part, and those that are to be merged.
 fn foreign_files(previews: &[RestorePreview]) -> (Vec<ChangedFile>, Vec<ChangedFile>) {
     let (mut kept, mut merged) = (Vec::new(), Vec::new());
+    let parts = previews.iter().filter(|preview| is_in_part(preview));
+    kept.extend(parts.map(|preview| ChangedFile::outside(&preview.path)));
     for RestorePreview { path, status } in previews {
         let RestoreStatus::Foreign { choice, conflicts, is_later, .. } = status else { continue };
         let file = ChangedFile { path: path.clone(), is_later: *is_later };

@@ -12,6 +12,7 @@ use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestorePa
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::Id;
+use crate::archive::restore::NOT_EMPTY;
 use crate::memory::{ChangesetCause, ReviewDecision};
 use crate::messages::agent as say;
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, Proposal};
@@ -29,21 +30,21 @@ pub(super) async fn undone(context: &Arc<SessionContext>, plan: &RestorePlan) ->
     undone.await.ok().flatten().unwrap_or_default()
 }
 
-/// Records that whole changes were restored. Those of which no file was written wait on.
-pub(super) async fn reviewed(context: &Arc<SessionContext>, undone: Vec<Id>, result: &ProposalResult, reason: &str) {
-    let services = Arc::clone(&context.services);
-    let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
-    let why = reason.to_string();
-    let recorded = tokio::task::spawn_blocking(move || {
-        let touched = |id: &&Id| {
-            let paths = services.record_error(services.archive.paths(**id)).unwrap_or_default();
-            paths.iter().any(|path| written.contains(path))
-        };
-        let ids: Vec<String> = undone.iter().filter(touched).map(|id| id.to_string()).collect();
-        review::decide(&services, &ids, ReviewDecision::Restore, &why)
-    });
-    if let Ok(Err(why)) = recorded.await {
-        context.say(Level::Warning, why, "").await;
+/// Records that whole changes were restored, by the paths that were written. `is_review`: it is said what stays of them.
+pub(super) async fn reviewed(
+    context: &Arc<SessionContext>,
+    undone: Vec<Id>,
+    written: HashSet<String>,
+    (is_review, reason): (bool, &str),
+) {
+    let (services, why) = (Arc::clone(&context.services), reason.to_string());
+    let recorded = tokio::task::spawn_blocking(move || review::record_restored(&services, &undone, &written, &why));
+    match recorded.await {
+        Ok(Ok((waits, rest))) if is_review && waits > 0 => {
+            context.say(Level::Warning, say::review_waits(waits), rest.join("\n")).await;
+        }
+        Ok(Err(why)) => context.say(Level::Warning, why, "").await,
+        Ok(Ok(_)) | Err(_) => {}
     }
     give_reason(context, reason);
     context.events.refresh_status();
@@ -57,7 +58,7 @@ pub(super) fn is_whole(result: &ProposalResult) -> bool {
 /// Records changesets of which nothing is left as restored, where the proposal that undoes them was written whole.
 pub(super) async fn record(context: &Arc<SessionContext>, undone: Vec<String>, result: &ProposalResult) {
     if is_whole(result) {
-        decide(context, undone, "").await;
+        decide(context, undone, ReviewDecision::Restore, "").await;
         context.events.refresh_status();
     }
 }
@@ -95,7 +96,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         let context = Arc::clone(context);
         tokio::task::spawn_blocking(move || review::restoring(&context.services, verdict, id))
     };
-    let ReviewRestore { mut files, previews, left } =
+    let ReviewRestore { mut files, previews, mut left } =
         match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {
             Ok(restore) => restore,
             Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
@@ -105,7 +106,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
             return context.say(Level::Warning, say::nothing_restored(&title), left.join("\n")).await;
         }
         // Everything is back to what it was already.
-        decide(context, ids, &reason).await;
+        decide(context, ids, ReviewDecision::Restore, &reason).await;
         give_reason(context, &reason);
         context.say(Level::Info, say::review_is_back(), "").await;
         return context.events.refresh_status();
@@ -120,11 +121,14 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     if let (Outcome::Applied { .. }, Some(decision)) = (&result.outcome, &result.decision) {
         note_restored(context, &proposal, decision, is_whole(&result));
         give_reason(context, &reason);
-        // Where a part of the restore was refused, or could not be made, the entries wait on.
+        left.extend(folders_left(&proposal, decision, &result));
+        // Where a part of the restore was refused, or could not be made, the entries wait on with that.
+        let decided = if left.is_empty() { ReviewDecision::Restore } else { ReviewDecision::RestoreWritten };
+        if is_whole(&result) {
+            decide(context, ids.clone(), decided, &reason).await;
+        }
         if !left.is_empty() {
             context.say(Level::Warning, say::review_waits(ids.len()), left.join("\n")).await;
-        } else if is_whole(&result) {
-            decide(context, ids, &reason).await;
         }
     }
     tell(context, &result, &title).await;
@@ -145,13 +149,21 @@ fn note_restored(context: &SessionContext, proposal: &Proposal, decision: &Decis
     lock(&context.notes).push(format!("Restored to what it was before: {}{more}.{rest}", places.join("; ")));
 }
 
-/// Records that these changes were restored.
-async fn decide(context: &Arc<SessionContext>, ids: Vec<String>, reason: &str) {
+/// Records what was decided about these changes.
+async fn decide(context: &Arc<SessionContext>, ids: Vec<String>, decision: ReviewDecision, reason: &str) {
     let (services, why) = (Arc::clone(&context.services), reason.to_string());
-    let decided = tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore, &why));
+    let decided = tokio::task::spawn_blocking(move || review::decide(&services, &ids, decision, &why));
     if let Ok(Err(why)) = decided.await {
         context.say(Level::Warning, why, "").await;
     }
+}
+
+/// Returns the folders that were to go and stay, each with why.
+fn folders_left(proposal: &Proposal, decision: &Decision, result: &ProposalResult) -> Vec<String> {
+    let accepted = proposal.files.iter().zip(decision.files()).filter(|(_, of)| of.hunks.contains(&Choice::Accept));
+    let folders = accepted.map(|(file, _)| file).filter(|file| file.path.ends_with('/') && file.after.is_absent());
+    let stay = folders.filter(|file| result.written.iter().all(|(path, _)| *path != file.path));
+    stay.map(|file| format!("{}: {NOT_EMPTY}", file.path)).collect()
 }
 
 /// Returns `src/a.rs lines 24-28, 40`: where a file was restored, in lines of before; none: nothing of it was.

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::versions::FileVersions;
 use crate::agent::session::records::sha;
 use crate::edit::PastChanges;
 use crate::edit::bytes::{Encoding, decode};
-use crate::edit::stream::KnownFile;
+use crate::edit::stream::{KnownFile, Unread};
 use crate::proposal::FileChange;
 use crate::tools::{ContentHash, FileVersion};
 
@@ -14,9 +15,9 @@ use crate::tools::{ContentHash, FileVersion};
 #[derive(Default)]
 pub struct SessionFiles {
     /// The version of each file that was read or written last.
-    pub versions: HashMap<String, FileVersion>,
+    pub versions: FileVersions,
     /// Files in play, for the rules: mentioned, read or changed.
-    pub in_play: Vec<String>,
+    pub in_play: Arc<Vec<String>>,
     /// Other names under which files were attached, through links, with their paths.
     pub links: HashMap<String, String>,
     /// Texts that are not UTF-8, and so are not written whole.
@@ -36,7 +37,7 @@ impl SessionFiles {
     /// Records that a file is in play.
     pub fn touch(&mut self, path: &str) {
         if !self.in_play.iter().any(|p| p == path) {
-            self.in_play.push(path.to_string());
+            Arc::make_mut(&mut self.in_play).push(path.to_string());
         }
     }
 
@@ -81,20 +82,27 @@ impl SessionFiles {
     }
 
     /// Returns the files whose text is known, for recognising edits in prose.
-    pub fn known(&self) -> Vec<KnownFile> {
-        let known = self
-            .versions
-            .iter()
-            .filter_map(|(path, version)| Some(KnownFile { path: path.clone(), text: version.text.clone()? }));
-        known.collect()
+    pub fn known(&self) -> Arc<Vec<KnownFile>> {
+        Arc::clone(self.versions.texts())
+    }
+
+    /// Returns why a block for this file is no edit, where the file was read and its text is not compared with blocks.
+    pub fn not_compared(&self, name: &str) -> Option<Unread> {
+        let is_named =
+            |path: &str| path.strip_suffix(name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
+        let mut files = self.versions.iter().filter(|(path, version)| version.text.is_none() && is_named(path));
+        let path = files.next()?.0.clone();
+        Some(Unread::NotCompared { is_raw: self.not_utf8.contains(&path), path })
     }
 
     /// Returns the files whose text is known, under the names of links to them, too.
-    pub fn known_by_name(&self) -> Vec<KnownFile> {
-        let mut known = self.known();
+    pub fn known_by_name(&self) -> Arc<Vec<KnownFile>> {
         let linked = self.links.iter().filter(|(name, _)| !self.versions.contains_key(*name));
         let text = |path: &String| self.versions.get(path)?.text.clone();
-        known.extend(linked.filter_map(|(name, path)| Some(KnownFile { path: name.clone(), text: text(path)? })));
+        let linked = linked.filter_map(|(name, path)| Some(KnownFile { path: name.clone(), text: text(path)? }));
+        let mut known = self.known();
+        // Most sessions have none, and take what is there as it is.
+        linked.for_each(|file| Arc::make_mut(&mut known).push(file));
         known
     }
 
@@ -109,6 +117,19 @@ mod tests {
     use super::*;
     use crate::edit::stream::{Parser, Piece};
     use crate::edit::{Edit, Format, stream::End};
+
+    #[test]
+    fn a_file_without_text_is_named_with_the_reason() {
+        let mut files = SessionFiles::default();
+        files.know("src/a.py", b"x = 1\n");
+        files.know("src/m.py", b"# \xe9\n");
+        files.know("big.txt", &vec![b'x'; MAX_TEXT + 1]);
+        let not_compared = |path: &str, is_raw| Some(Unread::NotCompared { path: path.into(), is_raw });
+        assert_eq!(files.not_compared("src/m.py"), not_compared("src/m.py", true));
+        assert_eq!(files.not_compared("m.py"), not_compared("src/m.py", true));
+        assert_eq!(files.not_compared("big.txt"), not_compared("big.txt", false));
+        assert_eq!(files.not_compared("src/a.py").or(files.not_compared("t.py")).or(files.not_compared(".py")), None);
+    }
 
     #[test]
     fn a_file_that_was_attached_by_a_link_is_changed_under_both_names_and_under_none() {

@@ -5,6 +5,7 @@
 mod files;
 mod sent;
 mod undecided;
+mod versions;
 
 use std::sync::Arc;
 

@@ -47,7 +47,7 @@ pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) 
 async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
     let (Look::Read(now) | Look::Compared(now)) = &session.prompt.look else { return };
     let now = Arc::clone(now);
-    let (workspace, in_play) = (Arc::clone(&context.services.workspace), session.files.in_play.clone());
+    let (workspace, in_play) = (Arc::clone(&context.services.workspace), Arc::clone(&session.files.in_play));
     let (found, root) = (Arc::clone(&now), workspace.root().to_path_buf());
     let active = tokio::task::spawn_blocking(move || found.1.active(&workspace, &in_play)).await;
     let Ok(active) = active else { return };

@@ -262,12 +262,12 @@ async fn place(
     stop: &CancellationToken,
 ) -> PlacedEdits {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
-    let seen = files.versions.clone();
+    let seen = files.versions.shared();
     let in_play = match files.in_play.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
     };
-    let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known());
+    let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known().to_vec());
     let past = files.past.clone();
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.

@@ -263,7 +263,7 @@ fn file_decision(file: &FileChange, said: &FileDecision, own: &[usize]) -> Strin
     }
     let mine = uniform(own.iter().map(|i| said.hunks[*i]));
     if uniform(said.hunks.iter().copied()) == Some(Choice::Reject) {
-        return format!("{path}: {}: the person rejected it; the file stays as it was", written(0, said.hunks.len()));
+        return format!("{path}: {}: it was rejected; the file stays as it was", written(0, said.hunks.len()));
     }
     if mine == Some(Choice::Accept) {
         let counts = format!(" (+{} −{})", file.counts.added, file.counts.removed);

@@ -62,7 +62,7 @@ impl RunningCall {
         (approved, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
     ) -> Self {
         let tool = Arc::clone(tool);
-        let versions = Arc::new(files.versions.clone());
+        let versions = files.versions.shared();
         let commands = Arc::clone(step.commands);
         let stop = step.stop.child_token();
         let workspace = Arc::new(step.workspace.stopped_by(&stop));

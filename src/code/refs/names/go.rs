@@ -43,7 +43,7 @@ pub(in super::super) fn is_embedded(names: &dyn Names, target: &CodeTarget) -> b
     let name = &target.node().name;
     let types = [NodeKind::Struct, NodeKind::Interface, NodeKind::Type];
     let paths = names.tree().paths().iter().filter(|path| SourceLanguage::of_path(path) == Some(SourceLanguage::Go));
-    let mut files = paths.filter(|path| names.tree().text(path).is_some_and(|text| text.contains(name)));
+    let mut files = paths.filter(|path| names.tree().text_with(path, &[name]).is_some());
     let is_field_of = |leaf: Node<'_>| {
         let inner =
             std::iter::successors(Some(leaf), Node::parent).take_while(|node| node.kind() != "field_declaration");

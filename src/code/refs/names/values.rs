@@ -20,8 +20,7 @@ pub(in super::super) fn is_held(names: &dyn Names, target: &CodeTarget) -> bool 
     let mut paths = paths.filter(|path| SourceLanguage::of_path(path) == Some(SourceLanguage::Python));
     let name = &target.node().name;
     // Any of these may hand it on.
-    let has_it =
-        |path: &&String| names.tree().text(path).is_some_and(|text| text.contains(name) || text.contains("import *"));
+    let has_it = |path: &&String| names.tree().text_with(path, &[name, "import *"]).is_some();
     let mut modules: BTreeSet<&str> = paths.clone().filter(has_it).map(|path| called_by(path)).collect();
     modules.extend(folder(&target.file.path).split('/').filter(|part| !part.is_empty()));
     let holds = |text: &str| {

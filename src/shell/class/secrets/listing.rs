@@ -2,7 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
+
+use super::forms;
+
+/// The words that actions begin with.
+const ACTIONS: &[&str] = &["-print", "-exec", "-ok", "-ls", "-fprint", "-fls", "-delete"];
 
 /// A test of `find`.
 enum FindTest {
@@ -10,23 +15,32 @@ enum FindTest {
     Name(GlobMatcher, bool),
     /// The path, as it is listed, is, or is not, of this form.
     Place(GlobMatcher, bool),
-    /// It lists nothing, and does not enter the folder.
-    Prune,
+}
+
+/// The tests of which all let a file be listed, up to the first action among them.
+#[derive(Default)]
+struct FindGroup {
+    tests: Vec<FindTest>,
+    /// An action follows the tests: those after it limit nothing that it does.
+    acts: bool,
+    /// It holds `-prune` after and outside of all parentheses: where it has no action, and others do, it lists nothing.
+    prunes: bool,
 }
 
 /// The files that a `find` lists.
 pub struct FindListing {
-    /// The folders that it starts in, each as it is named, and where it lies.
-    starts: Vec<(String, PathBuf)>,
-    /// The tests of which all those of one group let a file be listed.
-    groups: Vec<Vec<FindTest>>,
+    /// The folders that it starts in, each as it is named, where that is known, and where it lies.
+    starts: Vec<(Option<String>, PathBuf)>,
+    /// The groups of tests of which one lets a file be listed.
+    groups: Vec<FindGroup>,
     /// The folders that it goes down at most.
     depth: Option<usize>,
 }
 
 impl FindListing {
-    /// Reads the arguments of a `find` that runs in a folder. A word that is not known is `.`.
-    pub fn of(arguments: &[&str], folder: &Path) -> FindListing {
+    /// Reads the arguments of a `find` that runs in a folder. A word that is not known is `.`, and one that stands for files is
+    /// empty: `more` are those.
+    pub fn of(arguments: &[&str], folder: &Path, more: Vec<PathBuf>) -> FindListing {
         let is_option = |word: &&&str| matches!(**word, "-H" | "-L" | "-P");
         let arguments = &arguments[arguments.iter().take_while(is_option).count()..];
         let begins = |word: &&&str| !word.starts_with(['-', '(', ')', '!']);
@@ -34,46 +48,53 @@ impl FindListing {
         if named.is_empty() {
             named = &["."];
         }
-        let mut listing = FindListing {
-            starts: named.iter().map(|name| (name.to_string(), folder.join(name))).collect(),
-            groups: vec![Vec::new()],
-            depth: None,
-        };
-        let (mut is_wanted, mut rest) = (true, tests.iter());
+        let named =
+            named.iter().filter(|name| !name.is_empty()).map(|name| (Some(name.to_string()), folder.join(name)));
+        let starts = named.chain(more.into_iter().map(|path| (None, path))).collect();
+        let mut listing = FindListing { starts, groups: vec![FindGroup::default()], depth: None };
+        let (mut is_wanted, mut opened, mut rest) = (true, 0_usize, tests.iter());
         while let Some(word) = rest.next() {
             match *word {
                 "!" | "-not" => {
-                    is_wanted = false;
+                    is_wanted = !is_wanted;
                     continue;
                 }
-                "(" if !is_wanted => return FindListing { groups: vec![Vec::new()], ..listing },
-                "-o" | "-or" | "," => listing.groups.push(Vec::new()),
-                "-maxdepth" => listing.depth = rest.next().and_then(|depth| depth.parse().ok()),
-                "-prune" => listing.add(Some(FindTest::Prune)),
-                "-name" => listing.add(glob(rest.next(), false).map(|glob| FindTest::Name(glob, is_wanted))),
-                "-iname" => listing.add(glob(rest.next(), true).map(|glob| FindTest::Name(glob, is_wanted))),
-                "-path" | "-wholename" => {
-                    listing.add(glob(rest.next(), false).map(|glob| FindTest::Place(glob, is_wanted)));
+                "(" if !is_wanted => return FindListing { groups: vec![FindGroup::default()], ..listing },
+                "(" => {
+                    opened += 1;
+                    listing.group(|group| group.prunes = false);
                 }
-                "-ipath" | "-iwholename" => {
-                    listing.add(glob(rest.next(), true).map(|glob| FindTest::Place(glob, is_wanted)));
+                ")" => opened = opened.saturating_sub(1),
+                "-o" | "-or" | "," => listing.groups.push(FindGroup::default()),
+                "-maxdepth" => listing.depth = rest.next().and_then(|depth| depth.parse().ok()),
+                "-prune" if opened == 0 => listing.group(|group| group.prunes = true),
+                "-name" | "-iname" | "-path" | "-wholename" | "-ipath" | "-iwholename" => {
+                    let test = test(word, rest.next(), is_wanted);
+                    listing.group(|group| group.tests.extend(test.filter(|_| !group.acts)));
+                }
+                word if ACTIONS.iter().any(|action| word.starts_with(action)) => {
+                    listing.group(|group| group.acts = true)
                 }
                 _ => {}
             }
             is_wanted = true;
         }
+        if listing.groups.iter().any(|group| group.acts) {
+            listing.groups.retain(|group| group.acts || !group.prunes);
+        }
         listing
     }
 
-    fn add(&mut self, test: Option<FindTest>) {
+    /// Changes the last group.
+    fn group(&mut self, change: impl FnOnce(&mut FindGroup)) {
         if let Some(group) = self.groups.last_mut() {
-            group.extend(test);
+            change(group);
         }
     }
 
     /// Returns the folders that it starts in.
-    pub fn starts(&self) -> impl Iterator<Item = &Path> {
-        self.starts.iter().map(|(_, folder)| folder.as_path())
+    pub fn starts(&self) -> Vec<PathBuf> {
+        self.starts.iter().map(|(_, folder)| folder.clone()).collect()
     }
 
     /// Returns whether it may list a file.
@@ -81,24 +102,27 @@ impl FindListing {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         self.starts.iter().any(|(named, folder)| {
             let Ok(inside) = path.strip_prefix(folder) else { return false };
-            let place = Path::new(named).join(inside);
+            let place = named.as_ref().map(|named| Path::new(named).join(inside));
             let is_met = |test: &FindTest| match test {
-                FindTest::Name(glob, is_wanted) => glob.is_match(&*name) == *is_wanted,
-                FindTest::Place(glob, is_wanted) => glob.is_match(&place) == *is_wanted,
-                FindTest::Prune => false,
+                FindTest::Name(form, is_wanted) => form.is_match(&*name) == *is_wanted,
+                FindTest::Place(form, is_wanted) => {
+                    place.as_ref().is_none_or(|place| form.is_match(place) == *is_wanted)
+                }
             };
             let is_near = self.depth.is_none_or(|depth| inside.components().count() <= depth);
-            is_near && self.groups.iter().any(|group| group.iter().all(is_met))
+            is_near && self.groups.iter().any(|group| group.tests.iter().all(is_met))
         })
     }
 }
 
-fn glob(pattern: Option<&&str>, is_insensitive: bool) -> Option<GlobMatcher> {
-    // Braces are no more than themselves there; a word that is not known is no test.
-    let pattern = pattern.filter(|pattern| **pattern != ".")?.replace('{', "\\{").replace('}', "\\}");
-    let mut builder = GlobBuilder::new(&pattern);
-    let built = builder.case_insensitive(is_insensitive).literal_separator(false).backslash_escape(true).build();
-    built.ok().map(|glob| glob.compile_matcher())
+/// Returns a test of a form; a word that is not known is no test.
+fn test(kind: &str, form: Option<&&str>, is_wanted: bool) -> Option<FindTest> {
+    let is_insensitive = kind.starts_with("-i");
+    let form = forms::matcher(form.filter(|form| !["", "."].contains(form))?, is_wanted, is_insensitive)?;
+    Some(match kind.ends_with("-name") || kind == "-iname" {
+        true => FindTest::Name(form, is_wanted),
+        false => FindTest::Place(form, is_wanted),
+    })
 }
 
 #[cfg(test)]
@@ -109,7 +133,7 @@ mod tests {
     fn what_a_find_lists_goes_by_its_tests() {
         let lists = |text: &str, path: &str| {
             let words: Vec<&str> = text.split_whitespace().collect();
-            FindListing::of(&words, Path::new("/w")).lists(&Path::new("/w").join(path))
+            FindListing::of(&words, Path::new("/w"), Vec::new()).lists(&Path::new("/w").join(path))
         };
         for text in [
             "",
@@ -125,6 +149,19 @@ mod tests {
             "src .",
             ". -path ./src -prune -o -print",
             ". -name",
+            ". ! ! -name .env",
+            ". -not ! -not -not -name .e*",
+            ". -type f -prune",
+            ". -type f -prune -o -name *.py",
+            ". -type f -prune -print -o -name *.py -print",
+            ". ( -type f -prune -o -name *.py ) -print",
+            ". -type f -prune ( -name .e* -o -name *.py ) -print",
+            ". -print -name *.py",
+            ". -type f -exec cat {} + -name *.py",
+            ". -name [[:punct:]]env",
+            ". ! -name [[:alpha:]]*",
+            ". ! -path a/**/.env",
+            ". -name {*",
         ] {
             assert!(lists(text, ".env"), "{text}");
         }
@@ -137,10 +174,19 @@ mod tests {
             ". -path ./src/*",
             ". ( -name *.py -o -name *.md ) -type f",
             ". -path ./src -prune -o -name *.py -print",
+            ". -type f -prune -o -name *.py -print",
+            ". ! ! -name *.py",
+            ". ! ! ! -name .env",
+            ". ! -iname .ENV",
+            ". -name *.py -print -o -name *.md -print",
         ] {
             assert!(!lists(text, ".env"), "{text}");
         }
         assert!(lists(". -maxdepth 2", "a/.env") && !lists(". -maxdepth 1", "a/.env"));
+        // Where a word is not known, neither is the path that is listed.
+        let more = vec![Path::new("/w/a").to_path_buf()];
+        let of = |text: &str| FindListing::of(&text.split(' ').collect::<Vec<_>>(), Path::new("/w/c"), more.clone());
+        assert!(of(". -path a/*").lists(Path::new("/w/a/.env")) && !of(". -name a").lists(Path::new("/w/a/.env")));
         assert!(lists("a -path a/.env", "a/.env") && !lists("b", "a/.env"));
     }
 }

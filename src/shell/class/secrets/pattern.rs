@@ -12,8 +12,10 @@ pub enum PatternSyntax {
     Extended,
     /// Plain text.
     Fixed,
-    /// The one of `rg`, and of `-P` as far as it is the same.
+    /// The one of `rg`.
     Modern,
+    /// The one of `-P`, as far as it is the same as that of `rg`.
+    Perl,
 }
 
 /// Returns an expression for each line of a pattern: each matches at least what the pattern does. None: there is none for
@@ -22,10 +24,30 @@ pub fn expressions(pattern: &str, syntax: PatternSyntax) -> Option<Vec<String>> 
     let one = |line: &str| match syntax {
         PatternSyntax::Fixed => Some(line.chars().map(escaped).collect()),
         PatternSyntax::Modern => Some(line.to_string()),
+        PatternSyntax::Perl => is_modern(line).then(|| line.to_string()),
         PatternSyntax::Basic => Posix { is_basic: true, rest: line.chars().peekable(), out: String::new() }.read(),
         PatternSyntax::Extended => Posix { is_basic: false, rest: line.chars().peekable(), out: String::new() }.read(),
     };
     pattern.split('\n').map(one).collect()
+}
+
+/// Returns whether `rg` reads a pattern of `-P` alike: one without sets, groups of its own kinds, and escapes of its own.
+fn is_modern(pattern: &str) -> bool {
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_same = match (c, chars.peek()) {
+            ('[', _) | ('(', Some('?' | '*')) | ('\\', None | Some('<' | '>')) => false,
+            ('\\', Some(next)) => next.is_ascii_punctuation() || "bdsw".contains(*next),
+            _ => true,
+        };
+        if !is_same {
+            return false;
+        }
+        if c == '\\' && chars.next() == Some('b') && chars.peek() == Some(&'{') {
+            return false;
+        }
+    }
+    true
 }
 
 fn escaped(c: char) -> String {
@@ -151,6 +173,12 @@ mod tests {
         assert_eq!(of("a.b(", PatternSyntax::Fixed).as_deref(), Some("a\\.b\\("));
         for pattern in ["\\(a\\)\\1", "a**", "[[=a=]]", "[a", "a\\", "\\`a", "[+--]", "a\\{b\\}"] {
             assert_eq!(of(pattern, PatternSyntax::Basic), None, "{pattern}");
+        }
+        for pattern in ["def add\\(", "\\bkey\\s*=", "a\\[b"] {
+            assert_eq!(of(pattern, PatternSyntax::Perl).as_deref(), Some(pattern), "{pattern}");
+        }
+        for pattern in ["[K&&Z]", "(?U)a+", "(*UCP)a", "\\Ka", "\\<a", "\\b{start}", "a\\"] {
+            assert_eq!(of(pattern, PatternSyntax::Perl), None, "{pattern}");
         }
         for pattern in ["a+?", "(?i)a", "a{b", "*a", "(*a)"] {
             assert_eq!(of(pattern, PatternSyntax::Extended), None, "{pattern}");

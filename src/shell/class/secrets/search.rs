@@ -1,154 +1,99 @@
 //! Searches that may print lines of a file which usually holds keys, though nothing names it.
 
-use std::collections::VecDeque;
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use globset::{GlobBuilder, GlobMatcher};
-use ignore::types::{Types, TypesBuilder};
+use globset::GlobMatcher;
+use ignore::WalkBuilder;
 
 use super::super::disk::pattern::expand;
-use super::super::options::{GivenOptions, ValuedOptions, given};
 use super::super::{Around, Assessment, ClassifiedCommand, Reason, SearchedKeys, TouchedPath, flat, tables};
+use super::flags::{EXCLUDE, EXCLUDE_FOLDER, EXCLUDE_FROM, INCLUDE, SearchFlags};
 use super::listing::FindListing;
-use super::pattern::{PatternSyntax, expressions};
+use super::{forms, walk};
 use crate::workspace::search::may_match;
-use crate::workspace::{Ignores, holds_secrets};
 
-/// The letters that stand for options without one.
-const INCLUDE: char = '\u{1}';
-const EXCLUDE: char = '\u{2}';
-const EXCLUDE_FOLDER: char = '\u{3}';
-const OWN_TYPE: char = '\u{4}';
 /// Programs that print what the files hold which they are given, whole or by patterns of their own.
 const PRINTERS: &str = "\
     cat tac head tail nl sed awk gawk mawk cut tr sort uniq od hexdump xxd strings fold rev fmt paste jq yq bat batcat \
     less more base64 diff cmp";
-/// Options with which the lines of a file are not those that match.
-const OTHER_LINES: &[&str] =
-    &["invert-match", "null-data", "multiline", "multiline-dotall", "passthru", "not", "encoding"];
-/// The options of `grep`, and of `git grep`, that take a value.
-const GREP: ValuedOptions = ValuedOptions {
-    valued: &[
-        ('e', "regexp"),
-        ('f', "file"),
-        ('m', "max-count"),
-        ('A', "after-context"),
-        ('B', "before-context"),
-        ('C', "context"),
-        ('d', "directories"),
-        ('D', "devices"),
-        ('\0', "label"),
-        ('\0', "binary-files"),
-        (INCLUDE, "include"),
-        (EXCLUDE, "exclude"),
-        ('\0', "exclude-from"),
-        (EXCLUDE_FOLDER, "exclude-dir"),
-        ('\0', "group-separator"),
-        ('\0', "max-depth"),
-        ('\0', "threads"),
-    ],
-    ends: None,
-    whole: false,
-};
-const RG: ValuedOptions = ValuedOptions {
-    valued: &[
-        ('e', "regexp"),
-        ('f', "file"),
-        ('m', "max-count"),
-        ('A', "after-context"),
-        ('B', "before-context"),
-        ('C', "context"),
-        ('E', "encoding"),
-        ('M', "max-columns"),
-        ('T', "type-not"),
-        ('d', "max-depth"),
-        ('\0', "maxdepth"),
-        ('g', "glob"),
-        ('g', "iglob"),
-        ('j', "threads"),
-        ('r', "replace"),
-        ('t', "type"),
-        (OWN_TYPE, "type-add"),
-        (OWN_TYPE, "type-clear"),
-        ('\0', "ignore-file"),
-        ('\0', "color"),
-        ('\0', "colors"),
-        ('\0', "context-separator"),
-        ('\0', "dfa-size-limit"),
-        ('\0', "engine"),
-        ('\0', "field-context-separator"),
-        ('\0', "field-match-separator"),
-        ('\0', "hostname-bin"),
-        ('\0', "hyperlink-format"),
-        ('\0', "max-filesize"),
-        ('\0', "path-separator"),
-        ('\0', "pre"),
-        ('\0', "pre-glob"),
-        ('\0', "regex-size-limit"),
-        ('\0', "sort"),
-        ('\0', "sortr"),
-    ],
-    ends: None,
-    whole: true,
-};
-const DIFF: ValuedOptions = ValuedOptions {
-    valued: &[
-        (EXCLUDE, "exclude"),
-        ('x', "exclude"),
-        ('X', "exclude-from"),
-        ('S', "starting-file"),
-        ('I', "ignore-matching-lines"),
-        ('F', "show-function-line"),
-        ('U', "unified"),
-        ('C', "context"),
-        ('W', "width"),
-    ],
-    ends: None,
-    whole: false,
-};
 
-/// Marks the parts that may print lines of such a file, as they search the folder it lies in or are given what a `find`
+/// Marks the parts that may print lines of such a file, as they search the folder it lies in or are given what a part
 /// lists. Folders are looked at until then.
 pub fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
-    let is_find = |part: &&ClassifiedCommand| name(part) == "find";
-    let lists: Vec<FindListing> = found
-        .parts
-        .iter()
-        .filter(is_find)
-        .map(|part| FindListing::of(&texts(part)[1..], folder(part, around)))
-        .collect();
-    for part in found.parts.iter_mut().filter(|part| part.reason != Reason::Secrets) {
-        if let Some(keys) = met(part, &lists, around, until) {
+    let listed = LazyCell::new(|| {
+        let lists: Option<Vec<Vec<PathBuf>>> = found.parts.iter().map(|part| listed(part, around, until)).collect();
+        lists.map(|lists| lists.concat())
+    });
+    let of = |part: &ClassifiedCommand| match part.reason {
+        Reason::Secrets => None,
+        _ => met(part, &|| LazyCell::force(&listed).clone(), around, until),
+    };
+    let all: Vec<Option<SearchedKeys>> = found.parts.iter().map(of).collect();
+    for (part, keys) in found.parts.iter_mut().zip(all) {
+        if let Some(keys) = keys {
             part.reason = Reason::Searches;
             found.searched.get_or_insert(keys);
         }
     }
 }
 
-/// Returns what a part meets of such files.
-fn met(part: &ClassifiedCommand, lists: &[FindListing], around: &Around, until: Instant) -> Option<SearchedKeys> {
+/// Returns what a part meets of such files. `listed` returns those that the parts list.
+fn met(
+    part: &ClassifiedCommand,
+    listed: &dyn Fn() -> Option<Vec<PathBuf>>,
+    around: &Around,
+    until: Instant,
+) -> Option<SearchedKeys> {
     let search = KeySearch::of(part, around, until);
     let is_fed =
         part.words.iter().zip(&part.patterns).skip(1).any(|(word, pattern)| word.is_none() && pattern.is_none());
     let prints = search.is_some() || tables::named(PRINTERS, name(part));
-    let fed: &[FindListing] = if is_fed && prints { lists } else { &[] };
-    let searched = search.as_ref().filter(|search| search.is_below).into_iter();
-    let searched = searched.flat_map(|search| &search.starts).map(|start| (start.as_path(), None));
-    let listed = fed.iter().flat_map(|list| list.starts().map(move |start| (start, Some(list))));
-    for (start, list) in searched.chain(listed) {
-        let skips = |name: &str| list.is_none() && search.as_ref().is_some_and(|search| search.skips(name));
-        let Some(files) = key_files(start, skips, until) else { return Some(SearchedKeys::Unseen) };
-        let finds = |search: &KeySearch, path: &Path| search.selects(path, list.is_some()) && search.finds(path);
-        let prints = |path: &&PathBuf| {
-            list.is_none_or(|list| list.lists(path)) && search.as_ref().is_none_or(|search| finds(search, path))
-        };
-        if let Some(path) = files.iter().find(prints) {
+    let fed = if is_fed && prints { listed() } else { Some(Vec::new()) };
+    let own = search.as_ref().map_or(Some(Vec::new()), |search| search.files(until));
+    let finds = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.finds(path));
+    let takes = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.searches(path));
+    let found = own.iter().flatten().find(finds).or_else(|| fed.iter().flatten().filter(takes).find(finds));
+    match found {
+        Some(path) => {
             let path = path.strip_prefix(&around.root).unwrap_or(path);
-            return Some(SearchedKeys::Found(path.to_string_lossy().into_owned()));
+            Some(SearchedKeys::Found(path.to_string_lossy().into_owned()))
         }
+        None => (own.is_none() || fed.is_none()).then_some(SearchedKeys::Unseen),
     }
-    None
+}
+
+/// Returns the files that usually hold keys of which a part lists the names; none: there was no time to look at all.
+fn listed(part: &ClassifiedCommand, around: &Around, until: Instant) -> Option<Vec<PathBuf>> {
+    if name(part) == "find" {
+        let folder = folder(part, around);
+        let words = part.words.iter().zip(&part.patterns).map(|(word, pattern)| {
+            let unknown = if pattern.is_some() { "" } else { "." };
+            word.as_deref().unwrap_or(unknown)
+        });
+        let unknown = part.words.iter().zip(&part.patterns).filter(|(word, _)| word.is_none());
+        let more = unknown.flat_map(|(_, pattern)| pattern.iter().flat_map(|pattern| expanded(folder, pattern, until)));
+        let list = FindListing::of(&words.skip(1).collect::<Vec<_>>(), folder, more.collect());
+        let files = walk::key_files(walk::whole(&list.starts()), Vec::new(), until)?;
+        return Some(files.into_iter().filter(|path| list.lists(path)).collect());
+    }
+    let Some(call) = SearchCall::of(part, around).filter(|call| call.flags.lists_hidden()) else {
+        return Some(Vec::new());
+    };
+    // The first operand of `fd` is what it searches for, and that of an option is taken for one.
+    let mut starts = call.starts(0, until);
+    if call.name != "ls" {
+        starts.push(call.folder.clone());
+    }
+    let mut walk = match call.name.as_str() {
+        "rg" => walk::of_rg(&call.flags, &call.folder, &call.starts(0, until)),
+        _ if call.flags.goes_by_git() => walk::unignored(&call.folder, &starts),
+        _ => walk::whole(&starts),
+    };
+    let is_flat = call.name == "ls" && !call.flags.short(&['R']) && !call.flags.long(&["recursive"]);
+    walk.max_depth(is_flat.then_some(1));
+    walk::key_files(walk, Vec::new(), until)
 }
 
 fn name(part: &ClassifiedCommand) -> &str {
@@ -166,26 +111,68 @@ fn texts(part: &ClassifiedCommand) -> Vec<&str> {
     words.map(|(at, word)| word.as_deref().or_else(|| pattern(at)).unwrap_or(".")).collect()
 }
 
-/// A search, as its words show it.
-struct KeySearch {
-    /// It is one of `rg`: what it is given is searched whatever its name, and a form of a folder is of all in it.
-    is_of_rg: bool,
-    /// It goes down the folders in which it starts.
-    is_below: bool,
-    /// The files and folders in which it starts.
-    starts: Vec<PathBuf>,
+/// A call of a program that searches files or lists them.
+struct SearchCall<'p> {
+    /// The name of the program, with the part of `git`.
+    name: String,
     /// The folder that it runs in.
     folder: PathBuf,
+    arguments: Vec<&'p str>,
+    /// The arguments, each where it is known.
+    known: &'p [Option<String>],
+    flags: SearchFlags,
+}
+
+impl SearchCall<'_> {
+    /// Reads a part; none: it is no such program.
+    fn of<'p>(part: &'p ClassifiedCommand, around: &Around) -> Option<SearchCall<'p>> {
+        let mut arguments = texts(part).get(1..)?.to_vec();
+        let (mut name, mut folder) = (name(part).to_string(), folder(part, around).to_path_buf());
+        if name == "git" {
+            let rest = arguments.split_off(tables::git_options(&arguments));
+            let (part, rest) = rest.split_first()?;
+            folder.extend(arguments.windows(2).filter(|pair| pair[0] == "-C").map(|pair| pair[1]));
+            (name, arguments) = (format!("git {part}"), rest.to_vec());
+        }
+        let known = &part.words[part.words.len() - arguments.len()..];
+        let flags = SearchFlags::of(&name, &arguments, |place| known[place].is_some())?;
+        Some(SearchCall { name, folder, arguments, known, flags })
+    }
+
+    /// Returns the first operand, where it is known.
+    fn first(&self) -> Option<&str> {
+        let place = *self.flags.given.operands.first()?;
+        self.known[place].is_some().then(|| self.arguments[place])
+    }
+
+    /// Returns the files and folders that its operands name after so many others.
+    fn starts(&self, others: usize, until: Instant) -> Vec<PathBuf> {
+        let operands = self.flags.given.operands.iter().skip(others);
+        let paths = operands.flat_map(|place| match &self.known[*place] {
+            Some(name) => vec![self.folder.join(name)],
+            None => expanded(&self.folder, self.arguments[*place], until),
+        });
+        let mut starts: Vec<PathBuf> = paths.map(|path| flat(&path)).filter(|path| path.exists()).collect();
+        if starts.is_empty() {
+            // None is named, or what was taken for one is the value of an option that is not known here.
+            starts.push(self.folder.clone());
+        }
+        starts
+    }
+}
+
+/// A search, as its words show it.
+struct KeySearch {
+    /// The way through what it searches; none: it goes down no folder.
+    walk: Option<WalkBuilder>,
+    /// It searches what it is given, whatever its name.
+    is_of_rg: bool,
     /// The forms of what is searched, or is not; the last that fits decides.
-    globs: Vec<(bool, GlobMatcher)>,
+    forms: Vec<(bool, GlobMatcher)>,
     /// The forms of folders that are left out.
     left_out: Vec<GlobMatcher>,
     /// True if files that no form fits are searched.
     takes_others: bool,
-    /// The kinds of files that are searched.
-    types: Option<Types>,
-    /// The files that git ignores, where they are left out.
-    ignores: Option<Ignores>,
     /// The expressions of which a line matches one; none: any line may be printed.
     expressions: Option<Vec<String>>,
 }
@@ -193,126 +180,70 @@ struct KeySearch {
 impl KeySearch {
     /// Reads a part; none: it is no search.
     fn of(part: &ClassifiedCommand, around: &Around, until: Instant) -> Option<KeySearch> {
-        let words = texts(part);
-        let (mut arguments, mut at) = (words.get(1..)?, 1);
-        let (mut name, mut folder) = (name(part).to_string(), folder(part, around).to_path_buf());
-        if name == "git" {
-            let (own, rest) = arguments.split_at(tables::git_options(arguments));
-            let (part, rest) = rest.split_first()?;
-            folder.extend(own.windows(2).filter(|pair| pair[0] == "-C").map(|pair| pair[1]));
-            at += own.len() + 1;
-            (name, arguments) = (format!("git {part}"), rest);
-        }
-        let options = match name.as_str() {
-            "grep" | "egrep" | "fgrep" | "git grep" => GREP,
-            "rg" => RG,
-            "diff" | "git diff" => DIFF,
-            _ => return None,
-        };
-        let flags = SearchFlags { given: given(arguments, options), options };
-        if name == "rg" && flags.long(&["files", "type-list"]) {
+        let call = SearchCall::of(part, around)?;
+        let flags = &call.flags;
+        let (is_of_rg, is_list) = (call.name == "rg", ["fd", "fdfind", "ls", "git ls-files"]);
+        if is_list.contains(&call.name.as_str()) || is_of_rg && flags.long(&["files", "type-list"]) {
             return None;
         }
-        let is_known = |place: usize| part.words.get(at + place).is_some_and(Option::is_some);
-        let is_diff = name.ends_with("diff");
-        // The first operand of the others is what they search for, where no option says that.
-        let is_given = flags.given.values.iter().any(|(letter, _)| matches!(letter, 'e' | 'f'));
-        let patterns = usize::from(!is_diff && !is_given);
-        let first = flags.given.operands.first().filter(|place| is_known(**place)).map(|place| arguments[*place]);
-        let expressions = if is_diff { None } else { flags.expressions(&name, first) };
-        let operands = flags.given.operands.iter().skip(patterns);
-        let paths = operands.flat_map(|place| match is_known(*place) {
-            true => vec![folder.join(arguments[*place])],
-            false => expanded(&folder, arguments[*place], until),
-        });
-        let mut starts: Vec<PathBuf> = paths.map(|path| flat(&path)).filter(|path| path.exists()).collect();
-        if starts.is_empty() {
-            // None is named, or what was taken for one is the value of an option that is not known here.
-            starts.push(folder.clone());
-        }
+        let starts = call.starts(usize::from(flags.has_pattern()), until);
+        let walk = match call.name.as_str() {
+            "rg" => walk::of_rg(flags, &call.folder, &starts),
+            _ if flags.goes_by_git() => walk::unignored(&call.folder, &starts),
+            _ => walk::whole(&starts),
+        };
         let mut search = KeySearch {
-            is_of_rg: name == "rg",
-            is_below: flags.goes_below(&name, &folder),
-            starts,
-            folder,
-            globs: Vec::new(),
+            walk: Some(walk).filter(|_| flags.goes_below(&call.folder)),
+            is_of_rg,
+            forms: Vec::new(),
             left_out: Vec::new(),
             takes_others: true,
-            types: None,
-            ignores: None,
-            expressions,
+            expressions: flags.expressions(call.first()),
         };
-        search.take_filters(&flags, around);
+        if !is_of_rg {
+            search.take_forms(flags);
+        }
         Some(search)
     }
 
-    /// Takes in what leaves files out.
-    fn take_filters(&mut self, flags: &SearchFlags, around: &Around) {
-        for (letter, value) in &flags.given.values {
-            let (form, is_wanted) = match (*letter, value.strip_prefix('!')) {
-                (INCLUDE, _) => (value.as_str(), true),
-                (EXCLUDE | 'x', _) => (value.as_str(), false),
-                ('g', Some(form)) if self.is_of_rg => (form, false),
-                ('g', None) if self.is_of_rg => (value.as_str(), true),
-                (EXCLUDE_FOLDER, _) => {
-                    self.left_out.extend(glob(value));
-                    continue;
+    /// Takes in what leaves files out. A form with a folder is read as any or none.
+    fn take_forms(&mut self, flags: &SearchFlags) {
+        let left_out = |form: &str| {
+            let is_plain = !flags.is_unsure && !form.contains('/');
+            is_plain.then(|| forms::matcher(form, false, false)).flatten()
+        };
+        for (letter, form) in &flags.given.values {
+            match *letter {
+                INCLUDE => {
+                    let wanted = if form.contains('/') { "*" } else { form };
+                    self.forms.extend(forms::matcher(wanted, true, false).map(|form| (true, form)));
                 }
-                _ => continue,
-            };
-            // Only `rg` reads braces and folders in such a form: what would leave out less there leaves out nothing here.
-            let is_plain = self.is_of_rg || !form.contains(['{', '/']);
-            self.globs.extend(glob(form).filter(|_| is_wanted || is_plain).map(|glob| (is_wanted, glob)));
+                EXCLUDE | 'x' => self.forms.extend(left_out(form).map(|form| (false, form))),
+                EXCLUDE_FOLDER => self.left_out.extend(left_out(form.trim_end_matches('/'))),
+                _ => {}
+            }
         }
-        let wants = |(is_wanted, _): &(bool, GlobMatcher)| *is_wanted;
-        if !self.is_of_rg {
-            self.takes_others = !self.globs.first().is_some_and(wants);
-            return;
-        }
-        let wants_some = self.globs.iter().any(wants);
-        self.takes_others = !wants_some && flags.searches_hidden();
-        let of_type = |letter: char| flags.given.values.iter().filter(move |(own, _)| *own == letter);
-        let mut types = TypesBuilder::new();
-        types.add_defaults();
-        for (_, kind) in of_type('t') {
-            types.select(kind);
-        }
-        if of_type('t').next().is_some() && of_type(OWN_TYPE).next().is_none() {
-            self.types = types.build().ok();
-        }
-        self.is_below = self.takes_others || wants_some || self.types.is_some();
-        let is_repository = self.folder.ancestors().any(|folder| folder.join(".git").exists());
-        if is_repository && !flags.ignores_nothing() {
-            self.ignores = Some(Ignores::new(&around.root));
-        }
+        let is_filter = |letter: &char| [INCLUDE, EXCLUDE, EXCLUDE_FROM, 'x'].contains(letter);
+        let first = flags.given.values.iter().map(|(letter, _)| *letter).find(is_filter);
+        self.takes_others = first != Some(INCLUDE) || flags.is_unsure;
     }
 
-    /// Returns whether a folder of this name is left out.
-    fn skips(&self, name: &str) -> bool {
-        self.left_out.iter().any(|glob| glob.is_match(name))
+    /// Returns the files that usually hold keys which it searches by itself; none: there was no time to look at all.
+    fn files(&self, until: Instant) -> Option<Vec<PathBuf>> {
+        let Some(walk) = self.walk.clone() else { return Some(Vec::new()) };
+        let files = walk::key_files(walk, self.left_out.clone(), until)?;
+        Some(files.into_iter().filter(|path| self.wants(path).unwrap_or(self.takes_others)).collect())
     }
 
-    /// Returns whether a file that it meets, or that it is given, is searched.
-    fn selects(&self, path: &Path, is_given: bool) -> bool {
-        if is_given && self.is_of_rg {
-            return true;
-        }
-        let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-        let inside = path.strip_prefix(&self.folder).unwrap_or(path);
-        let fits = |glob: &GlobMatcher| {
-            let mut above = inside.ancestors().skip(1).filter_map(Path::file_name);
-            let is_above = self.is_of_rg && above.any(|name| glob.is_match(name));
-            is_above || glob.is_match(&name) || glob.is_match(inside)
-        };
-        let is_ignored = |ignores: &Ignores| {
-            let mut above = inside.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-            ignores.leaves_out(path, false) || above.any(|above| ignores.leaves_out(&self.folder.join(above), true))
-        };
-        match self.globs.iter().rfind(|(_, glob)| fits(glob)) {
-            Some((is_wanted, _)) => *is_wanted,
-            None if self.ignores.as_ref().is_some_and(is_ignored) => false,
-            None => self.types.as_ref().map_or(self.takes_others, |types| types.matched(path, false).is_whitelist()),
-        }
+    /// Returns whether it searches a file that it is given: a form may fit the folder of that.
+    fn searches(&self, path: &Path) -> bool {
+        self.is_of_rg || self.wants(path).unwrap_or(true)
+    }
+
+    /// Returns what the last form that fits says of a file.
+    fn wants(&self, path: &Path) -> Option<bool> {
+        let name = path.file_name().unwrap_or_default();
+        self.forms.iter().rfind(|(_, form)| form.is_match(name)).map(|(is_wanted, _)| *is_wanted)
     }
 
     /// Returns whether it may print lines of a file that it searches.
@@ -321,116 +252,10 @@ impl KeySearch {
     }
 }
 
-/// The options of a searching program, as they are given.
-struct SearchFlags {
-    given: GivenOptions,
-    options: ValuedOptions,
-}
-
-impl SearchFlags {
-    fn short(&self, letters: &[char]) -> bool {
-        self.given.letters.iter().any(|letter| letters.contains(letter))
-    }
-
-    /// Returns whether one of these names is given; one letter means several options.
-    fn long(&self, names: &[&str]) -> bool {
-        let means = |given: &String| given.len() > 1 && names.iter().any(|name| self.options.means(given, name));
-        self.given.names.iter().any(means)
-    }
-
-    /// Returns whether the program goes down the folders that it is given.
-    fn goes_below(&self, name: &str, folder: &Path) -> bool {
-        let recurses = |(letter, action): &(char, String)| *letter == 'd' && "recurse".starts_with(action.as_str());
-        match name {
-            "diff" => self.short(&['r']) || self.long(&["recursive"]),
-            // What git ignores is searched like all else.
-            "git grep" => self.long(&["no-index", "no-exclude-standard"]),
-            // Outside a repository it compares what is there.
-            "git diff" => self.long(&["no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
-            "rg" => true,
-            _ => {
-                self.short(&['r', 'R'])
-                    || self.long(&["recursive", "dereference-recursive"])
-                    || self.given.values.iter().any(recurses)
-            }
-        }
-    }
-
-    /// Returns whether `rg` searches hidden files: twice `-u` means that too.
-    fn searches_hidden(&self) -> bool {
-        let unrestricted = self.given.letters.iter().filter(|letter| **letter == 'u').count()
-            + self.given.names.iter().filter(|name| *name == "unrestricted").count();
-        unrestricted > 1 || self.short(&['.']) || self.long(&["hidden"])
-    }
-
-    /// Returns whether `rg` may search what git ignores.
-    fn ignores_nothing(&self) -> bool {
-        let names = &self.given.names;
-        self.short(&['u']) || names.iter().any(|name| name == "unrestricted" || name.starts_with("no-ignore"))
-    }
-
-    /// Returns the expressions of what is searched for; none: that is not known, or other lines are printed. `first` is
-    /// the first operand.
-    fn expressions(&self, name: &str, first: Option<&str>) -> Option<Vec<String>> {
-        let values = |letter: char| self.given.values.iter().filter(move |(own, _)| *own == letter);
-        let others = if name == "rg" { &['v', 'U', 'E'][..] } else { &['v', 'z', 'f'] };
-        let is_file = values('f').next().is_some();
-        if is_file || self.short(others) || self.long(OTHER_LINES) {
-            return None;
-        }
-        let syntax = match name {
-            _ if name == "fgrep" || self.short(&['F']) || self.long(&["fixed-strings"]) => PatternSyntax::Fixed,
-            "rg" => PatternSyntax::Modern,
-            _ if self.short(&['P']) || self.long(&["perl-regexp"]) => PatternSyntax::Modern,
-            _ if name == "egrep" || self.short(&['E']) || self.long(&["extended-regexp"]) => PatternSyntax::Extended,
-            _ => PatternSyntax::Basic,
-        };
-        let mut given = values('e').map(|(_, pattern)| pattern.as_str()).peekable();
-        let patterns: Vec<&str> = if given.peek().is_some() { given.collect() } else { vec![first?] };
-        let all: Option<Vec<Vec<String>>> = patterns.into_iter().map(|pattern| expressions(pattern, syntax)).collect();
-        all.map(|all| all.concat())
-    }
-}
-
 /// Returns the paths that an operand which is not known stands for.
 fn expanded(folder: &Path, pattern: &str, until: Instant) -> Vec<PathBuf> {
     let touched = TouchedPath { folder: folder.to_path_buf(), pattern: pattern.into(), with_content: false };
     expand(&touched, until).collect()
-}
-
-fn glob(form: &str) -> Option<GlobMatcher> {
-    let form = form.trim_start_matches('/').trim_end_matches('/');
-    let mut builder = GlobBuilder::new(form);
-    let built = builder.literal_separator(form.contains('/')).backslash_escape(true).build();
-    built.ok().map(|glob| glob.compile_matcher())
-}
-
-/// Returns the files in a folder and below it that usually hold keys, or the file itself where it is one; none: there was
-/// no time to look at all of it. What git and builds keep is not looked at.
-fn key_files(start: &Path, skips: impl Fn(&str) -> bool, until: Instant) -> Option<Vec<PathBuf>> {
-    if !start.is_dir() {
-        let name = start.file_name().unwrap_or_default().to_string_lossy();
-        return Some(if holds_secrets(&name) { vec![start.to_path_buf()] } else { Vec::new() });
-    }
-    // Such files usually lie near the top.
-    let (mut found, mut open) = (Vec::new(), VecDeque::from([start.to_path_buf()]));
-    while let Some(folder) = open.pop_front() {
-        if Instant::now() > until {
-            return None;
-        }
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let Ok(kind) = entry.file_type() else { continue };
-            match kind.is_dir() {
-                true if [".git", "node_modules", "target"].contains(&&*name) || skips(&name) => {}
-                true => open.push_back(entry.path()),
-                false if holds_secrets(&name) => found.push(entry.path()),
-                false => {}
-            }
-        }
-    }
-    Some(found)
 }
 
 #[cfg(test)]
@@ -480,6 +305,12 @@ mod tests {
             "git --no-pager grep --untracked --no-exclude-standard KEY",
             "git diff --no-index c a",
             "git diff a c",
+            "diff --unified -r a c",
+            "diff --context -r a c",
+            "grep --binary -r KEY .",
+            "rgrep KEY",
+            "ack KEY",
+            "ag --hidden KEY a",
         ] {
             assert!(of(text, soon), "{text}");
         }
@@ -501,6 +332,8 @@ mod tests {
             "grep -r KEY --include c",
             "git grep --no-index KEY c",
             "git diff a c",
+            "ag KEY",
+            "rg -t nothing KEY c",
         ] {
             assert!(!of(text, soon), "{text}");
         }
@@ -554,6 +387,38 @@ mod tests {
             "find . -name '.[a-z]*' -exec cat {} \\;",
             "find . -type f | xargs cat",
             "find . -type f | while read f; do cat \"$f\"; done",
+            // Whether files that no form fits are searched goes by the first option.
+            "grep -rn add --exclude={*.map,*.min.js} --include='*.py' .",
+            "grep -rn add --exclude-from=names --include='*.py' .",
+            "grep -rn add --include='[[:punct:]]env' .",
+            "grep -rn add --include=*{nv,py} .",
+            "grep -rn add --exclude='[[:alpha:].]*' .",
+            "grep -rn add --exclude [.]e* .",
+            "find . -type f | xargs grep --include='.*' add",
+            "find . -type f -prune | xargs cat",
+            "find . -name '[[:punct:]]env' | xargs cat",
+            "find s* . -path './.*' -type f | xargs cat",
+            "rg --iglob '.E*' add",
+            "rg --glob-case-insensitive -g '.E*' add",
+            "rg -uu -g '!/src/[.]e*' add",
+            "rg --type-add 'k:?env' -t k add",
+            "rg -g \"$x\" add",
+            "rg --ignore-file names add",
+            "rg --hidden --no-ignore-vcs add",
+            "grep -rnP '[K&&Z]?dd' .",
+            "grep -rnP '[H&&h]unter' .",
+            "rg -uuP '[H&&h]unter'",
+            "rg -uu --engine pcre2 '[H&&h]unter'",
+            "grep -rnF -E 'foo|hunter' .",
+            "git grep --no-index 'foo|hunter'",
+            "rg -uuF --no-fixed-strings 'foo|hunter'",
+            "grep -rn -e ?unter .",
+            "grep -rn -e \"$x\" .",
+            "ls -A | xargs cat",
+            "ls -aR | xargs grep hunter2",
+            "rg --files --hidden --no-ignore | xargs cat",
+            "git ls-files -o | xargs cat",
+            "fd -HI | xargs cat",
         ] {
             let found = of(text);
             assert_eq!(found.searched, Some(SearchedKeys::Found(".env".into())), "{text}");
@@ -585,9 +450,61 @@ mod tests {
             "find . -type f | xargs wc -l",
             "find . -type f | xargs grep nothing",
             "ls | xargs grep add",
+            "ls -la | xargs grep add",
+            "ls -A src | xargs cat",
+            "rg --files | xargs cat",
+            "rg --files --hidden | xargs cat",
+            "git ls-files | xargs cat",
+            "git ls-files -o --exclude-standard | xargs cat",
+            "git grep --untracked add",
+            "fd -H | xargs cat",
+            "find . -type f -prune -o -name '*.py' -print | xargs cat",
+            "rg -uu -g '!/?env' add",
+            "rg -uu --iglob '!.ENV' add",
+            "grep -rnP '\\bdef add\\b' .",
+            "grep -rn -e 'def add' .",
+            "rg --hidden --ignore-case add",
+            "grep -rn add --include=*.{py,md} .",
+            "grep -n add *.{py,md}",
         ] {
             let found = of(text);
             assert_eq!((found.searched, found.secrets), (None, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_named_is_searched_and_one_within_by_its_own_rules() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join(".git")).expect("a repository");
+        for path in ["conf/.env", "other/a/.env", "inner/a/.env", "inner/.git/HEAD"] {
+            fs::create_dir_all(dir.path().join(path).parent().expect("a folder")).expect("folders");
+            fs::write(dir.path().join(path), "KEY=1\n").expect("written");
+        }
+        fs::write(dir.path().join(".gitignore"), "conf/\nother\n.env\n").expect("written");
+        fs::write(dir.path().join("conf/.gitignore"), "!.env\n").expect("written");
+        let of = |text: &str| {
+            let around = Around { root: dir.path().into(), folder: dir.path().into(), ..Around::default() };
+            let mut found = assess(text, &around, false);
+            look_below(&mut found, &around, Instant::now() + Duration::from_secs(60));
+            found.searched
+        };
+        for (text, found) in [
+            ("rg --hidden KEY conf", Some("conf/.env")),
+            ("rg KEY conf", Some("conf/.env")),
+            ("rg --hidden KEY c*", Some("conf/.env")),
+            // The rules of the repository above do not count in one within.
+            ("rg --hidden KEY", Some("inner/a/.env")),
+            ("rg --hidden KEY other", None),
+            ("rg --hidden KEY .git", None),
+            ("rg --hidden KEY -g '!inner'", None),
+            ("rg --hidden KEY -g '!/a/?env'", Some("inner/a/.env")),
+            ("grep -rn KEY '--exclude-dir={conf,x}' conf other", Some("conf/.env")),
+            ("grep -rn KEY --exclude-dir=/a other", Some("other/a/.env")),
+            ("grep -rn KEY --exclude-dir=a/ other", None),
+            ("find conf/ -path 'conf/*' | xargs cat", Some("conf/.env")),
+            ("find co* -type f | xargs cat", Some("conf/.env")),
+        ] {
+            assert_eq!(of(text), found.map(|path| SearchedKeys::Found(path.into())), "{text}");
         }
     }
 

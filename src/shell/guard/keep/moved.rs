@@ -30,7 +30,7 @@ impl Keeping {
         if let PathClass::Derived(folder) = self.places.of(new, meta.is_dir())
             && !matches!(self.places.of(old, meta.is_dir()), PathClass::Derived(_))
         {
-            *self.summary.derived.entry(folder).or_default() += 1;
+            self.count_derived(folder);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Keeping, Verdict};
 use crate::archive::staging::StagedKind;
-use crate::shell::places::PathClass;
+use crate::shell::places::{PathClass, holds_objects};
 
 impl Keeping {
     /// Notes that no file, or no `folder`, is at a path where the other of the two is. A call that makes one fails, unless
@@ -31,6 +31,13 @@ impl Keeping {
     pub(super) fn is_in_new(&self, name: &str) -> bool {
         let is_new = |end: usize| self.new_folders.contains(&name[..=end]) || self.was_no_folder(&name[..end]);
         name.match_indices('/').any(|(end, _)| is_new(end))
+    }
+
+    /// Counts a change in a folder that is not kept. The objects of a repository that was made go with it.
+    pub(super) fn count_derived(&mut self, folder: String) {
+        if !(holds_objects(&folder) && self.is_in_new(&folder)) {
+            *self.summary.derived.entry(folder).or_default() += 1;
+        }
     }
 
     /// Returns whether something else than a folder, or nothing, was at a path when that was first kept.

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::folds::Folds;
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
+use crate::messages::diff as say;
 use crate::proposal::HunkKind;
 use crate::text::definition::DefinitionChange;
 
@@ -176,6 +177,19 @@ impl View {
             }
         }
         found.into_iter().map(|h| (f, h)).collect()
+    }
+
+    /// Returns a line about the definitions that are accepted with those of a hunk, as they share other hunks with them;
+    /// none: there is no other.
+    pub fn beside_definition(&self, (f, h): (usize, usize)) -> Option<String> {
+        let hunks = &self.files.get(f)?.hunks;
+        let own = &hunks.get(h)?.definitions;
+        let others = self.same_definition((f, h)).into_iter().filter_map(|(_, at)| hunks.get(at));
+        let beside = others.flat_map(|hunk| &hunk.definitions).filter(|one| own.iter().all(|own| own.name != one.name));
+        let mut names: Vec<String> =
+            beside.map(|one| format!("{} ({})", one.name, say::definition_change(one.change))).collect();
+        names.dedup();
+        (!names.is_empty()).then(|| say::accepted_too(&names.join(", ")))
     }
 }
 

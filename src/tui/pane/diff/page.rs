@@ -211,15 +211,15 @@ impl DiffPage {
         }
     }
 
-    /// Accepts the hunk in focus and all that belong to its definitions, and goes on to what is left.
-    fn accept_definition(&mut self) {
-        let Some((f, h)) = self.view.focus() else { return };
-        for (f, h) in self.view.same_definition((f, h)) {
-            self.set(f, h, Choice::Accept);
-        }
-        if let Some(next) = self.choices.next_undecided(f, h) {
+    /// Accepts the hunk in focus and all of its definitions, says what else these hunks hold, and goes on to what is left.
+    fn accept_definition(&mut self) -> Vec<PaneEffect> {
+        let Some(at) = self.view.focus() else { return Vec::new() };
+        let beside = self.view.beside_definition(at).map(PaneEffect::Say);
+        self.view.same_definition(at).into_iter().for_each(|(f, h)| self.set(f, h, Choice::Accept));
+        if let Some(next) = self.choices.next_undecided(at.0, at.1) {
             self.view.set_focus(next);
         }
+        self.begin(Action::AcceptDefinition).into_iter().chain(beside).collect()
     }
 
     fn set(&mut self, f: usize, h: usize, choice: Choice) {
@@ -414,7 +414,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
                 return Some(page.finish_accepting());
             }
         }
-        Action::AcceptDefinition => page.accept_definition(),
+        Action::AcceptDefinition => return Some(page.accept_definition()),
         Action::Reject => page.decide(Choice::Reject),
         Action::Toggle => page.toggle(),
         Action::AcceptAll => {

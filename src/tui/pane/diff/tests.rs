@@ -951,6 +951,17 @@ fn both_halves_of_a_moved_definition_are_accepted_where_one_shares_its_hunk() {
     };
     let (yes, open) = (Standing::Accepted, Standing::Undecided);
     assert_eq!(decided(&moved, &[Action::AcceptDefinition]), [yes, open, yes]);
+    // What comes with it is said, where the hunk in focus does not name it.
+    let said = |way: &[Action]| {
+        let effects = act(&mut pane(140, 35, moved.clone()), way);
+        let said = effects.into_iter().filter_map(|effect| match effect {
+            PaneEffect::Say(words) => Some(words),
+            _ => None,
+        });
+        said.collect::<Vec<_>>()
+    };
+    assert_eq!(said(&[Action::AcceptDefinition]), ["also accepted: const old (removed)"]);
+    assert_eq!(said(&[Action::NextHunk, Action::NextHunk, Action::AcceptDefinition]), Vec::<String>::new());
     assert_eq!(decided(&moved, &[Action::NextHunk, Action::NextHunk, Action::AcceptDefinition]), [yes, open, yes]);
     // What moves out of a hunk that is accepted arrives, too.
     moved.files[0].hunks[0].definitions.push(named("fn keep", DefinitionChange::Changed));

@@ -238,8 +238,9 @@ fn asks(judged: &JudgedCommand) -> Vec<String> {
         SearchedKeys::Found(path) => words::asks_searched(&clean(path)),
         SearchedKeys::Unseen => words::asks_unseen().into(),
     });
+    let private = found.private.as_ref().map(|path| words::asks_private(&clean(path)));
     let lacking = judged.lacks_preview.as_ref().map(|why| words::asks_no_preview(&localized(why)));
-    lacking.into_iter().chain(later).chain(excluded).chain(unkept).chain(searched).collect()
+    lacking.into_iter().chain(later).chain(excluded).chain(unkept).chain(private).chain(searched).collect()
 }
 
 /// Returns in one line the effects that could not be undone.

@@ -284,8 +284,10 @@ async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
     if judged.keeper == Keeper::Scan && !judged.leaves_out.is_empty() {
         lines.push(words::excluded_by_scan(&judged.leaves_out.join(", ")));
     }
-    let changes = judged.found.class != Class::Read;
-    if lines.is_empty() || !changes || context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
+    // Without a sandbox nothing keeps one that reads from private files.
+    let is_off = context.services.shell.settings.sandbox.off;
+    let is_held = judged.found.class == Class::Read && (judged.has_sandbox || is_off);
+    if lines.is_empty() || is_held || context.services.reported_unprotected.swap(true, Ordering::Relaxed) {
         return;
     }
     for line in lines {

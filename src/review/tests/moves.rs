@@ -1,0 +1,267 @@
+//! Histories of moves, removals and edits with a person's lines between them, restored in each order.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::*;
+use crate::archive::restore::is_in_part;
+
+/// The paths that a file may have.
+const PATHS: [&str; 5] = ["a", "b", "c", "d", "n"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Move,
+    Remove,
+    Edit,
+    Create,
+    /// A person adds a line, or makes a file with one.
+    Own,
+}
+
+const STEPS: [Step; 5] = [Step::Move, Step::Remove, Step::Edit, Step::Create, Step::Own];
+
+fn lines_of(word: &str) -> String {
+    (1..10).map(|n| format!("{word} {n}\n")).collect()
+}
+
+/// Returns the files that are there, by their paths.
+fn files_of(w: &World) -> BTreeMap<&'static str, String> {
+    PATHS.iter().filter_map(|path| Some((*path, text_at(w, path)?))).collect()
+}
+
+/// Returns the lines that a person wrote, each as often as it is there.
+fn own_lines(w: &World) -> Vec<String> {
+    let mut lines: Vec<String> = files_of(w)
+        .values()
+        .flat_map(|text| text.lines().filter(|line| line.starts_with("mine")).map(str::to_string))
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Carries out a history; returns the number of a person's lines. None: a step has no file that it could be of.
+fn carry_out(w: &World, history: &[Step]) -> Option<usize> {
+    let (mut current, mut own) = (Some("a"), 0);
+    for (n, step) in history.iter().enumerate() {
+        let there = files_of(w);
+        let free = |paths: &[&'static str]| paths.iter().copied().find(|path| !there.contains_key(path));
+        let text = current.and_then(|path| there.get(path)).cloned();
+        match step {
+            Step::Move => {
+                let (from, to, text) = (current?, free(&PATHS[1..4])?, text?);
+                entry_of(w, &[(from, None), (to, Some(&text))]);
+                current = Some(to);
+            }
+            Step::Remove => {
+                entry_of(w, &[(current?, None)]);
+                current = None;
+            }
+            Step::Edit => {
+                let text = text?;
+                let mut lines: Vec<&str> = text.lines().collect();
+                let (edited, at) = (format!("edit {n}"), if n % 2 == 0 { 0 } else { lines.len() - 1 });
+                lines[at] = &edited;
+                entry_of(w, &[(current?, Some(&(lines.join("\n") + "\n")))]);
+            }
+            Step::Create => {
+                let path = free(&["a", "n"])?;
+                entry_of(w, &[(path, Some(&lines_of(&format!("new{n}"))))]);
+                current = Some(path);
+            }
+            Step::Own => {
+                let (path, text) = match (current, text) {
+                    (Some(path), Some(text)) => (path, text),
+                    _ => (free(&["a"])?, lines_of(&format!("own{n}"))),
+                };
+                let mut lines: Vec<&str> = text.lines().collect();
+                let line = format!("mine {n}");
+                lines.insert(5, &line);
+                fs::write(w.workspace.full(path), lines.join("\n") + "\n").expect("written");
+                (current, own) = (Some(path), own + 1);
+            }
+        }
+    }
+    Some(own)
+}
+
+/// Restores entries as a script does; returns whether something was written, and those of which something stays.
+fn restore_these(w: &World, ids: &[Id]) -> (bool, Vec<Id>) {
+    let waiting = open(w.stores()).expect("read").entries;
+    let plan = restore_plan::plan(&scope(ids, &waiting), w.stores()).expect("planned");
+    let choices = Choices { others: Some(ForeignChoice::Keep), merge_clean: true, ..Choices::default() };
+    let found = plan.look(&choices, ProposalId(2), w.stores()).expect("looked");
+    if !found.proposal.files.is_empty() {
+        write(w, &found.proposal, Consent::Flag("--yes"), "undo");
+    }
+    let is_part = |path: &str| found.previews.iter().any(|preview| preview.path == path && is_in_part(preview));
+    let is_written = |path: &str| found.proposal.files.iter().any(|file| file.path == path) && !is_part(path);
+    let rests = record_restored(ids, is_written, None, w.stores()).expect("recorded");
+    (!found.proposal.files.is_empty(), rests.into_iter().map(|rest| rest.id).collect())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    All,
+    Oldest,
+    Newest,
+}
+
+/// Restores what waits, in an order, until nothing does or nothing more can be restored. No line of a person's goes with
+/// it, and no file is there twice.
+fn restore_in(w: &World, order: Order, history: &[Step]) {
+    let (mut order_now, mut stays) = (order, Vec::new());
+    for _ in 0..12 {
+        let waiting = waiting(w);
+        let left: Vec<Id> = waiting.iter().copied().filter(|id| !stays.contains(id)).collect();
+        let ids = match order_now {
+            Order::All => waiting.clone(),
+            Order::Oldest => left.first().copied().into_iter().collect(),
+            Order::Newest => left.last().copied().into_iter().collect(),
+        };
+        if ids.is_empty() {
+            return;
+        }
+        let before = own_lines(w);
+        let (is_written, rests) = restore_these(w, &ids);
+        let now = own_lines(w);
+        assert!(before.iter().all(|line| now.contains(line)), "{history:?} {order:?}: {before:?} {now:?}");
+        assert!(now.windows(2).all(|two| two[0] != two[1]), "{history:?} {order:?}: {:?}", files_of(w));
+        let copies = files_of(w).values().filter(|text| text.contains("line 4\n")).count();
+        assert!(copies <= 1, "{history:?} {order:?}: {:?}", files_of(w));
+        match order_now {
+            Order::All if !is_written => return,
+            Order::All => {}
+            // What stays is named; it goes once the newest is restored first.
+            Order::Oldest if !rests.is_empty() => order_now = Order::Newest,
+            Order::Oldest => {}
+            Order::Newest => {
+                if is_written {
+                    stays.clear();
+                }
+                stays.extend(rests);
+            }
+        }
+    }
+}
+
+fn check(history: &[Step], order: Order) {
+    let w = World::with(&lines_of("line"));
+    let Some(own) = carry_out(&w, history) else { return };
+    restore_in(&w, order, history);
+    let files = files_of(&w);
+    let is_whole = waiting(&w).is_empty();
+    if own == 0 {
+        let expected = BTreeMap::from([("a", lines_of("line"))]);
+        // Where a path was taken anew, the order may matter: what stays is named.
+        assert!(
+            files == expected && is_whole || order == Order::Oldest && !is_whole,
+            "{history:?} {order:?}: {files:?}"
+        );
+        return;
+    }
+    if is_whole {
+        assert_eq!(own_lines(&w).len(), own, "{history:?} {order:?}: {files:?}");
+        let is_own = |line: &str| line.starts_with("mine") || line.starts_with("own");
+        let stripped = |text: &String| -> String {
+            text.lines().filter(|line| !is_own(line)).map(|line| format!("{line}\n")).collect()
+        };
+        let rest: BTreeMap<_, _> =
+            files.iter().map(|(path, text)| (*path, stripped(text))).filter(|(_, text)| !text.is_empty()).collect();
+        assert_eq!(rest, BTreeMap::from([("a", lines_of("line"))]), "{history:?} {order:?}: {files:?}");
+    }
+}
+
+#[test]
+fn no_line_of_a_person_is_lost_and_nothing_is_there_twice_however_entries_are_restored() {
+    let mut histories: Vec<Vec<Step>> = Vec::new();
+    for first in STEPS {
+        for second in STEPS {
+            histories.push(vec![first, second]);
+            histories.extend(STEPS.map(|third| vec![first, second, third]));
+        }
+    }
+    for history in &histories {
+        for order in [Order::All, Order::Oldest, Order::Newest] {
+            check(history, order);
+        }
+    }
+}
+
+/// Restores all that waits in one go; returns whether something stays.
+fn all_stays(w: &World) -> bool {
+    let ids = waiting(w);
+    !restore_these(w, &ids).1.is_empty()
+}
+
+#[test]
+fn a_persons_line_at_the_new_path_goes_back_with_the_move() {
+    let text = lines_of("line");
+    let mine = text.replace("line 5\n", "line 5\nmine 1\n");
+    // Another move, a removal or an edit after it.
+    for later in
+        [vec![("b", None), ("c", Some(mine.clone()))], vec![("b", None)], vec![("b", Some(format!("C\n{mine}")))]]
+    {
+        let w = World::with(&text);
+        entry_of(&w, &[("a", None), ("b", Some(&text))]);
+        fs::write(w.workspace.full("b"), &mine).expect("written");
+        let later: Vec<(&str, Option<&str>)> = later.iter().map(|(path, text)| (*path, text.as_deref())).collect();
+        entry_of(&w, &later);
+        if all_stays(&w) {
+            assert_eq!(files_of(&w), BTreeMap::from([("b", mine.clone())]), "as the person left it");
+            assert_eq!((waiting(&w).len(), all_stays(&w)), (1, false));
+        }
+        assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", mine.clone())]), vec![]), "{later:?}");
+    }
+}
+
+#[test]
+fn the_ends_of_moves_in_a_row_are_undone_from_the_newest_on() {
+    let text = lines_of("line");
+    let w = World::with(&text);
+    let first = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    let second = entry_of(&w, &[("b", None), ("c", Some(&text))]);
+    let stays = restore_whole(&w, first);
+    let why = format!("it was moved to b, which {second} changed since: undo that first");
+    assert!(stays[0].paths.contains(&("a".into(), why)), "{stays:?}");
+    assert_eq!(files_of(&w), BTreeMap::from([("c", text.clone())]));
+    assert_eq!((restore_whole(&w, second), restore_whole(&w, first)), (vec![], vec![]));
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", text)]), vec![]));
+}
+
+#[test]
+fn the_new_path_of_a_move_stays_where_something_else_is_at_the_old_one() {
+    let (text, other) = (lines_of("line"), lines_of("other"));
+    for is_foreign in [false, true] {
+        let w = World::with(&text);
+        let moved = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+        match is_foreign {
+            true => fs::write(w.workspace.full("a"), &other).expect("written"),
+            false => drop(entry_of(&w, &[("a", Some(&other))])),
+        }
+        let stays = restore_whole(&w, moved);
+        let is_named =
+            |(path, why): &(String, String)| path == "b" && why.starts_with("it was moved here from a, which stays");
+        assert!(stays[0].paths.iter().any(is_named), "{stays:?}");
+        assert_eq!(files_of(&w), BTreeMap::from([("a", other.clone()), ("b", text.clone())]));
+    }
+}
+
+#[test]
+fn what_a_person_wrote_to_a_file_that_was_made_and_removed_comes_back() {
+    let (text, new) = (lines_of("line"), lines_of("new"));
+    let mine = new.replace("new 5\n", "new 5\nmine 1\n");
+    let w = World::with(&text);
+    let made = entry_of(&w, &[("n", Some(&new))]);
+    fs::write(w.workspace.full("n"), &mine).expect("written");
+    entry_of(&w, &[("n", None)]);
+    assert!(all_stays(&w));
+    assert_eq!((text_at(&w, "n"), waiting(&w)), (Some(mine), vec![made]));
+    // Another file at the path of one that was removed, and removed, too.
+    let w = World::with(&text);
+    let removed = entry_of(&w, &[("a", None)]);
+    fs::write(w.workspace.full("a"), "mine 1\n").expect("written");
+    entry_of(&w, &[("a", None)]);
+    assert!(all_stays(&w));
+    assert_eq!((text_at(&w, "a"), waiting(&w)), (Some("mine 1\n".into()), vec![removed]));
+}
