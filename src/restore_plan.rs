@@ -316,7 +316,7 @@ impl LastWrittenLookup for WrittenStates<'_> {
             states.push(written.sha256);
             next = written.before.as_deref();
         }
-        // What a person saved in the archive since, to come back to it, is known as well.
+        // What was saved in the archive as it is since, to come back to it, is known as well.
         states.extend(self.memory.or_report(self.memory.saved(self.project, path)));
         let folders = self.memory.or_report(self.memory.folders_made(self.project, path));
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })

@@ -1,4 +1,4 @@
-//! What a restore reaches: the changesets that are undone, and of each of their files the version that it is to have.
+//! The changesets that a restore undoes, and of each of their files the version that it is to have.
 
 use std::collections::{BTreeMap, BTreeSet};
 

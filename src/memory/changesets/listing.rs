@@ -252,7 +252,7 @@ impl Memory {
         Ok(statement.query_row([project, id], |row| row.get(0))?)
     }
 
-    /// Returns the SHA-256 of the state of a file that a person saved in the archive, where no changeset of the file is newer;
+    /// Returns the SHA-256 of the state of a file that was saved in the archive as it is, where no changeset of the file is newer;
     /// an inner `None`: it was not there.
     pub fn saved(&self, project: &str, path: &str) -> Result<Option<Option<Sha256>>, Error> {
         let store = self.store();
@@ -267,7 +267,7 @@ impl Memory {
             .optional()?;
         let Some((Some(kind), absent, sha)) = newest else { return Ok(None) };
         let sha = sha.and_then(|sha| sha.try_into().ok());
-        Ok((kind == "shi" && (absent || sha.is_some())).then(|| sha.filter(|_| !absent)))
+        Ok((matches!(kind.as_str(), "shi" | "mcp") && (absent || sha.is_some())).then(|| sha.filter(|_| !absent)))
     }
 
     /// Returns whether what the tool of a hook's changeset left of files was ever recorded.
