@@ -90,6 +90,8 @@ fn rest_of(
         let newest = by.or_else(|| inner.map(|(_, by)| *by).max_by_key(|by| by.id)).map(before_it);
         let why = match (&preview.status, by) {
             (RestoreStatus::NotUndone(_), _) | (RestoreStatus::Equal, None) => continue,
+            // A folder that someone else uses by now stays theirs.
+            (RestoreStatus::Restore(RestoreFate::FolderRemoved, _), None) if newest.is_none() => continue,
             (RestoreStatus::Equal, Some(by)) => before_it(by),
             (RestoreStatus::Restore(RestoreFate::FolderRemoved, _), _) => joined(NOT_EMPTY, newest),
             _ => joined(left_by_undo(&preview).as_deref().unwrap_or("it was not restored"), newest),

@@ -188,6 +188,25 @@ async fn turns_restored_oldest_first_leave_nothing_behind() {
     }
 }
 
+#[tokio::test]
+async fn a_folder_that_a_person_uses_stays_and_no_entry_waits_for_it() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    for (command, code) in [("mkdir n; echo 1 > n/a", 0), ("mkdir n", 3)] {
+        let world = World::new().variable("PATH", &path).approve("review");
+        ran(&world, &[command]).await;
+        std::fs::write(world.root().join("n/own"), "mine\n").expect("written");
+        let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+        let said = text(&restored.stdout) + &text(&restored.stderr);
+        assert_eq!(restored.status.code(), Some(code), "{command}: {said}");
+        assert!(said.contains("n/: something else is in it"), "{command}: {said}");
+        assert_eq!((open(&world).0.len(), world.read("n/own").as_str()), (0, "mine\n"), "{command}");
+        assert!(!world.root().join("n/a").exists(), "{command}");
+    }
+}
+
 /// The files and folders of a workspace, each with its mode and text.
 fn tree_of(root: &Path) -> Vec<(String, u32, String)> {
     let (mut found, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
