@@ -252,33 +252,29 @@ fn has_lines(file: &str, part: &[&str]) -> bool {
     own.windows(to - from).any(|lines| lines == &trimmed[from..to])
 }
 
-/// Returns whether a text reaches from the first line of a file to its last one: those are the file's or other forms of
-/// them, and what is gone is gone between them.
+/// Returns whether a text reaches from the first line of a file to its last one, which are the file's or other forms of them,
+/// and has at least as many lines in the place of each that is changed, of no more than half of them: a part of a class
+/// between its head and its end is not all of it.
 pub(super) fn reaches_both_ends(old: &str, new: &str) -> bool {
     fn solid(text: &str) -> Vec<&str> {
         text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect()
     }
+    const FEW: usize = 3;
     let (before, after) = (solid(old), solid(new));
     let is_alike = |old: usize, new: usize| Pattern::new(before[old]).ratio(after[new], ALIKE) >= ALIKE;
     let is_kept = |place: &DiffOp| {
         let (gone, come) = (place.old_range(), place.new_range());
-        let (head, tail) = (&before[..gone.start], &before[gone.end..]);
-        let is_fewer = come.len() < gone.len();
         if matches!(place, DiffOp::Equal { .. } | DiffOp::Insert { .. }) {
             return true;
         }
-        if head.is_empty() || tail.is_empty() {
-            let is_first = || !head.is_empty() || is_alike(0, come.start);
-            return !is_fewer && is_first() && (!tail.is_empty() || is_alike(gone.end - 1, come.end - 1));
-        }
-        // What stands above or below may as well be like lines among those that are gone, so that an end is.
-        let is_twice = || {
-            before[1..gone.end].windows(head.len()).any(|lines| lines == head)
-                || before[gone.start..before.len() - 1].windows(tail.len()).any(|lines| lines == tail)
-        };
-        !is_fewer || !is_twice()
+        let is_first = || gone.start > 0 || is_alike(0, come.start);
+        let is_last = || gone.end < before.len() || is_alike(gone.end - 1, come.end - 1);
+        come.len() >= gone.len() && is_first() && is_last()
     };
-    !after.is_empty() && capture_diff_slices(Algorithm::Myers, &before, &after).iter().all(is_kept)
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let equal = |place: &DiffOp| if matches!(place, DiffOp::Equal { .. }) { place.old_range().len() } else { 0 };
+    let stays: usize = places.iter().map(equal).sum();
+    !after.is_empty() && (before.len() <= FEW || stays * 2 >= before.len()) && places.iter().all(is_kept)
 }
 
 /// Returns whether two texts begin with the same line.
@@ -334,7 +330,6 @@ mod tests {
         for (old, new) in [
             (json, json.replace("\"1\"", "\"7\"")),
             (css, css.replace("margin: 0", "margin: 1px")),
-            (functions, functions.replace("def g():\n    return 2\n\n\n", "")),
             (functions, format!("import os\n\n\n{functions}\n\nprint(f())\n")),
             ("all: a\n\t./a.out\n", "all: b\n\t./b.out\n".to_string()),
             ("1.0.0\n", "1.1.0\n".to_string()),
@@ -349,6 +344,9 @@ mod tests {
             (css, "c {\n  margin: 1px;\n}\n"),
             (functions, "def f():\n    return 1\n\n\ndef g():\n    return 22\n"),
             (functions, "def g():\n    return 22\n\n\ndef h():\n    return 3\n"),
+            (functions, "def f():\n    return 1\n\n\ndef h():\n    return 3\n"),
+            ("class P {\n  a() {}\n  b() {}\n  c() {}\n}\n", "class P {\n  a() {\n    return 1;\n  }\n}\n"),
+            ("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "{\n  \"a\": 7\n}\n"),
             ("a = 1\nb = 2\nc = 3\n", "b = 7\n"),
             ("1.0.0\n", "See the log.\n"),
             ("x = 1\n", ""),

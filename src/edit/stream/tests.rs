@@ -357,7 +357,7 @@ fn a_small_file_under_its_path_is_whole_beside_calls_too() {
         ("q.sql", "CREATE TABLE a (\n  id int\n);\n\nCREATE INDEX i ON a(id);\n", "id int", "id text"),
         ("VERSION", "1.0.0\n", "1.0.0", "1.1.0"),
         ("calc.py", "x = 1\n", "x = 1", "x = 2"),
-        ("f.py", functions, "def g():\n    return 2\n\n\n", ""),
+        ("f.py", functions, "return 2", "return 20"),
     ] {
         let new = file.replace(from, to);
         let text = format!("{path}\n```\n{new}```\n");
@@ -368,6 +368,7 @@ fn a_small_file_under_its_path_is_whole_beside_calls_too() {
     let made = edits_beside(&[("empty.py", "")], "empty.py\n```python\nx = 1\n```\n", Format::TOOLS);
     assert_eq!(made, [("empty.py".into(), "x = 1\n".into(), true)]);
     for part in [
+        "def f():\n    return 1\n\n\ndef h():\n    return 3\n",
         "def f():\n    return 1\n\n\ndef g():\n    return 22\n",
         "def g():\n    return 22\n\n\ndef h():\n    return 3\n",
     ] {
