@@ -70,6 +70,19 @@ impl LastWrittenLookup for Notes {
     }
 }
 
+/// Knows a changeset whose writing failed.
+struct FailedChange(Id);
+
+impl LastWrittenLookup for FailedChange {
+    fn written(&self, _path: &str) -> Option<LastWritten> {
+        None
+    }
+
+    fn failed(&self, changeset: Id) -> bool {
+        changeset == self.0
+    }
+}
+
 fn undo(count: usize, files: &[&str]) -> RestoreTarget {
     RestoreTarget::Undo { count, files: files.iter().map(|f| f.to_string()).collect() }
 }
@@ -247,6 +260,11 @@ fn undo_counts_versions_and_says_when_there_are_too_few() {
     assert_eq!((after(1), after(2), after(3)), (None, Some("2".into()), Some("1".into())));
     let fails = |count, files: &[&str]| w.try_restore(&undo(count, files), &NothingKnown, &Choices::default());
     assert!(matches!(fails(4, &["a"]), Err(RestoreError::TooFar { have: 3, .. })));
+    // One whose change failed is listed, and none to go back to.
+    let written = FailedChange(w.archive.list().expect("listed")[1]);
+    let error = w.try_restore(&undo(3, &["a"]), &written, &Choices::default()).expect_err("too far");
+    let words = "a has 2 archived versions to go back to, not 3: `nebula history a` lists them, and";
+    assert!(error.to_string().starts_with(words), "{error}");
     assert!(matches!(fails(1, &["none"]), Err(RestoreError::NoVersions { .. })));
     assert!(matches!(fails(0, &[]), Err(RestoreError::Zero)));
 }

@@ -2,7 +2,7 @@
 //! languages, git. Gathered at the first prompt, never at start-up, and bounded in entries and in time, so that a huge
 //! tree costs no more than a large one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -124,7 +124,7 @@ impl PromptEnvironment {
         let new: Vec<&str> = self.tree.lines().filter(is_folder).collect();
         // What is only left out is not gone.
         let is_whole = new.len() == self.tree.lines().count();
-        let still: std::collections::HashSet<String> = new.iter().map(|row| folder(row)).collect();
+        let still: HashSet<String> = new.iter().map(|row| folder(row)).collect();
         let changed = new.iter().filter(|row| !old.contains(*row)).map(|row| format!("  {row}"));
         let left = old.iter().filter(|row| is_whole && !still.contains(&folder(row)));
         let mut rows: Vec<String> = changed.chain(left.map(|row| format!("  {}: gone", folder(row)))).collect();
@@ -297,12 +297,13 @@ fn rows(files: &FileTree, folders: &BTreeMap<&str, Vec<&str>>, depth: usize, mos
             *row.1.entry(name.rsplit_once('.').map_or("", |(_, e)| e)).or_default() += 1;
         }
     }
+    let unseen: HashSet<String> = files.unseen.iter().map(|folder| at(folder)).collect();
     let line = |(folder, (count, kinds)): (&String, &(usize, HashMap<&str, usize>))| {
         if folder.is_empty() {
             let names = folders.get("").map_or(&[][..], Vec::as_slice);
             return format!("./: {}", first_of(names, " ", most / 2));
         }
-        let more = if files.unseen.iter().any(|u| at(u) == *folder) { "more than " } else { "" };
+        let more = if unseen.contains(folder) { "more than " } else { "" };
         format!("{}: {more}{}", folder_label(folder), counted(*count, kinds))
     };
     below.iter().map(line).collect()

@@ -16,10 +16,10 @@ pub fn is_nudge(text: &str) -> bool {
     text.starts_with(NUDGE) && Format::ALL.iter().any(is_of)
 }
 
-/// Returns whether a message asks a model again that made no change.
-pub fn asks_again(text: &str) -> bool {
-    is_nudge(text) || text.contains(UNCHANGED)
-}
+/// The end of the sentence about an edit that changes nothing, for a small model: it writes the same again where it may say
+/// that no change is needed, and finds the change where it lists it first, as was measured with one of 1.5 billion parameters.
+const LIST_FIRST: &str = ": the change is missing. Begin with \"I will:\" and a numbered list of the lines to add or change, then \
+                          send the file with them.";
 
 /// The beginning of a message that asks a model once more which changed no file.
 const NUDGE: &str = "No file was changed.";
@@ -91,6 +91,9 @@ pub fn arrange(
             if let Some(first) = attachments_first(text) {
                 *text = first;
             }
+            if text.contains(UNCHANGED) && format.reminder().is_some() {
+                *text = list_first(text);
+            }
         }
         // A nudge holds it already.
         if let Some(reminder) = format.reminder().filter(|reminder| !made.text().ends_with(reminder)) {
@@ -101,6 +104,15 @@ pub fn arrange(
         *message = made;
     }
     messages.splice(0..0, example(format).into_iter().flatten());
+}
+
+/// Returns a result with what a small model is asked about an edit that changes nothing.
+fn list_first(text: &str) -> String {
+    let line = |line: &str| match line.find(UNCHANGED) {
+        Some(at) => format!("{}{LIST_FIRST}", &line[..at + UNCHANGED.len()]),
+        None => line.to_string(),
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a message of the person with what is attached in front of the task, each file as its path and a fence;
@@ -171,6 +183,19 @@ mod tests {
         assert_eq!(attachments_first("no file"), None);
         let part = format!("Look{HEAD}\n```python title=\"a.py:4-9\"\na = 1\n```\n");
         assert_eq!(attachments_first(&part).unwrap(), "Lines 4-9 of a.py:\n```python\na = 1\n```\n\nLook");
+    }
+
+    #[test]
+    fn a_small_model_that_changed_nothing_lists_the_change_first() {
+        let sent = format!("a.py: {UNCHANGED}. Send it again.\nThe task: x");
+        let asked = |format| {
+            let mut messages = vec![Arc::new(Message::user(&sent))];
+            arrange(&mut messages, format, &mut Vec::new());
+            messages.last().unwrap().text().into_owned()
+        };
+        let text = asked(Format::WHOLE);
+        assert!(text.starts_with(&format!("a.py: {UNCHANGED}{LIST_FIRST}\nThe task: x")), "{text}");
+        assert_eq!(asked(Format::TOOLS), sent);
     }
 
     #[test]

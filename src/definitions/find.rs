@@ -5,22 +5,20 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::fault::FindFault;
 use crate::code::{CodeFault, LARGEST, NodeSelector, SourceFile, SourceLanguage};
 use crate::proposal::State;
-use crate::text::distance::nearest_few;
 use crate::text::time::now;
-use crate::workspace::{Access, ReadError, Stamp, Workspace, holds_secrets};
+use crate::workspace::{Access, Read, ReadError, Stamp, Workspace, holds_secrets};
 
-/// Ids that are offered where nothing was found.
-const OFFERED: usize = 3;
-/// Files in which a name is looked for that may have been meant.
-const LOOKED_IN: usize = 2_000;
 /// Files that are read at once, on all processors.
-const AT_ONCE: usize = 32;
+pub(super) const AT_ONCE: usize = 32;
+/// The time in which names like one that nothing has are looked for.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Finds definitions in the files of a workspace.
 pub struct DefinitionFinder<'a> {
@@ -165,7 +163,7 @@ impl DefinitionFinder<'_> {
             false if paths.is_empty() && notes.skipped.is_empty() && selector.is_of_any_file() => {
                 Err(FindFault::from(CodeFault::NoFiles).into())
             }
-            false => Err(self.not_found(selector, notes).into()),
+            false => Err(self.not_found(selector, &paths, notes).into()),
         }
     }
 
@@ -321,15 +319,12 @@ impl DefinitionFinder<'_> {
             Some(size) if size > LARGEST as u64 => return Err(too_large(size).into()),
             _ => {}
         }
-        let (state, stamp) = match self.workspace.read_whole(&path) {
-            Ok(read) => (read.state, read.stamp),
+        let state = match self.read_noted(&path, now) {
+            Ok(read) => read.state,
             Err(ReadError::TooLarge { size, .. }) => return Err(too_large(size).into()),
             Err(error) => return Err(error.into()),
         };
         let Some(bytes) = state.bytes() else { return Ok(None) };
-        if let Some(stamp) = stamp {
-            self.workspace.words().keep(&path, stamp, bytes, now());
-        }
         if !worth(bytes) {
             return Ok(None);
         }
@@ -337,23 +332,24 @@ impl DefinitionFinder<'_> {
         Ok(Some(FoundFile { source, state }))
     }
 
-    /// Says that nothing was found, and what may have been meant.
-    fn not_found(&self, selector: &NodeSelector, notes: &FindNotes) -> FindFault {
-        let mut near = Vec::new();
-        if let Some(name) = selector.name() {
-            let mut ids: Vec<(String, String)> = Vec::new();
-            let paths = self.paths(selector, &mut FindNotes::default()).unwrap_or_default().into_iter();
-            for path in paths.take(LOOKED_IN).take_while(|_| !self.stop.is_cancelled()) {
-                let Ok(Some(file)) = self.read_file(&path, |_| true) else { continue };
-                let nodes = file.source.nodes.iter().enumerate();
-                ids.extend(nodes.map(|(at, node)| (node.name.clone(), file.source.id(at))));
-            }
-            let names: BTreeSet<&str> = ids.iter().map(|(name, _)| name.as_str()).collect();
-            for name in nearest_few(name, names.into_iter(), OFFERED) {
-                near.extend(ids.iter().find(|(own, _)| own == name).map(|(_, id)| id.clone()));
-            }
+    /// Reads a file as [`Workspace::read_whole`] does, and notes the words that it may hold.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn read_noted(&self, path: &str, clock: impl FnOnce() -> i64) -> Result<Read, ReadError> {
+        // One that is changed while it is read was not changed long before.
+        let begun = clock();
+        let read = self.workspace.read_whole(path)?;
+        if let (Some(stamp), Some(bytes)) = (read.stamp, read.state.bytes()) {
+            self.workspace.words().keep(path, stamp, bytes, begun);
         }
-        let fault = CodeFault::NotFound { selector: selector.text().to_owned(), near };
+        Ok(read)
+    }
+
+    /// Says that nothing was found in the files that were looked at, and what may have been meant.
+    fn not_found(&self, selector: &NodeSelector, paths: &[String], notes: &FindNotes) -> FindFault {
+        let near = selector.name().map(|name| self.nearest_ids(name, paths, Instant::now() + PATIENCE));
+        let fault = CodeFault::NotFound { selector: selector.text().to_owned(), near: near.unwrap_or_default() };
         match notes.skipped.first().cloned() {
             Some((path, why)) => FindFault::Unread { fault, path, why },
             None => fault.into(),
@@ -407,7 +403,8 @@ mod tests {
             sources.mentions(&target).iter().map(|one| one.place()).collect::<Vec<_>>()
         };
         assert_eq!(places(), ["b.py:1", "b.py:5"]);
-        // What is known of a file with this stamp counts, whatever it holds.
+        // What is known of a file with this stamp counts, whatever it holds: nothing yet, once it is written again.
+        write("b.py", "from a import total\n\n\ndef other():\n    total()\n");
         let stamp = workspace.stamp("b.py").expect("a stamp");
         workspace.words().keep("b.py", stamp, b"nothing of it", later);
         assert_eq!(places(), Vec::<String>::new());
@@ -415,5 +412,24 @@ mod tests {
         write("b.py", "from a import total\n\n\ndef other():\n    return total()\n");
         assert_eq!(places(), ["b.py:1", "b.py:5"]);
         assert!(finder.one("fn.other").is_ok() && finder.one("b.py::other").is_ok());
+    }
+
+    #[test]
+    fn the_time_by_which_a_file_was_changed_just_now_is_taken_before_it_is_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let write = |text: &str| fs::write(dir.path().join("a.py"), text).expect("written");
+        write("def total():\n    pass\n");
+        let (folder, stop) = (workspace.root().to_path_buf(), CancellationToken::new());
+        let finder = DefinitionFinder { workspace: &workspace, folder, stop, secrets: SecretFiles::Shown };
+        let clock = || {
+            write("def changed():\n    pass\n");
+            now() + 60_000
+        };
+        let read = finder.read_noted("a.py", clock).expect("read");
+        assert_eq!(read.state.text(), Some("def changed():\n    pass\n"));
+        let stamp = read.stamp.expect("a stamp");
+        assert!(!workspace.words().may_hold("a.py", &stamp, &["total"]));
+        assert!(workspace.words().may_hold("a.py", &stamp, &["changed"]));
     }
 }

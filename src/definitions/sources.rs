@@ -163,6 +163,20 @@ impl<'a> SourceFiles<'a> {
         self.read.borrow_mut().insert(path.to_owned(), read.clone());
         read.map(Some)
     }
+
+    /// Returns the text of a file. Only those among these files are asked for by their words again.
+    fn text_by(&self, path: &str, clock: impl FnOnce() -> i64) -> Option<String> {
+        if let Some(Ok(file)) = self.read.borrow().get(path) {
+            return Some(file.text.clone());
+        }
+        let workspace = self.finder.workspace;
+        workspace.stamp(path).filter(|stamp| stamp.size() <= LARGEST as u64)?;
+        let read = match self.paths.contains(path) {
+            true => self.finder.read_noted(path, clock),
+            false => workspace.read_whole(path),
+        };
+        read.ok()?.state.text().map(str::to_owned)
+    }
 }
 
 impl SourceTree for SourceFiles<'_> {
@@ -175,15 +189,7 @@ impl SourceTree for SourceFiles<'_> {
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        if let Some(Ok(file)) = self.read.borrow().get(path) {
-            return Some(file.text.clone());
-        }
-        let stamp = self.finder.workspace.stamp(path).filter(|stamp| stamp.size() <= LARGEST as u64);
-        let read = stamp.and_then(|_| self.finder.workspace.read_whole(path).ok())?;
-        if let (Some(stamp), Some(bytes)) = (read.stamp, read.state.bytes()) {
-            self.finder.workspace.words().keep(path, stamp, bytes, now());
-        }
-        read.state.text().map(str::to_owned)
+        self.text_by(path, now)
     }
 
     fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {
@@ -233,5 +239,40 @@ impl FoundMention {
     /// Returns its line.
     pub fn text(&self) -> &str {
         self.file.line_text(self.mention.at.start).trim()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::definitions::SecretFiles;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn the_words_of_source_files_are_noted_and_those_of_no_other_file() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        for (path, text) in [
+            ("a.ts", "export const total = 1;\n"),
+            ("b.ts", "import { total } from './a';\n"),
+            ("page.js", "import { total } from './a';\n"),
+            ("package.json", "{}\n"),
+        ] {
+            fs::write(dir.path().join(path), text).expect("written");
+        }
+        let (folder, stop) = (workspace.root().to_path_buf(), CancellationToken::new());
+        let finder = DefinitionFinder { workspace: &workspace, folder, stop, secrets: SecretFiles::Shown };
+        let (file, _) = finder.one("a.ts::total").expect("one");
+        let sources = SourceFiles::new(&finder, file).expect("walked");
+        let is_noted = |path: &str| {
+            assert!(sources.text_by(path, || now() + 60_000).is_some(), "{path}");
+            let stamp = workspace.stamp(path).expect("a stamp");
+            !workspace.words().may_hold(path, &stamp, &["nowhere"])
+        };
+        assert_eq!(["b.ts", "page.js", "package.json"].map(is_noted), [true, false, false]);
     }
 }

@@ -2,13 +2,19 @@
 //!
 //! The format is that of `gitformat-index`, versions 2 to 4, with objects of 20 bytes.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
 /// The bytes that an index begins with.
 const SIGNATURE: &[u8] = b"DIRC";
 /// The bytes before the first entry: signature, version, number of entries.
 const HEAD: usize = 12;
 /// The bytes of an entry before its object: times, numbers and size of the file.
 const STAT: usize = 40;
-/// The place of the mode among them.
+/// The places of the time of the last change, in seconds and the rest of it, of the mode and of the size among them.
+const SECONDS: usize = 8;
+const NANOSECONDS: usize = 12;
+const SIZE: usize = 36;
 const MODE: std::ops::Range<usize> = 24..28;
 const OBJECT: usize = 20;
 /// A second pair of bytes of flags follows.
@@ -42,16 +48,51 @@ pub fn same_entries(one: &[u8], other: &[u8]) -> bool {
     entries(one).zip(entries(other)).is_some_and(|(one, other)| one == other)
 }
 
+/// A file as git last saw it on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackedFile {
+    /// Its path in the repository.
+    pub path: String,
+    seconds: u32,
+    nanoseconds: u32,
+    size: u32,
+}
+
+impl TrackedFile {
+    /// Returns whether the file there may be another than git saw.
+    pub fn may_differ(&self, about: &Metadata) -> bool {
+        let seconds = about.mtime() as u32 != self.seconds;
+        // Where git keeps no more than seconds, the rest is 0.
+        let rest = self.nanoseconds != 0 && about.mtime_nsec() as u32 != self.nanoseconds;
+        seconds || rest || about.len() as u32 != self.size
+    }
+}
+
+/// Returns the files of an index; `None`: it is no index, or one of another kind.
+pub fn files(index: &[u8]) -> Option<Vec<TrackedFile>> {
+    let file = |(stat, entry): (&[u8], Entry<'_>)| {
+        let number = |at: usize| Some(u32::from_be_bytes(stat.get(at..at + 4)?.try_into().ok()?));
+        let path = String::from_utf8_lossy(&entry.name).into_owned();
+        Some(TrackedFile { path, seconds: number(SECONDS)?, nanoseconds: number(NANOSECONDS)?, size: number(SIZE)? })
+    };
+    entries_with_stat(index)?.into_iter().map(file).collect()
+}
+
 /// Reads the entries; `None`: it is no index, or one of another kind.
 fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
+    Some(entries_with_stat(index)?.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// Reads the entries, each with the bytes before its object.
+fn entries_with_stat(index: &[u8]) -> Option<Vec<(&[u8], Entry<'_>)>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
     let version = number(4).filter(|version| is_index(index) && (2..=4).contains(version))?;
-    let mut found: Vec<Entry<'_>> = Vec::new();
+    let mut found: Vec<(&[u8], Entry<'_>)> = Vec::new();
     let (mut at, mut named) = (HEAD, 0);
     for _ in 0..number(8)? {
         let begin = at;
-        let (mode, object) = (index.get(at + MODE.start..at + MODE.end)?, index.get(at + STAT..at + STAT + OBJECT)?);
+        let (stat, object) = (index.get(at..at + STAT)?, index.get(at + STAT..at + STAT + OBJECT)?);
         at += STAT + OBJECT;
         let flags = short(at)?;
         at += 2;
@@ -61,7 +102,7 @@ fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
         if version == 4 {
             let (dropped, bytes) = offset(index.get(at..)?)?;
             at += bytes;
-            let before = found.last().map_or(&[][..], |entry| &entry.name);
+            let before = found.last().map_or(&[][..], |(_, entry)| &entry.name);
             name.extend_from_slice(before.get(..before.len().checked_sub(dropped)?)?);
         }
         let rest = index.get(at..)?;
@@ -76,7 +117,7 @@ fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
             // At least one NUL, up to a multiple of eight.
             at = begin + (at - begin).next_multiple_of(8);
         }
-        found.push(Entry { name, mode, object, flags: (flags & !LENGTH, more) });
+        found.push((stat, Entry { name, mode: &stat[MODE], object, flags: (flags & !LENGTH, more) }));
     }
     // What git must understand begins with a small letter, such as `link` to an index that holds the other entries.
     while at + CHECKSUM < index.len() {
@@ -138,6 +179,10 @@ mod tests {
             let looked = git(here, &["status"]);
             assert_ne!(first, looked);
             assert!(same_entries(&first, &looked), "version {version}");
+            let about = fs::metadata(here.join("a.txt")).expect("there");
+            let of = |index: &[u8]| files(index).expect("read").into_iter().find(|file| file.path == "a.txt");
+            assert!(of(&first).is_some_and(|file| file.may_differ(&about)), "version {version}");
+            assert!(of(&looked).is_some_and(|file| !file.may_differ(&about)), "version {version}");
             fs::write(here.join("src/long-names.txt"), "other").expect("written");
             assert!(!same_entries(&first, &git(here, &["add", "."])));
             git(here, &["checkout", "-q", "HEAD", "."]);

@@ -65,6 +65,19 @@ fn spans(ids: &[Id], stores: Stores<'_>) -> Result<BTreeMap<String, EntrySpan>, 
 /// # Errors
 /// When a changeset cannot be read.
 pub fn undo(ids: &[Id], id: ProposalId, stores: Stores<'_>) -> Result<Restoration, ReviewError> {
+    undo_among(None, ids, id, stores)
+}
+
+/// Returns the same; `waiting`: the entries that wait, where they are known.
+///
+/// # Errors
+/// When a changeset cannot be read.
+pub fn undo_among(
+    waiting: Option<&[ReviewEntry]>,
+    ids: &[Id],
+    id: ProposalId,
+    stores: Stores<'_>,
+) -> Result<Restoration, ReviewError> {
     // The repository is restored whole, or waits for a choice.
     let files = spans(ids, stores)?.into_keys().filter(|path| !is_in_repository(path));
     let each = files.map(|path| (path, ForeignChoice::Merge)).collect();
@@ -76,7 +89,11 @@ pub fn undo(ids: &[Id], id: ProposalId, stores: Stores<'_>) -> Result<Restoratio
     if !undo.previews.iter().any(is_later) {
         return Ok(undo);
     }
-    plan.waiting = later_paths(ids, &open(stores)?.entries).into_keys().map(String::from).collect();
+    let paths = |waiting: &[ReviewEntry]| later_paths(ids, waiting).into_keys().map(String::from).collect();
+    plan.waiting = match waiting {
+        Some(waiting) => paths(waiting),
+        None => paths(&open(stores)?.entries),
+    };
     Ok(plan.look(&choices, id, stores)?)
 }
 

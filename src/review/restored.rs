@@ -1,17 +1,21 @@
 //! Restores of whole entries. Decided is what they wrote: an entry of which something else is left, or may come back with
 //! the restore of a later one, waits on with that.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::change::undo_among;
 use super::{ReviewEntry, ReviewError, before_it, later_paths, left_by_undo, open, undo};
 use crate::archive::Id;
-use crate::archive::restore::NOT_EMPTY;
+use crate::archive::restore::{NOT_EMPTY, not_emptied};
 use crate::execute::Stores;
 use crate::memory::ReviewDecision;
-use crate::proposal::{ProposalId, RestoreFate, RestoreStatus};
+use crate::proposal::{ProposalId, RestoreFate, RestorePreview, RestoreStatus};
 
 /// The most paths of an entry that are named.
 const NAMED: usize = 10;
+
+/// The paths that a restore wrote; false: the last changes there alone are undone.
+pub type RestoredPaths = HashMap<String, bool>;
 
 /// An entry that waits on although it was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,21 @@ impl RestoredRest {
     }
 }
 
+/// Returns whether a restore wrote paths of a changeset, and left no part of it in them.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn is_undone_where_written(id: Id, written: &RestoredPaths, stores: Stores<'_>) -> Result<bool, ReviewError> {
+    let paths = stores.archive.paths(id)?;
+    let is_any = |is_whole| paths.iter().any(|path| written.get(path) == Some(&is_whole));
+    if !is_any(true) || !is_any(false) {
+        return Ok(is_any(true));
+    }
+    let undo = undo(&[id], ProposalId(u64::MAX), stores)?;
+    let is_part = |one: &RestorePreview| written.get(&one.path) == Some(&false);
+    Ok(undo.previews.iter().all(|one| one.status == RestoreStatus::Equal || !is_part(one)))
+}
+
 /// Records that whole changes were restored, by the paths that were written. Those of which nothing is left, there or in the
 /// work of later ones that wait, wait no more; returns the others.
 ///
@@ -41,32 +60,38 @@ impl RestoredRest {
 /// When archive or memory cannot be read or written.
 pub fn record_restored(
     restored: &[Id],
-    is_written: impl Fn(&str) -> bool,
+    written: &RestoredPaths,
     reason: Option<&str>,
     stores: Stores<'_>,
 ) -> Result<Vec<RestoredRest>, ReviewError> {
-    let (mut written, mut closed, mut rests) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut undone, mut closed, mut rests) = (Vec::new(), Vec::new(), Vec::new());
     if restored.is_empty() {
         return Ok(rests);
     }
+    let (memory, project) = (stores.memory, stores.project());
+    let reviewed = memory.reviewed(&project)?;
     for id in restored {
-        if stores.archive.paths(*id)?.iter().any(|path| is_written(path)) {
-            written.push(id.to_string());
+        if is_undone_where_written(*id, written, stores)? {
+            undone.push(id.to_string());
         }
     }
-    stores.memory.review(&stores.project(), &written, ReviewDecision::RestoreWritten, reason)?;
+    // What stays of a change that was kept stays kept.
+    let is_kept = |id: &String| reviewed.get(id).is_some_and(|(decision, _)| *decision == ReviewDecision::Keep);
+    let (kept, undone): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_kept);
+    memory.review(&project, &kept, ReviewDecision::Restore, reason)?;
+    memory.review(&project, &undone, ReviewDecision::RestoreWritten, reason)?;
     let waiting = open(stores)?.entries;
     let (later, own): (_, HashSet<&Id>) = (later_paths(restored, &waiting), restored.iter().collect());
     for entry in waiting.iter().filter(|entry| own.contains(&entry.id)) {
         let later = later.iter().map(|(path, by)| (*path, *by)).filter(|(_, by)| by.id > entry.id).collect();
-        let paths = rest_of(entry.id, &is_written, &later, stores)?;
+        let paths = rest_of(entry.id, written, (&waiting, &later), stores)?;
         match paths.is_empty() {
             true => closed.push(entry.id.to_string()),
             false => rests.push(RestoredRest { id: entry.id, paths }),
         }
     }
     if !closed.is_empty() {
-        stores.memory.review(&stores.project(), &closed, ReviewDecision::Restore, reason)?;
+        memory.review(&project, &closed, ReviewDecision::Restore, reason)?;
     }
     Ok(rests)
 }
@@ -75,14 +100,14 @@ pub fn record_restored(
 /// entry changed what it left.
 fn rest_of(
     id: Id,
-    is_written: impl Fn(&str) -> bool,
-    later: &BTreeMap<&str, &ReviewEntry>,
+    written: &RestoredPaths,
+    (waiting, later): (&[ReviewEntry], &BTreeMap<&str, &ReviewEntry>),
     stores: Stores<'_>,
 ) -> Result<Vec<(String, String)>, ReviewError> {
     let mut rest = Vec::new();
-    for preview in undo(&[id], ProposalId(u64::MAX), stores)?.previews {
+    for preview in undo_among(Some(waiting), &[id], ProposalId(u64::MAX), stores)?.previews {
         let path = preview.path.as_str();
-        if is_written(path) {
+        if written.get(path) == Some(&true) {
             continue;
         }
         let by = later.get(path).copied();
@@ -90,15 +115,29 @@ fn rest_of(
         let newest = by.or_else(|| inner.map(|(_, by)| *by).max_by_key(|by| by.id)).map(before_it);
         let why = match (&preview.status, by) {
             (RestoreStatus::NotUndone(_), _) | (RestoreStatus::Equal, None) => continue,
-            // A folder that someone else uses by now stays theirs.
-            (RestoreStatus::Restore(RestoreFate::FolderRemoved, _), None) if newest.is_none() => continue,
             (RestoreStatus::Equal, Some(by)) => before_it(by),
-            (RestoreStatus::Restore(RestoreFate::FolderRemoved, _), _) => joined(NOT_EMPTY, newest),
+            (RestoreStatus::Restore(RestoreFate::FolderRemoved, _), _) if is_used(path, stores) => {
+                let Some(why) = folder_waits(path, later) else { continue };
+                why
+            }
             _ => joined(left_by_undo(&preview).as_deref().unwrap_or("it was not restored"), newest),
         };
         rest.push((preview.path, why));
     }
     Ok(rest)
+}
+
+/// Returns why a folder that a restore left, as something is in it, waits with its entry; none: someone else uses it by now,
+/// and it stays theirs.
+pub fn folder_waits(folder: &str, later: &BTreeMap<&str, &ReviewEntry>) -> Option<String> {
+    let within = later.iter().filter(|(path, _)| path.starts_with(folder));
+    let newest = within.map(|(_, by)| *by).max_by_key(|by| by.id)?;
+    Some(joined(NOT_EMPTY, Some(before_it(newest))))
+}
+
+/// Returns whether something is in a folder.
+fn is_used(folder: &str, stores: Stores<'_>) -> bool {
+    !not_emptied(&BTreeSet::from([folder]), stores.workspace).is_empty()
 }
 
 fn joined(why: &str, first: Option<String>) -> String {

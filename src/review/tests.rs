@@ -348,8 +348,8 @@ fn restore_whole(w: &World, id: Id) -> Vec<RestoredRest> {
     if !proposal.files.is_empty() {
         write(w, &proposal, Consent::Flag("--yes"), "undo");
     }
-    let is_written = |path: &str| proposal.files.iter().any(|file| file.path == path);
-    record_restored(&[id], is_written, None, w.stores()).expect("recorded")
+    let written = proposal.files.iter().map(|file| (file.path.clone(), true)).collect();
+    record_restored(&[id], &written, None, w.stores()).expect("recorded")
 }
 
 /// Restores the oldest entry, again and again, until nothing waits or something stays, and then the newest. Returns whether
@@ -477,6 +477,16 @@ fn nothing_waits_of_an_entry_of_which_nothing_is_left_but_what_others_wrote() {
     fs::write(w.workspace.full("a"), now(&w).replace("entry", "line").replace("line 50\n", "mine\n")).expect("written");
     assert_eq!(waiting(&w), [id]);
     assert_eq!((restore_whole(&w, id), waiting(&w)), (vec![], vec![]));
+}
+
+#[test]
+fn what_stays_of_a_kept_change_when_it_is_undone_does_not_wait_again() {
+    let w = World::with("one\n");
+    let kept = entry_of(&w, &[("a", Some("two\n")), ("b", Some("x\n"))]);
+    w.memory.review(&w.stores().project(), &[kept.to_string()], ReviewDecision::Keep, None).expect("kept");
+    fs::write(w.workspace.full("b"), "mine\n").expect("written");
+    assert_eq!((restore_whole(&w, kept), waiting(&w)), (vec![], vec![]));
+    assert_eq!((now(&w).as_str(), text_at(&w, "b")), ("one\n", Some("mine\n".into())));
 }
 
 #[test]

@@ -312,8 +312,7 @@ impl Workspace {
 
     /// Returns the stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
-        let (folder, name) = split(path);
-        self.folder(folder).ok()?.stat(name).ok()?.map(|stat| Stamp::of_stat(&stat))
+        self.reader().stamp(path)
     }
 }
 

@@ -34,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace", "git"]),
-    ("shell", &["archive", "workspace", "disk", "proposal"]),
+    ("shell", &["archive", "git", "workspace", "disk", "proposal"]),
     ("memory", &[]),
     (
         "execute",

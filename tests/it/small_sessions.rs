@@ -296,9 +296,9 @@ async fn a_file_that_stays_as_it_is_twice_ends_the_turn() {
     let ran = task(&world, SMALL, &words, &[&same, &same, &whole]).await;
     assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 3, Some(0)), "{:?}", ran.notices());
     assert!(ran.notices().iter().any(|notice| notice.contains("wrote pager.py twice as it is")), "{:?}", ran.notices());
-    assert!(ran.last_message(1).contains("with the change that the task asks for"), "{}", ran.last_message(1));
+    assert!(ran.last_message(1).contains("Begin with \"I will:\""), "{}", ran.last_message(1));
     let temperatures: Vec<_> = ran.requests.iter().map(|request| request["temperature"].as_f64()).collect();
-    assert_eq!(temperatures, [Some(0.0), Some(0.6), Some(0.6)]);
+    assert_eq!(temperatures, [Some(0.0), Some(0.0), Some(0.6)]);
 }
 
 /// Point 11: a model that is asked once more and sends the file as it is yet again is not asked a fourth time; one that first
@@ -697,4 +697,8 @@ async fn a_block_for_a_file_that_is_not_utf8_is_named_with_the_reason() {
     let is_true = |notice: &&str| notice.contains("text for m.py, which is not text that can be rewritten");
     assert!(ran.notices().iter().any(is_true), "{:?}", ran.notices());
     assert!(!ran.notices().iter().any(|notice| notice.contains("none of the files")), "{:?}", ran.notices());
+    // Beside another file, all are named.
+    let reply = format!("t.py\n```python\nx = 1\n```\n\n{reply}");
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @m.py"], &[&reply, "Done."]).await;
+    assert!(ran.notices().iter().any(|notice| notice.contains("text for t.py, m.py, which")), "{:?}", ran.notices());
 }

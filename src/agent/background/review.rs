@@ -1,12 +1,13 @@
 //! The review queue for the screen: what waits, what it changed, and what the person decides about it. For blocking code
 //! alone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::agent::background::labels;
 use crate::agent::services::{ServiceReport, Services, lock};
+use crate::archive::restore::is_in_part;
 use crate::archive::{Id, NotUndone, Restoration};
 use crate::memory::ReviewDecision;
 use crate::proposal::{
@@ -15,7 +16,7 @@ use crate::proposal::{
 };
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile, UNDO};
 use crate::restore_plan::{RestoreScope, marking_foreign};
-use crate::review::{self, RestoredRest, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
+use crate::review::{self, RestoredPaths, RestoredRest, ReviewChanges, ReviewEntry, ReviewError, ReviewQueue};
 use crate::text::clean::clean_line;
 use crate::text::sentence::first_words;
 use crate::workspace::watch::Changes;
@@ -135,6 +136,10 @@ pub struct ReviewRestore {
     pub previews: Vec<RestorePreview>,
     /// The paths of the entries that it leaves as they are although nobody decided to keep them, each with the reason.
     pub left: Vec<String>,
+    /// The paths of which the last changes alone are undone.
+    pub in_part: HashSet<String>,
+    /// The folders that go and hold work of later changes that wait, each with why it waits with its own.
+    pub held: HashMap<String, String>,
 }
 
 /// Plans what was decided hunk by hunk: what is restored whole as the undo of the entries would, parts of files from their
@@ -166,7 +171,11 @@ pub fn restoring(services: &Services, verdict: ReviewVerdict, proposal: Proposal
     let left = left.filter_map(|preview| Some(format!("{}: {}", preview.path, why(preview)?))).collect();
     let previews = undo.previews.iter().filter(|preview| of_unit(&preview.path)).cloned().collect();
     let of_units = undo.proposal.files.iter().filter(|file| of_unit(&file.path)).cloned();
-    let mut restore = ReviewRestore { files: of_units.collect(), previews, left };
+    let in_part = undo.previews.iter().filter(|preview| is_in_part(preview)).map(|part| part.path.clone()).collect();
+    let mut restore = ReviewRestore { files: of_units.collect(), previews, left, in_part, held: HashMap::new() };
+    let goes = restore.files.iter().filter(|file| file.path.ends_with('/') && file.after.is_absent());
+    let held = goes.filter_map(|folder| Some((folder.path.clone(), review::folder_waits(&folder.path, &later)?)));
+    restore.held = held.collect();
     for file in files.into_iter().filter(|file| !of_unit(&file.path)) {
         restore.files.extend(restoring_file(services, &undo, file)?);
     }
@@ -236,11 +245,11 @@ pub fn restored_scope(services: &Services, names: &[String]) -> Result<Option<Re
 pub fn record_restored(
     services: &Services,
     restored: &[Id],
-    written: &HashSet<String>,
+    written: &RestoredPaths,
     reason: &str,
 ) -> Result<(usize, Vec<String>), String> {
     let reason = Some(reason).filter(|reason| !reason.is_empty());
-    let recorded = review::record_restored(restored, |path| written.contains(path), reason, services.stores());
+    let recorded = review::record_restored(restored, written, reason, services.stores());
     let rests = recorded.map_err(|error| error.to_string())?;
     count(services);
     Ok((rests.len(), rests.iter().flat_map(RestoredRest::lines).collect()))
@@ -265,6 +274,28 @@ pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision, rea
     stores.memory.review(&stores.project(), ids, decision, reason).map_err(|error| error.to_string())?;
     count(services);
     Ok(())
+}
+
+/// Records what was restored of changes of which something else is left: decided is what was written of them. Returns how
+/// many of them wait on.
+///
+/// # Errors
+/// When archive or memory cannot be read or written, in words.
+pub fn decide_written(
+    services: &Services,
+    ids: &[String],
+    written: &RestoredPaths,
+    reason: &str,
+) -> Result<usize, String> {
+    let mut decided = Vec::new();
+    for id in ids.iter().filter_map(|id| Id::parse(id)) {
+        if review::is_undone_where_written(id, written, services.stores()).map_err(|error| error.to_string())? {
+            decided.push(id.to_string());
+        }
+    }
+    decide(services, &decided, ReviewDecision::RestoreWritten, reason)?;
+    let waiting = review::open(services.stores()).map_err(|error| error.to_string())?.entries;
+    Ok(waiting.iter().filter(|entry| ids.contains(&entry.id.to_string())).count())
 }
 
 #[cfg(test)]

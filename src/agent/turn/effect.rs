@@ -122,7 +122,7 @@ impl Effect {
         let mut found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
         if let Some(UnreadText { why, .. }) = &mut found
             && let Unread::OtherFile(paths) = &*why
-            && let Some(true_why) = paths.split(", ").find_map(|path| session.files.not_compared(path))
+            && let Some(true_why) = session.files.not_compared(paths)
         {
             *why = true_why;
         }
@@ -197,7 +197,7 @@ fn sentence(why: &Unread) -> String {
         Unread::NoPlace(path) => say::block_without_place(path),
         Unread::AsItIs(path) => say::block_as_it_is(path),
         Unread::NotCompared { path, is_raw: true } => say::block_for_raw_file(path),
-        Unread::NotCompared { path, .. } => say::block_for_large_file(path),
+        Unread::NotCompared { path, .. } => say::block_for_uncompared_file(path),
         Unread::NoForm => say::file_in_no_format().to_string(),
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 
 use rustix::fs::FileType;
 
+use super::moves::moved_from;
 use crate::disk::{self, Folder};
 use crate::proposal::{FileChange, RestorePreview, RestoreStatus};
 use crate::text::name::text_of;
@@ -69,13 +70,17 @@ pub(super) fn leave_out(workspace: &Workspace, previews: &mut [RestorePreview], 
     if stay.is_empty() {
         return;
     }
+    let mut stay: BTreeMap<String, String> = stay.into_iter().map(|(path, why)| (path.to_string(), why)).collect();
+    // With the old path of a move the new one stays, too.
+    let old = files.iter().filter(|file| stay.contains_key(&file.path));
+    let new: Vec<_> = old.filter_map(|old| Some((old.moved.clone()?, moved_from(&old.path)))).collect();
+    stay.extend(new);
     for preview in previews.iter_mut() {
-        if let Some(why) = stay.get(preview.path.as_str()) {
+        if let Some(why) = stay.get(&preview.path) {
             preview.status = RestoreStatus::Refused(why.clone());
         }
     }
-    let stay: BTreeSet<String> = stay.into_keys().map(String::from).collect();
-    files.retain(|file| !stay.contains(&file.path));
+    files.retain(|file| !stay.contains_key(&file.path));
 }
 
 /// Returns whether a file or a link is at the path of a folder, and does not go.

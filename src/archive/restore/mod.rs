@@ -85,8 +85,11 @@ pub enum RestoreError {
         /// The path.
         path: String,
     },
-    /// It has fewer versions.
-    #[error("{path} has {have} archived version{}, not {count}: `nebula history {path}` lists them", plural(*have))]
+    /// It has fewer versions that a change followed: the others are listed and passed over.
+    #[error(
+        "{path} has {have} archived version{} to go back to, not {count}: `nebula history {path}` lists them, and those that no change followed",
+        plural(*have)
+    )]
     TooFar {
         /// The path.
         path: String,

@@ -99,10 +99,14 @@ impl Archive {
             .and_then(|left| merge::three_way(&from.path, left, &from.after, &end.text, self.merger()));
         let (conflicts, rung) = (merged.as_ref().map(|one| one.conflicts.len()), merged.as_ref().map(|one| one.rung));
         let (is_clean, is_part) = (conflicts == Some(0), is_in_part(&previews[at]));
-        let choice = if is_part && is_clean { Some(ForeignChoice::Merge) } else { choices.of(&path, is_clean) };
+        let is_kept = choices.each.get(&path) == Some(&ForeignChoice::Keep);
+        let choice = match is_part && is_clean && !is_kept {
+            true => Some(ForeignChoice::Merge),
+            false => choices.of(&path, is_clean),
+        };
         let merged = merged.filter(|_| choice == Some(ForeignChoice::Merge));
         // Where the move itself cannot be undone, what came after someone else's change still is.
-        let is_part = is_part && merged.is_none();
+        let is_part = is_part && merged.is_none() && !is_kept;
         files.retain(|file| file.path != from.path && (is_part || file.path != path));
         if !is_part {
             let counts = end.left.as_ref().map_or_else(Counts::default, |left| count_changed(left, &end.text));
@@ -135,7 +139,7 @@ impl Archive {
         if goal.own.is_empty() {
             // Someone else changed it last, and nothing of nebula's followed that is not undone, too.
             let left = last.and_then(|last| last.bytes).map(State::file);
-            let moved = moved.or_else(|| left.clone())?;
+            let moved = moved.or_else(|| left.clone()).unwrap_or_else(|| now.clone());
             return Some(NewEnd { text: now.clone(), now, at, moved, left, is_changed: true, later: None });
         }
         let foreign = last.as_ref().filter(|_| !self.is_ours(&goal.path, &now, last.as_ref()));
@@ -177,16 +181,18 @@ impl Archive {
         }
         let goes: HashSet<&str> =
             files.iter().filter(|file| file.after.is_absent()).map(|file| file.path.as_str()).collect();
+        let back: HashSet<_> =
+            files.iter().filter(|file| file.before.is_absent()).map(|file| state_sha(&file.after)).collect();
+        let old: Vec<(&str, &State)> = staying.iter().map(|(path, state)| (*path, state)).collect();
         let mut stay = Vec::new();
         for goal in goals.iter().filter(|goal| is_new_file(goal) && goes.contains(goal.path.as_str())) {
             let now = || Some(workspace.read_to_restore(&goal.path).ok()?.state);
             let Some(moved) = self.moved_here(goal, written).or_else(now) else { continue };
             // What comes back as it is here is the old one of this path.
-            if files.iter().any(|file| file.before.is_absent() && state_sha(&file.after) == state_sha(&moved)) {
+            if back.contains(&state_sha(&moved)) {
                 continue;
             }
-            let old = staying.iter().map(|(path, state)| (*path, state));
-            if let Some(old) = alike(&goal.path, &moved, &old.collect::<Vec<_>>()) {
+            if let Some(old) = alike(&goal.path, &moved, &old) {
                 stay.push((goal.path.clone(), moved_from(old)));
             }
         }
@@ -222,7 +228,8 @@ fn is_left(status: &RestoreStatus) -> bool {
     matches!(status, RestoreStatus::Foreign { .. } | RestoreStatus::Refused(_) | RestoreStatus::NotArchived(_))
 }
 
-fn moved_from(old: &str) -> String {
+/// Returns why the new path of a move stays.
+pub(super) fn moved_from(old: &str) -> String {
     format!("it was moved here from {old}, which stays")
 }
 
@@ -292,7 +299,7 @@ fn alike<'f>(path: &str, moved: &State, all: &[(&'f str, &State)]) -> Option<&'f
         (None, None) => state_sha(old) == Some(sha),
         _ => false,
     };
-    the_one(&is_same).or_else(|| the_one(&|old| is_like(old, moved)).filter(|_| all.len() <= LIKENED))
+    the_one(&is_same).or_else(|| if all.len() <= LIKENED { the_one(&|old| is_like(old, moved)) } else { None })
 }
 
 fn name(path: &str) -> &str {

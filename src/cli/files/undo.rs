@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::restore_words::{changed_words, line, not_undone_words};
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
-use crate::archive::restore::is_in_part;
+use crate::archive::restore::{is_in_part, not_emptied};
 use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
@@ -19,7 +19,7 @@ use crate::proposal::{
     RestoreStatus, counted, unit_of, whole_folders,
 };
 use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
-use crate::review::{self, RestoredRest};
+use crate::review::{self, RestoredPaths, RestoredRest};
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
 use crate::text::width::cells;
@@ -82,7 +82,7 @@ impl ArchiveCommands<'_> {
         &mut self,
         wanted: &RestoreScope,
         ask: &AskArgs,
-    ) -> Result<(u8, Vec<Id>, WrittenFiles)> {
+    ) -> Result<(u8, Vec<Id>, RestoredPaths)> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -99,7 +99,7 @@ impl ArchiveCommands<'_> {
             Err(error) if stays(&error) => {
                 self.report(None, &[], &WrittenFiles::new(), ask.json)?;
                 self.complain(&error.to_string())?;
-                (NOT_APPROVED, WrittenFiles::new())
+                (NOT_APPROVED, RestoredPaths::new())
             }
             ended => ended?,
         };
@@ -110,17 +110,17 @@ impl ArchiveCommands<'_> {
     pub(super) fn record_restored(
         &mut self,
         undone: &[Id],
-        (code, written): (u8, &WrittenFiles),
+        (code, written): (u8, &RestoredPaths),
         ask: &AskArgs,
     ) -> Result<Vec<RestoredRest>> {
         let is_asked = ask.yes || ask.force || code == DONE || !written.is_empty();
         if ask.dry_run || !is_asked {
             return Ok(Vec::new());
         }
-        Ok(review::record_restored(undone, |path| written.contains_key(path), None, self.stores())?)
+        Ok(review::record_restored(undone, written, None, self.stores())?)
     }
 
-    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, WrittenFiles)> {
+    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, RestoredPaths)> {
         let none = WrittenFiles::new();
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
@@ -142,14 +142,14 @@ impl ArchiveCommands<'_> {
             let merged = if ask.json { Vec::new() } else { merged_files(&restoration) };
             self.show_diffs(&merged, &[], None)?;
             self.report(None, &restoration.previews, &none, ask.json)?;
-            return Ok((DONE, none));
+            return Ok((DONE, RestoredPaths::new()));
         }
         if !scripted && self.can_ask && self.choose_foreign(&restoration.previews, &mut choices)? {
             restoration = plan.look(&choices, ProposalId(0), self.stores())?;
             revert = plan.revert(&mut restoration, Restorer::Person, self.stores())?;
         }
         if restoration.proposal.files.is_empty() && revert.is_none() {
-            return Ok((self.nothing_to_do(&restoration, named, ask)?, none));
+            return Ok((self.nothing_to_do(&restoration, named, ask)?, RestoredPaths::new()));
         }
         // Conflicts are chosen one by one.
         let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
@@ -163,21 +163,21 @@ impl ArchiveCommands<'_> {
             self.report(None, &restoration.previews, &none, ask.json)?;
             let instead = if by_hunk { "hunks cannot be chosen" } else { "this needs --yes" };
             self.complain(&format!("nothing was changed: without a terminal {instead}"))?;
-            return Ok((NOT_APPROVED, none));
+            return Ok((NOT_APPROVED, RestoredPaths::new()));
         }
         let done = self.carry_out(plan, &restoration, (revert, by_hunk), ask)?;
         let Some((applied, mut paths)) = done else {
             self.report(None, &restoration.previews, &none, ask.json)?;
             self.complain("nothing was changed")?;
-            return Ok((NOT_APPROVED, none));
+            return Ok((NOT_APPROVED, RestoredPaths::new()));
         };
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
         if !ask.json && !paths.is_empty() {
             writeln!(self.out, "{}", restored_words(&applied, &paths, &restoration.previews))?;
             self.out.flush()?;
         }
-        leave_parts(&restoration.previews, &mut paths);
-        Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, paths))
+        let written = leave_parts(&restoration.previews, &mut paths);
+        Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, written))
     }
 
     /// Decides and restores: files, and definitions with them. Returns nothing where nothing was agreed to.
@@ -265,7 +265,12 @@ impl ArchiveCommands<'_> {
     ) -> Result<()> {
         // The list has said what changes in the repository, and in folders that come or go as one.
         let wholes = whole_folders(previews);
-        for file in files.iter().filter(|file| unit_of(&file.path, &wholes).is_none()) {
+        let goes = files.iter().filter(|file| file.after.is_absent()).map(|file| file.path.as_str()).collect();
+        // A folder that holds something else stays.
+        let stay = not_emptied(&goes, self.workspace);
+        let is_shown =
+            |file: &&FileChange| unit_of(&file.path, &wholes).is_none() && !stay.contains_key(file.path.as_str());
+        for file in files.iter().filter(is_shown) {
             let diff = diff::for_person(file, self.out.is_terminal());
             self.out.styled(&diff)?;
         }
@@ -396,11 +401,15 @@ fn restored_words(applied: &Applied, written: &WrittenFiles, previews: &[Restore
     format!("{what} {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
 }
 
-/// Leaves the files of which only the last changes were undone out of what was restored.
-fn leave_parts(previews: &[RestorePreview], paths: &mut WrittenFiles) {
+/// Leaves the files of which only the last changes were undone out of what was restored. Returns all that was written.
+fn leave_parts(previews: &[RestorePreview], paths: &mut WrittenFiles) -> RestoredPaths {
+    let mut written: RestoredPaths = paths.keys().map(|path| (path.clone(), true)).collect();
     for part in previews.iter().filter(|preview| is_in_part(preview)) {
-        paths.remove(&part.path);
+        if paths.remove(&part.path).is_some() {
+            written.insert(part.path.clone(), false);
+        }
     }
+    written
 }
 
 /// The files that were written, each with how it was joined with what someone else had changed.

@@ -163,7 +163,6 @@ struct EventPrinter {
     newest: (String, Cause),
     /// The last line.
     last: Option<Value>,
-    /// The notices beside the answer.
     /// The notices so far, each with the id of its request, if it is about one.
     notices_printed: Vec<(String, Option<String>)>,
 }
@@ -374,7 +373,8 @@ impl EventPrinter {
         }
         if call.state.is_final() {
             let ok = call.state == CallState::Done && !call.is_partial();
-            let is_refused = call.state == CallState::Refused && call.counts.is_some() && self.unmade.is_empty();
+            // What became of an edit whose hunks were decided is known by its decision.
+            let is_refused = call.state == CallState::Refused && call.counts.is_some() && call.hunks.is_none();
             self.refused |= call.is_partial() || is_refused;
             let said = call.result.as_deref().filter(|text| !text.is_empty());
             let text = said.or(call.reason.as_deref()).unwrap_or("");
@@ -494,13 +494,38 @@ impl EventPrinter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Changeset, ChangesetFile};
+    use crate::proposal::{Counts, HunkCount, ProposalId};
+    use crate::protocol::{Call, ChangesetFile, Outcome, TurnId, Verb};
+
+    fn printer() -> EventPrinter {
+        let session = SessionChoice::New;
+        EventPrinter::new(&Task { prompt: String::new(), json: false, expect_change: true, session, ask: false })
+    }
+
+    /// Returns the exit of a task in which an edit was not made, then a call was refused, and the edit was made after all.
+    fn exit_with(refused: Call) -> Option<TaskExit> {
+        let (mut printer, edited) = (printer(), State::file(&b"text"[..]));
+        printer.unmade.insert("a".into(), edited.clone());
+        printer.event(EventBody::Changed(ItemId(1), Item::Call(refused))).expect("printed");
+        printer.proposed = vec![("a".into(), edited)];
+        let hunks = HunkCount { accepted: 1, rejected: 0 };
+        let outcome = Outcome::Applied { hunks, changeset: None, merged: Vec::new() };
+        printer.event(EventBody::Proposal(ProposalEvent::Settled(ProposalId(2), outcome))).expect("printed");
+        printer.event(EventBody::TurnEnded(TurnId(1), TurnEnd::Done)).expect("printed").exit
+    }
+
+    #[test]
+    fn a_refused_change_of_a_store_counts_whatever_becomes_of_an_edit_before_it() {
+        let verb = || Verb { short: "".into(), doing: "".into(), done: "".into(), one: "".into() };
+        let counts = Some(Counts { added: 1, removed: 0 });
+        let change = Call { counts, ..Call::new("replaceDefinition", verb(), CallState::Refused) };
+        let edit = Call { hunks: Some(HunkCount { accepted: 0, rejected: 1 }), ..change.clone() };
+        assert_eq!((exit_with(change), exit_with(edit)), (Some(TaskExit::Refused), Some(TaskExit::Done)));
+    }
 
     #[test]
     fn only_commands_of_the_tasks_own_session_count_as_its_changes() {
-        let task =
-            Task { prompt: String::new(), json: false, expect_change: true, session: SessionChoice::New, ask: false };
-        let mut printer = EventPrinter::new(&task);
+        let mut printer = printer();
         printer.session_id = "own".into();
         for (path, by, session) in [
             ("theirs", COMMAND, Some("other")),

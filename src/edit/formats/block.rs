@@ -7,6 +7,7 @@ use crate::edit::op::{Edit, Op};
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::stream::context::ReaderContext;
 use crate::edit::stream::paths;
+use crate::edit::stream::paths::namesakes::of_path;
 use crate::edit::stream::pieces::{EditId, EditPart, KnownFile};
 use crate::edit::stream::starts::Fence;
 
@@ -104,7 +105,11 @@ pub(super) fn lines(
     content: &str,
     ctx: &ReaderContext,
 ) -> Result<Option<Edit>, &'static str> {
-    let Some(file) = ctx.known.iter().find(|k| paths::same_path(path, &k.path)) else { return Ok(None) };
+    let file = match of_path(path, &ctx.known)[..] {
+        [] => return Ok(None),
+        [file] => file,
+        _ => return Err(SEVERAL),
+    };
     let old: Vec<&str> = file.text.lines().collect();
     let fits = (1..=old.len()).contains(&first);
     if is_years((first, last)) && last > old.len() {
@@ -136,6 +141,8 @@ pub(super) const COMMANDS: &str = "the block holds commands, not the file's text
                                    file's whole text under its path, or run the commands with a tool.";
 const NO_LINES: &str = "the file has no lines of the numbers behind its path, so nothing of the block was used. Write the \
                         file's whole text under its path alone.";
+const SEVERAL: &str = "its path may be that of several files, so nothing of the block was used. Write the path from the root \
+                       of the workspace on.";
 
 fn is_shell(language: &str) -> bool {
     const SHELLS: [&str; 15] = [
@@ -375,6 +382,9 @@ mod tests {
         ] {
             assert_eq!(read(text, range, content), found, "{range:?} {content}");
         }
+        let known = ["lib/a.txt", "a.txt"].map(|path| KnownFile { path: path.into(), text: text.into() });
+        let ctx = ReaderContext::new(None, known.to_vec(), Default::default(), false);
+        assert_eq!(lines("/work/lib/a.txt", (2, 2), "2\n", &ctx), Err(SEVERAL));
         let numbered: String = (0..2030).map(|n| format!("{n}\n")).collect();
         assert_eq!(read(&numbered, (2024, 2025), "x\n"), Ok(true));
     }

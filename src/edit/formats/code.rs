@@ -10,7 +10,7 @@ use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of,
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
-use crate::edit::stream::paths::namesakes::{is_version, meant_by, version_of};
+use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
 
@@ -29,13 +29,18 @@ pub(in crate::edit) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Returns the file in play of which a block near its path may hold more than this `content`, up to a line that could
-    /// close its fence: one that has such lines itself, or may get them.
+    /// Returns the path of the file in play of which a block near it may hold more than this `content`, up to a line that
+    /// could close its fence: one that has such lines itself, or may get them. Where several may be meant, it is the path as
+    /// it is given.
     pub fn going_on(&self, content: &str, fence: &Fence, ctx: &ReaderContext) -> Option<String> {
         let path = paths::without_side(self.path.as_deref()?, &ctx.known);
-        let [file] = meant_by(path, &ctx.known)[..] else { return None };
-        let holds = is_prose(&file.path) || ctx.lines_of(&file.path).is_some_and(|lines| lines.holds(fence));
-        (holds && (self.titled || begin_alike(&file.text, content))).then(|| file.path.clone())
+        let files = meant_by(path, &ctx.known);
+        let goes_on = |file: &&KnownFile| {
+            let holds = is_prose(&file.path) || ctx.lines_of(&file.path).is_some_and(|lines| lines.holds(fence));
+            holds && (self.titled || begin_alike(&file.text, content))
+        };
+        let path = if let [file] = files[..] { &file.path } else { path };
+        files.iter().any(goes_on).then(|| path.to_string())
     }
 }
 
@@ -55,7 +60,8 @@ pub(in crate::edit) fn from_code(
     ctx.note_said(near.titled, &near.said);
     let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
     let content = lines.collect::<String>();
-    let at_end = closed_at_end(&content, fence).filter(|_| !closed);
+    // The last line of a file with such fences may be its own.
+    let at_end = closed_at_end(&content, fence).filter(|_| !closed && !near.is_bounded);
     let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
     let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
     let is_its_own = |inner: &InnerFile| {
@@ -68,11 +74,13 @@ pub(in crate::edit) fn from_code(
     }
     let path = near.path.as_deref().map(|path| paths::without_side(path, &ctx.known));
     let (title, content) = titled_inside(content, path, &ctx.known);
-    let (path, titled) = (title.as_deref().or(path), near.titled || title.is_some());
+    let (path, titled) = (path.or(title.as_deref()), near.titled || title.is_some());
     let several = path.map(|path| meant_by(path, &ctx.known)).filter(|files| files.len() > 1);
-    let version = several.map(|files| version_of(content, &files).map(|file| file.path.clone()));
+    // The text does not overrule a full path.
+    let may_be_any = !path.is_some_and(is_full);
+    let version = several.map(|files| version_of(content, &files).filter(|_| may_be_any).map(|file| file.path.clone()));
     if let (Some(path), Some(None)) = (path, &version) {
-        of_several(path, (titled, near), (fence, content), ctx);
+        of_several(path, (titled, near), (fence, content), closed, ctx);
         return false;
     }
     let version = version.flatten();
@@ -93,9 +101,9 @@ pub(in crate::edit) fn from_code(
         && closed
         && ctx.expected.is_some()
         && path.is_some()
-        && let Some(file) = ctx.known.iter().enumerate().find(|(at, file)| named(file) && changes(*at, content, ctx))
+        && let Some(file) = ctx.known.iter().find(|file| named(file) && changes(file, content, ctx))
     {
-        let (path, complete) = (file.1.path.clone(), is_certain(file.1, content, is_expected));
+        let (path, complete) = (file.path.clone(), is_certain(file, content, is_expected));
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else {
         unread(path, (titled, near), (fence, content), ctx);
@@ -113,21 +121,32 @@ fn is_certain(file: &KnownFile, content: &str, expected: bool) -> bool {
     is_diff_of(text, content) || (expected || is_all_of(text, content, path)) && !is_part()
 }
 
-/// Adds an edit for a block under a name that several files in play have, if it is one of a file of them: by that name, so
-/// that the model is asked which is meant.
+/// Adds an edit for a block under a path that several files in play may have, if it is one of a file of them: by that path,
+/// so that the model is asked which is meant, or the workspace says it of a full path.
 fn of_several(
     path: &str,
     (titled, near): (bool, &Surroundings),
     (fence, content): (&Fence, &str),
+    closed: bool,
     ctx: &mut ReaderContext,
 ) {
-    let files = meant_by(path, &ctx.known);
-    let is_other = files.iter().all(|file| file.text.trim_end() != content.trim_end());
-    let is_of = |file: &&KnownFile| is_version(content, &file.text) || changes_definition(&file.text, content);
-    match titled && is_other && files.iter().any(is_of) {
-        true => emit(&BlockPath { path, range: None }, content, fence, false, ctx),
-        false => unread(Some(path), (titled, near), (fence, content), ctx),
+    let (files, is_full) = (meant_by(path, &ctx.known), is_full(path));
+    let is_other = |file: &&KnownFile| file.text.trim_end() != content.trim_end();
+    let is_of = |file: &KnownFile| {
+        let is_change = || is_full && changes(file, content, ctx);
+        is_version(content, &file.text) || changes_definition(&file.text, content) || is_change()
+    };
+    let is_edit = match is_full {
+        true => files.iter().any(|file| is_other(file) && is_of(file)),
+        false => files.iter().all(is_other) && files.iter().any(|file| is_of(file)),
+    };
+    if !titled || !is_edit {
+        return unread(Some(path), (titled, near), (fence, content), ctx);
     }
+    let is_expected = ctx.expected != Some(Format::TOOLS);
+    let complete = closed && is_full && files.iter().all(|file| is_certain(file, content, is_expected));
+    let range = near.range.filter(|_| is_full);
+    emit(&BlockPath { path, range }, content, fence, complete, ctx);
 }
 
 /// Keeps a block as one that is no edit.
@@ -156,10 +175,10 @@ fn from_inner(inner: &InnerFile, near: &Surroundings, closed: bool, may_quote: b
     unread(Some(&inner.path), (false, near), (&inner.fence, inner.text), ctx);
 }
 
-/// Returns whether a block under the path of the file at this index changes it: by a definition of it, by several passages,
+/// Returns whether a block under the path of a file in play changes it: by a definition of it, by several passages,
 /// with lines that leave something out between them or without, by the lines of a diff, or where the file is so short that none of its lines need stay.
-fn changes(at: usize, content: &str, ctx: &ReaderContext) -> bool {
-    let (text, path) = (&*ctx.known[at].text, &ctx.known[at].path);
+fn changes(file: &KnownFile, content: &str, ctx: &ReaderContext) -> bool {
+    let (text, path) = (&*file.text, &file.path);
     if changes_definition(text, content)
         || is_diff_of(text, content)
         || elided_definitions(text, content, path).is_some_and(|(new, _)| new != text)
@@ -167,7 +186,7 @@ fn changes(at: usize, content: &str, ctx: &ReaderContext) -> bool {
     {
         return true;
     }
-    let solid = ctx.lines(at).map_or(0, |lines| lines.solid);
+    let solid = ctx.lines_of(path).map_or(0, |lines| lines.solid);
     let own = content.lines().filter(|line| !line.trim().is_empty()).count();
     let is_short = solid <= FEW && own > 0 && (solid == 0 || own <= FEW);
     is_short && !content.lines().eq(text.lines())
@@ -196,7 +215,8 @@ fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) 
 }
 
 /// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
-/// part of it that is quoted: it holds nearly all lines. A file that `holds` such fences itself is none.
+/// part of it that is quoted: it holds nearly all lines. A file that `holds` such fences itself is none, and so is one of which
+/// it has fewer lines than of another one.
 fn resembled<'c>(
     content: &str,
     ctx: &'c ReaderContext,
@@ -205,18 +225,26 @@ fn resembled<'c>(
 ) -> Option<(&'c KnownFile, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
     let bare: HashSet<&str> = content.lines().filter_map(unnumbered).collect();
-    let alike = |(at, file): (usize, &'c KnownFile)| {
+    let alike = |(at, _): (usize, &'c KnownFile)| {
         let known = ctx.lines(at).filter(|known| !holds(known))?;
         let count = |lines: &HashSet<&str>| lines.iter().filter_map(|l| known.counts.get(*l)).sum::<usize>();
         let known_lines = count(&lines).max(count(&bare));
-        (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((file, known_lines * 10 >= known.solid * 9))
+        (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((at, known_lines * 10 >= known.solid * 9))
     };
     let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
-    let (file, nearly_all) = fits.next()?;
+    let (at, nearly_all) = fits.next()?;
+    let file = &ctx.known[at];
+    let held = |at: usize| {
+        let counts = ctx.lines(at).map(|known| &known.counts);
+        let of = |lines: &HashSet<&str>| lines.iter().filter(|l| counts.is_some_and(|c| c.contains_key(**l))).count();
+        of(&lines).max(of(&bare))
+    };
+    let own = held(at);
+    let is_part = ctx.known.iter().enumerate().any(|(other, k)| named(k) && held(other) > own);
     let without_number = |line| unnumbered(line).unwrap_or(str::trim(line));
     let same = content.lines().eq(file.text.lines())
         || !bare.is_empty() && content.lines().map(without_number).eq(file.text.lines().map(str::trim));
     // A file may be in play under two names.
-    let is_only = fits.all(|(other, _)| Arc::ptr_eq(&other.text, &file.text));
-    (is_only && !same).then_some((file, nearly_all))
+    let is_only = fits.all(|(other, _)| Arc::ptr_eq(&ctx.known[other].text, &file.text));
+    (is_only && !is_part && !same).then_some((file, nearly_all))
 }

@@ -469,9 +469,9 @@ impl File {
 const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
                      everything that stays. To leave out the rest, send the same text again.";
 
-/// The advice to the model on a block whose path names a file in another folder but for that folder.
-const NEW_FILE: &str = "Nothing was written yet. To change that file, send the block again under its whole path. To make a \
-                        new file of this name, send the same text again.";
+/// The advice to the model on a block whose path names files in other folders but for those folders.
+const NEW_FILE: &str = "Nothing was written yet. To change a file that is there, send the block again under its whole path. To \
+                        make a new file of this name, send the same text again.";
 
 /// The advice to the model on deleting or moving a file that holds what it did not read.
 pub(super) const CHANGED: &str =

@@ -169,6 +169,12 @@ fn a_name_that_two_known_files_have_means_the_one_of_that_text() {
     assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
     // Half of the other one is in the text, too: nothing of it is written.
     alike[1].text = "x = 1\ny = 2\nz = 3\nm = 1\nn = 2\no = 3\n".into();
+    let outcome = run(alike.clone());
+    assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
+    // It has all of a short one, and more lines of a long one.
+    let long: String = (0..20).map(|n| format!("v{n} = {n}\n")).collect();
+    alike[0].text = "x = 1\n".into();
+    alike[1].text = format!("x = 1\nz = 3\n{long}").into();
     let outcome = run(alike);
     assert!(outcome.changes.is_empty() && outcome.text().contains("src/a.py or lib/a.py"), "{}", outcome.text());
 }

@@ -408,6 +408,56 @@ fn a_document_with_fences_in_it_is_whole_in_every_format() {
 }
 
 #[test]
+fn a_document_that_ends_in_a_block_keeps_its_last_fence() {
+    let file = README.split_once("## Use").map(|(front, _)| format!("{}\n", front.trim_end())).unwrap_or_default();
+    assert!(file.ends_with("make install\n```\n"));
+    let new = file.replace("things", "more");
+    for format in Format::ALL {
+        for head in ["README.md", "Here is the new README.md:"] {
+            let edits = edits_beside(&[("README.md", &file)], &format!("{head}\n```markdown\n{new}"), format);
+            let wanted = [("README.md".into(), new.clone(), false)];
+            assert_eq!(edits, wanted, "{} {head}: the outer fence has no end", format.name());
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_file_is_never_the_whole_of_a_short_one() {
+    let long: String = (0..49).map(|n| format!("v{n} = {n}\n")).collect();
+    let (short, long) = ("from .core import *\n", format!("{long}from .core import *\n"));
+    let part: String = long.split_inclusive('\n').skip(38).collect();
+    for format in Format::ALL {
+        let files = [("x/__init__.py", short), ("y/__init__.py", &long)];
+        let text = format!("__init__.py\n```python\n{part}```\n");
+        let edits = edits_beside(&files, &text, format);
+        let paths: Vec<&str> = edits.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, ["__init__.py"], "{}: it is asked which is meant", format.name());
+        let edits = edits_beside(&files, &format!("So:\n```python\n{part}```\n"), format);
+        assert_eq!(edits, [], "{}: nothing says that it is the short one", format.name());
+    }
+}
+
+#[test]
+fn a_full_path_that_two_files_may_have_goes_on_as_it_is() {
+    let functions = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
+    let new = functions.replace("return 1", "return 10");
+    for format in Format::ALL {
+        for (name, own, other, new) in [
+            ("VERSION", "1.0.0\n", "2.0.0\n", "2.1.0\n"),
+            ("version.txt", "1.0.0\n", "2.0.0\n", "2.0.0\n"),
+            ("a.py", functions, "m = 1\nn = 2\no = 3\np = 4\n", &new),
+        ] {
+            let path = format!("pkg/{name}");
+            for files in [[(path.as_str(), own), (name, other)], [(name, other), (path.as_str(), own)]] {
+                let edits = edits_beside(&files, &format!("/work/{path}\n```\n{new}```\n"), format);
+                let edits: Vec<(&str, &str)> = edits.iter().map(|(path, text, _)| (&**path, &**text)).collect();
+                assert_eq!(edits, [(format!("/work/{path}").as_str(), new)], "{} {files:?}", format.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_name_of_two_files_is_never_that_of_one_by_chance() {
     let file = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
     let new = file.replace("return 2", "return 20");

@@ -1,10 +1,9 @@
 //! Edits in forms that no format has: a JSON object of a path and a content or of what is replaced by what, or a tag that
 //! names a file. Where the path is that of a known file there is one meaning.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
+use super::paths::namesakes::has_nearly_all;
 use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
@@ -61,21 +60,13 @@ pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]
                 if content.trim_end() == file.text.trim_end() {
                     return None;
                 }
-                nearly_all(content, &file.text) || is_all_of(&file.text, content, path)
+                has_nearly_all(content, &file.text) || is_all_of(&file.text, content, path)
             }
             _ => true,
         };
         Some(Edit { whole, ..Edit::new(path, op, Format::WHOLE, Format::WHOLE.name()) })
     });
     edits.collect()
-}
-
-/// Returns whether a text has nearly all lines of a file.
-fn nearly_all(content: &str, file: &str) -> bool {
-    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let own: Vec<&str> = file.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let stay = own.iter().filter(|line| lines.contains(**line)).count();
-    stay * 10 >= own.len() * 9
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.

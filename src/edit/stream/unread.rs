@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
-use super::paths::namesakes::{meant_by, several};
+use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
@@ -26,7 +26,7 @@ pub enum Unread {
     NoFile,
     /// A block for a file that is not in play, or several, by their paths.
     OtherFile(String),
-    /// A block for this file which is neither all of it nor a part with a certain place.
+    /// A block for this file, or one of several, which is neither all of it nor a part with a certain place.
     NoPlace(String),
     /// A block for this file whose text the file has.
     AsItIs(String),
@@ -34,7 +34,7 @@ pub enum Unread {
     NotCompared {
         /// The file.
         path: String,
-        /// It is not UTF-8; else it is too large.
+        /// It is no Unicode text; else it is too large or not UTF-8.
         is_raw: bool,
     },
     /// The text of a file in a form that is not read.
@@ -122,14 +122,16 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
         return said.map(Unread::OtherFile).or_else(|| is_code().then_some(Unread::NoFile));
     };
     let files = meant_by(path, known);
-    let Some(first) = files.first() else { return Some(Unread::OtherFile(path.clone())) };
+    if files.is_empty() {
+        return Some(Unread::OtherFile(path.clone()));
+    }
     let may_quote = format == Format::TOOLS;
     let is_all = |file: &KnownFile| block.content.trim_end() == file.text.trim_end();
     if let Some(file) = files.iter().find(|file| is_all(file) || is_within(&block.content, &file.text)) {
         return (block.titled && (is_all(file) || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
     }
-    let meant = || several(path, known).unwrap_or_else(|| first.path.clone());
-    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(meant()))
+    let paths = || files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
+    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(paths()))
 }
 
 /// Returns whether a text has the lines of a part, one after another.
@@ -232,6 +234,15 @@ mod tests {
         }
         let quoted = "> calc.py\n> <<<<<<< SEARCH\n> return 1\n> =======\n> return 3\n> >>>>>>> REPLACE\n";
         assert_eq!(why(&format!("{quoted}`x`"), Format::BLOCKS), Some(Unread::NoForm));
+    }
+
+    #[test]
+    fn files_of_one_name_are_named_without_words_of_a_language() {
+        let known = ["x/a.py", "y/a.py"].map(|path| KnownFile { path: path.into(), text: FILE.into() });
+        let calls = crate::tools::ToolSet::builtin().calls();
+        let text = "a.py\n```python\nprint(1)\n```\n";
+        let unread = crate::edit::stream::unread(text, Format::TOOLS, known.to_vec(), calls);
+        assert_eq!(unread.map(|unread| unread.why), Some(Unread::NoPlace("x/a.py, y/a.py".into())));
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path}のアーカイブはありません。`nebula history`で一覧を表示できます",
     ),
     (
-        "{path} has {have} archived version{s}, not {count}: `nebula history {same}` lists them",
-        "{path}のアーカイブは{have}件で、{count}件はありません。`nebula history {same}`で一覧を表示できます",
+        "{path} has {have} archived version{s} to go back to, not {count}: `nebula history {same}` lists them, and those that no change followed",
+        "{path}の戻せるアーカイブは{have}件で、{count}件はありません。`nebula history {same}`で、変更を伴わなかったものも含めて一覧を表示できます",
     ),
     (
         "{text} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now",

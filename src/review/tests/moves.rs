@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
-use crate::archive::restore::is_in_part;
+use crate::archive::Sha;
+use crate::archive::restore::{LastWritten, LastWrittenLookup, is_in_part, state_sha};
 
 /// The paths that a file may have.
 const PATHS: [&str; 5] = ["a", "b", "c", "d", "n"];
@@ -95,8 +96,8 @@ fn restore_these(w: &World, ids: &[Id]) -> (bool, Vec<Id>) {
         write(w, &found.proposal, Consent::Flag("--yes"), "undo");
     }
     let is_part = |path: &str| found.previews.iter().any(|preview| preview.path == path && is_in_part(preview));
-    let is_written = |path: &str| found.proposal.files.iter().any(|file| file.path == path) && !is_part(path);
-    let rests = record_restored(ids, is_written, None, w.stores()).expect("recorded");
+    let written = found.proposal.files.iter().map(|file| (file.path.clone(), !is_part(&file.path))).collect();
+    let rests = record_restored(ids, &written, None, w.stores()).expect("recorded");
     (!found.proposal.files.is_empty(), rests.into_iter().map(|rest| rest.id).collect())
 }
 
@@ -245,6 +246,79 @@ fn the_new_path_of_a_move_stays_where_something_else_is_at_the_old_one() {
         assert!(stays[0].paths.iter().any(is_named), "{stays:?}");
         assert_eq!(files_of(&w), BTreeMap::from([("a", other.clone()), ("b", text.clone())]));
     }
+}
+
+#[test]
+fn both_ends_of_a_move_stay_where_a_folder_is_in_the_place_of_the_old_one() {
+    let text = lines_of("line");
+    let w = World::with(&text);
+    let moved = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    // Most of it is rewritten, too.
+    let mine: String = lines_of("mine").lines().take(7).chain(text.lines().skip(7)).map(|l| format!("{l}\n")).collect();
+    fs::write(w.workspace.full("b"), &mine).expect("written");
+    fs::create_dir(w.workspace.full("a")).expect("made");
+    fs::write(w.workspace.full("a/other"), "x\n").expect("written");
+    let stays = restore_whole(&w, moved);
+    let why = "it was moved here from a, which stays".to_string();
+    assert!(stays[0].paths.contains(&("b".into(), why)), "{stays:?}");
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("b", mine.clone())]), vec![moved]));
+    fs::remove_dir_all(w.workspace.full("a")).expect("removed");
+    assert_eq!(restore_whole(&w, moved), []);
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", mine)]), vec![]));
+}
+
+/// Knows which states nebula wrote, and none of their bytes.
+struct StatesAlone(BTreeMap<&'static str, Option<Sha>>);
+
+impl LastWrittenLookup for StatesAlone {
+    fn written(&self, path: &str) -> Option<LastWritten> {
+        Some(LastWritten { states: vec![*self.0.get(path)?], ..LastWritten::default() })
+    }
+}
+
+#[test]
+fn both_ends_of_a_move_stay_where_the_new_one_was_changed_and_no_bytes_of_it_are_kept() {
+    let text = lines_of("line");
+    let w = World::with(&text);
+    let moved = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    fs::write(w.workspace.full("b"), format!("{text}mine\n")).expect("written");
+    let written = StatesAlone(BTreeMap::from([("a", None), ("b", state_sha(&State::file(text.as_bytes())))]));
+    let (asked, choices) =
+        (RestoreTarget::Changesets(vec![moved]), Choices { others: Some(ForeignChoice::Keep), ..Choices::default() });
+    let found = w.archive.restore(&w.workspace, &asked, &written, &choices, ProposalId(2), "undo").expect("looked");
+    assert!(found.proposal.files.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_new_path_that_the_person_keeps_stays_with_all_that_came_after_their_change() {
+    let text = lines_of("line");
+    let mine = text.replace("line 5\n", "line 5\nmine 1\n");
+    let w = World::with(&text);
+    entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    fs::write(w.workspace.full("b"), &mine).expect("written");
+    entry_of(&w, &[("b", Some(&format!("C\n{mine}")))]);
+    let entries = open(w.stores()).expect("read").entries;
+    let plan = restore_plan::plan(&scope(&waiting(&w), &entries), w.stores()).expect("planned");
+    let look = |choices: Choices| plan.look(&choices, ProposalId(2), w.stores()).expect("looked");
+    assert_eq!(look(Choices::default()).proposal.files.len(), 2, "unless something else is chosen, it goes back");
+    let each = [("b".to_string(), ForeignChoice::Keep)].into();
+    let kept = look(Choices { each, ..Choices::default() });
+    assert!(kept.proposal.files.is_empty(), "{kept:?}");
+}
+
+#[test]
+fn an_entry_of_which_a_part_was_undone_waits_on_with_the_rest() {
+    let (text, new) = (lines_of("line"), lines_of("new"));
+    let mine = new.replace("new 5\n", "new 5\nmine 1\n");
+    let w = World::with(&text);
+    let first = entry_of(&w, &[("a", Some(&text.replace("line 1\n", "edit\n"))), ("b", Some(&new))]);
+    fs::write(w.workspace.full("b"), &mine).expect("written");
+    let second = entry_of(&w, &[("b", Some(&format!("{mine}more\n"))), ("c", Some("c\n"))]);
+    assert_eq!(restore_these(&w, &[first, second]), (true, vec![first]));
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", text), ("b", mine)]), vec![first]));
+    let written = RestoredPaths::from([("a", true), ("b", false), ("c", true)].map(|(path, all)| (path.into(), all)));
+    let is_undone = |id| is_undone_where_written(id, &written, w.stores()).expect("read");
+    assert_eq!((is_undone(first), is_undone(second)), (false, true));
 }
 
 #[test]

@@ -140,6 +140,8 @@ pub struct ClassifiedCommand {
     pub patterns: Vec<Option<String>>,
     /// The folder that it runs in; none: which one is not known.
     pub folder: Option<PathBuf>,
+    /// It reads a file by redirection whose name is known only when it runs.
+    pub opens: bool,
     /// The paths it would remove or overwrite.
     pub targets: Vec<Target>,
     /// True if its program's verb is known only when it runs: with the network it may be a final one.

@@ -130,17 +130,23 @@ impl Reader<'_> {
             redirect.target.value().inspect(|path| self.changes(path));
         }
         let opened = command.redirects.iter().filter(|redirect| !redirect.writes && !redirect.descriptor);
-        let opened: Vec<_> = opened.map(|redirect| self.opened(&redirect.target)).collect();
-        self.found.opened.extend(opened);
+        let opened: Vec<&Word> = opened.map(|redirect| &redirect.target).collect();
+        self.found.opened.extend(opened.iter().map(|target| self.opened(target)).collect::<Vec<_>>());
         let redirects: Vec<ClassifiedCommand> =
             command.redirects.iter().filter_map(|redirect| self.redirect(redirect, text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
             let text = format!("{name}=…");
             self.push(text, Class::Work, Reason::Sets, &[]);
         }
+        // What comes from another command is no file.
+        let opens = opened.iter().any(|target| target.value().is_none() && !target.text.starts_with("/dev/fd/"));
+        let begun = self.found.parts.len();
         if !command.words.is_empty() {
             self.words(&command.text, &command.words, command.has_document, depth);
+        } else if opens {
+            self.push(command.text.clone(), Class::Read, Reason::Reads, &[]);
         }
+        self.found.parts[begun..].iter_mut().for_each(|part| part.opens |= opens);
         self.found.parts.extend(redirects);
     }
 

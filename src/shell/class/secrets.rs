@@ -6,6 +6,7 @@ mod forms;
 mod listing;
 mod pattern;
 mod search;
+mod tracked;
 mod walk;
 
 use std::ops::Range;
@@ -36,14 +37,17 @@ pub(super) fn are_named(words: &[Word]) -> bool {
 
 fn is_named_from(text: &str, from: usize, leaves_out: &dyn Fn(&str) -> bool) -> bool {
     let is_apart = |c: char| !c.is_alphanumeric() && !"_.-".contains(c);
-    let names = |part: &str| {
+    let names = |part: &str, before: &str| {
         let (name, rest) = part.split_at(part.find(is_apart).unwrap_or(part.len()));
-        let is_pattern = matches!(name, ".e" | ".en") && rest.starts_with(['*', '?', '[', '{']);
+        // Several names begin between braces, and go on behind them.
+        let is_of_several = before.ends_with(['{', ',']) && rest.starts_with([',', '}']);
+        let is_open = rest.starts_with(['*', '?', '[', '{']) || is_of_several;
+        let is_pattern = matches!(name, ".e" | ".en") && is_open;
         holds_secrets(name) || is_pattern || part.starts_with(".{e")
     };
     let begins = |at: usize| at >= from && text[..at].chars().next_back().is_none_or(is_apart);
     let mut places = text.match_indices('.').map(|(at, _)| at).filter(|at| begins(*at));
-    places.any(|at| names(&text[at..]) && !leaves_out(&text[..at]))
+    places.any(|at| names(&text[at..], &text[..at]) && !leaves_out(&text[..at]))
 }
 
 /// Returns whether the name that follows a text is one to leave out: `--exclude=`, `-g '!`.
@@ -133,6 +137,8 @@ mod tests {
             "for f in .*; do cat \"$f\"; done",
             "for f in a config/.[a-z]*; do cat \"$f\"; done",
             "cat .{env,foo}",
+            "cat {.e,x}nv",
+            "cat conf/{x,.en}v",
             "grep -rn x --exclude=.env .env",
             "grep -rn x --exclude= .env",
             "find . -not -name a -name .env",

@@ -102,6 +102,7 @@ pub fn unwrap(words: &[Word], has_document: bool) -> Inner {
         "command" => wrapper("command", arguments, &[], 0),
         "xargs" => xargs(arguments),
         "find" => find(arguments),
+        "fd" | "fdfind" => fd(arguments),
         "flock" => flock(arguments),
         "git" if arguments.windows(2).any(|pair| is_alias(&pair[0], &pair[1])) => {
             Inner::Unknown(Unknown::Meaning("git -c alias".into()))
@@ -264,7 +265,10 @@ fn watch(arguments: &[Word]) -> Inner {
 fn xargs(arguments: &[Word]) -> Inner {
     let Some(rest) = after_options(arguments, XARGS) else { return Inner::Unknown(Unknown::Name) };
     // `-I MARK` and `-i`: each word that holds the mark is another.
-    let mark = replaced(&arguments[..arguments.len() - rest.len()], rest);
+    let options = &arguments[..arguments.len() - rest.len()];
+    let mark = replaced(options, rest);
+    // The names in a file may be those of all files.
+    let is_of_file = options.iter().any(|word| word.text.starts_with("-a") || word.text.starts_with("--a"));
     let replaces = mark.is_some();
     let rest = match arguments.iter().position(|word| word.text == "-I") {
         Some(at) if at + 2 <= arguments.len() && rest.len() == arguments.len() - at - 1 => &rest[1..],
@@ -275,7 +279,8 @@ fn xargs(arguments: &[Word]) -> Inner {
     let unsure = |word: &Word| if holds(word) { Word::unknown() } else { word.clone() };
     let name = if replaces && (holds(name) || !is_name(&name.text)) { Word::unknown() } else { name.clone() };
     let inner = std::iter::once(name).chain(words.iter().map(unsure)).chain([Word::unknown()]).collect();
-    Inner::Words { own: false, assigned: Vec::new(), inner: vec![inner] }
+    let listing = is_of_file.then(|| vec![Word::known("find")]);
+    Inner::Words { own: false, assigned: Vec::new(), inner: listing.into_iter().chain([inner]).collect() }
 }
 
 /// Returns the mark that `xargs` replaces in each word; the empty one, which every word holds, where it is not known.
@@ -296,6 +301,36 @@ fn replaced(options: &[Word], rest: &[Word]) -> Option<String> {
 
 fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'/' || b == b'.')
+}
+
+/// Reads `fd -x` and `-X`: what follows runs for what was found, up to a semicolon.
+fn fd(arguments: &[Word]) -> Inner {
+    let runs = |word: &Word| {
+        let is_short = word.text.starts_with('-') && !word.text.starts_with("--");
+        is_short && word.text.contains(['x', 'X']) || word.text.starts_with("--exec")
+    };
+    let mut inner = Vec::new();
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        at += 1;
+        if !runs(word) {
+            continue;
+        }
+        let attached = word.text.split_once(if word.text.starts_with("--") { &['='][..] } else { &['x', 'X'] });
+        let attached = attached.map(|(_, name)| name.trim_start_matches('=')).filter(|name| !name.is_empty());
+        let begun = at;
+        while arguments.get(at).is_some_and(|word| word.text != ";") {
+            at += 1;
+        }
+        let words = attached.map(Word::known).into_iter().chain(arguments[begun..at].iter().cloned());
+        let found = |word: Word| if word.text.contains('{') { Word::unknown() } else { word };
+        let words: Vec<Word> = words.map(found).collect();
+        inner.extend(Some([words, vec![Word::unknown()]].concat()).filter(|words| words.len() > 1));
+    }
+    match inner.is_empty() {
+        true => Inner::None,
+        false => Inner::Words { own: true, assigned: Vec::new(), inner },
+    }
 }
 
 /// Reads `find -exec`, `-execdir`, `-ok`: each runs a command for what was found.

@@ -202,9 +202,42 @@ async fn a_folder_that_a_person_uses_stays_and_no_entry_waits_for_it() {
         let said = text(&restored.stdout) + &text(&restored.stderr);
         assert_eq!(restored.status.code(), Some(code), "{command}: {said}");
         assert!(said.contains("n/: something else is in it"), "{command}: {said}");
+        assert!(!said.contains("n/ removed"), "{command}: {said}");
         assert_eq!((open(&world).0.len(), world.read("n/own").as_str()), (0, "mine\n"), "{command}");
         assert!(!world.root().join("n/a").exists(), "{command}");
     }
+}
+
+#[tokio::test]
+async fn no_entry_restored_by_hunks_waits_for_a_folder_that_a_person_uses() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).approve("review");
+    ran(&world, &["mkdir n; echo 1 > n/a"]).await;
+    std::fs::write(world.root().join("n/own"), "mine\n").expect("written");
+    restored_by_hunks(&world, ReviewScope::Net).await;
+    assert_eq!((open(&world).0.len(), world.has("n/a"), world.read("n/own").as_str()), (0, false, "mine\n"));
+}
+
+#[tokio::test]
+async fn an_entry_restored_by_hunks_in_part_waits_on_with_the_rest() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    ran(&world, &["echo two > a.txt; seq 9 > b.txt"]).await;
+    let mine = world.read("b.txt").replace("5\n", "5\nmine\n");
+    world.write("b.txt", &mine);
+    ran(&world, &["echo more >> b.txt"]).await;
+    let (entries, _) = open(&world);
+    assert_eq!(entries.len(), 2, "{entries:?}");
+    restored_turns(&world, ReviewScope::Net, 2).await;
+    assert_eq!((world.read("a.txt"), world.read("b.txt")), ("one\n".into(), mine));
+    let (waiting, _) = open(&world);
+    assert_eq!((waiting.len(), &waiting[0]["id"]), (1, &entries[0]["id"]), "{waiting:?}");
 }
 
 /// The files and folders of a workspace, each with its mode and text.
@@ -467,12 +500,18 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
 
 /// Restores all that the entries of the only turn changed, hunk by hunk; returns the files that were decided about.
 async fn restored_by_hunks(world: &World, scope: ReviewScope) -> Vec<FileChange> {
+    restored_turns(world, scope, 1).await
+}
+
+/// Restores all that the entries of the first turns changed, hunk by hunk; returns the files that were decided about.
+async fn restored_turns(world: &World, scope: ReviewScope, count: usize) -> Vec<FileChange> {
     use nebula::protocol::{Command, Listing, Query, QueryId, ReviewVerdict, ReviewedFile};
     let model = Arc::new(Replay::from_steps(Vec::new()));
     let mut live = world.start_with(world.parts(model.clone()), model);
     live.send(Command::Ask(QueryId(1), Query::Review));
     let Listing::Review(turns) = live.until(|event| answer(event, 1)).await else { panic!("no queue") };
-    let ids: Vec<String> = turns[0].entries.iter().map(|entry| entry.id.clone()).collect();
+    let entries = turns[..count].iter().flat_map(|turn| &turn.entries);
+    let ids: Vec<String> = entries.map(|entry| entry.id.clone()).collect();
     live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), scope)));
     let Listing::ReviewChange(change) = live.until(|event| answer(event, 2)).await else { panic!("no change") };
     let restored = change.change.files.iter().map(|file| ReviewedFile {

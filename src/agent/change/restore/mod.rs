@@ -9,7 +9,6 @@ mod reviewed;
 mod tell;
 mod whose;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -34,6 +33,7 @@ use crate::messages::agent as say;
 use crate::proposal::{Consent, FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, is_in_repository};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
+use crate::review::RestoredPaths;
 pub use elsewhere::tell_elsewhere;
 use repository::name_repository;
 use restoring::RestoreCourse;
@@ -167,13 +167,13 @@ impl Restores {
                             own.tell_replaced(&context, &result, &plan.title).await;
                             if result.changeset.is_some() && (is_review || is_whole(&result)) {
                                 let stays = |path: &String| kept.iter().any(|file| file.path == *path);
-                                let written = result.written.into_iter().map(|(path, _)| path);
-                                let written = written.filter(|path| !stays(path)).collect();
+                                let written = result.written.into_iter().map(|(path, _)| (!stays(&path), path));
+                                let written = written.map(|(is_whole, path)| (path, is_whole)).collect();
                                 reviewed::reviewed(&context, undone, written, (is_review, &reason)).await;
                             }
                         }
                         None if is_review => {
-                            reviewed::reviewed(&context, undone, HashSet::new(), (true, "")).await;
+                            reviewed::reviewed(&context, undone, RestoredPaths::new(), (true, "")).await;
                         }
                         None => {}
                     }

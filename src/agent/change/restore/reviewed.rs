@@ -1,7 +1,7 @@
 //! The person's decisions about changes that were made without a question: keeping writes nothing, restoring is a
 //! proposal like any other. The model is told what was restored, and why.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::repository::name_repository;
@@ -12,13 +12,12 @@ use crate::agent::change::execute_proposal::{Approver, ProposalResult, RestorePa
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::Id;
-use crate::archive::restore::NOT_EMPTY;
 use crate::memory::{ChangesetCause, ReviewDecision};
 use crate::messages::agent as say;
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, Proposal};
 use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
 use crate::restore_plan::RestorePlan;
-use crate::review::undone_by;
+use crate::review::{RestoredPaths, undone_by};
 
 /// The most files that are named to the model.
 const NOTED: usize = 20;
@@ -34,7 +33,7 @@ pub(super) async fn undone(context: &Arc<SessionContext>, plan: &RestorePlan) ->
 pub(super) async fn reviewed(
     context: &Arc<SessionContext>,
     undone: Vec<Id>,
-    written: HashSet<String>,
+    written: RestoredPaths,
     (is_review, reason): (bool, &str),
 ) {
     let (services, why) = (Arc::clone(&context.services), reason.to_string());
@@ -96,7 +95,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         let context = Arc::clone(context);
         tokio::task::spawn_blocking(move || review::restoring(&context.services, verdict, id))
     };
-    let ReviewRestore { mut files, previews, mut left } =
+    let ReviewRestore { mut files, previews, mut left, in_part, held } =
         match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {
             Ok(restore) => restore,
             Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
@@ -121,14 +120,19 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
     if let (Outcome::Applied { .. }, Some(decision)) = (&result.outcome, &result.decision) {
         note_restored(context, &proposal, decision, is_whole(&result));
         give_reason(context, &reason);
-        left.extend(folders_left(&proposal, decision, &result));
+        left.extend(folders_left((&proposal, &held), decision, &result));
+        let written = result.written.iter().map(|(path, _)| (path.clone(), !in_part.contains(path))).collect();
         // Where a part of the restore was refused, or could not be made, the entries wait on with that.
-        let decided = if left.is_empty() { ReviewDecision::Restore } else { ReviewDecision::RestoreWritten };
-        if is_whole(&result) {
-            decide(context, ids.clone(), decided, &reason).await;
-        }
-        if !left.is_empty() {
-            context.say(Level::Warning, say::review_waits(ids.len()), left.join("\n")).await;
+        let waits = match (is_whole(&result), left.is_empty()) {
+            (false, _) => ids.len(),
+            (true, false) => decide_written(context, ids, written, &reason).await,
+            (true, true) => {
+                decide(context, ids, ReviewDecision::Restore, &reason).await;
+                0
+            }
+        };
+        if !left.is_empty() && waits > 0 {
+            context.say(Level::Warning, say::review_waits(waits), left.join("\n")).await;
         }
     }
     tell(context, &result, &title).await;
@@ -158,12 +162,35 @@ async fn decide(context: &Arc<SessionContext>, ids: Vec<String>, decision: Revie
     }
 }
 
-/// Returns the folders that were to go and stay, each with why.
-fn folders_left(proposal: &Proposal, decision: &Decision, result: &ProposalResult) -> Vec<String> {
+/// Records what was written of changes of which something else is left. Returns how many of them wait on.
+async fn decide_written(
+    context: &Arc<SessionContext>,
+    ids: Vec<String>,
+    written: RestoredPaths,
+    reason: &str,
+) -> usize {
+    let (services, why) = (Arc::clone(&context.services), reason.to_string());
+    let decided = tokio::task::spawn_blocking(move || review::decide_written(&services, &ids, &written, &why));
+    match decided.await {
+        Ok(Ok(waits)) => waits,
+        Ok(Err(why)) => {
+            context.say(Level::Warning, why, "").await;
+            0
+        }
+        Err(_) => 0,
+    }
+}
+
+/// Returns the folders that were to go and stay, each with why its change waits on: what someone else uses stays theirs.
+fn folders_left(
+    (proposal, held): (&Proposal, &HashMap<String, String>),
+    decision: &Decision,
+    result: &ProposalResult,
+) -> Vec<String> {
     let accepted = proposal.files.iter().zip(decision.files()).filter(|(_, of)| of.hunks.contains(&Choice::Accept));
     let folders = accepted.map(|(file, _)| file).filter(|file| file.path.ends_with('/') && file.after.is_absent());
     let stay = folders.filter(|file| result.written.iter().all(|(path, _)| *path != file.path));
-    stay.map(|file| format!("{}: {NOT_EMPTY}", file.path)).collect()
+    stay.filter_map(|file| Some(format!("{}: {}", file.path, held.get(&file.path)?))).collect()
 }
 
 /// Returns `src/a.rs lines 24-28, 40`: where a file was restored, in lines of before; none: nothing of it was.

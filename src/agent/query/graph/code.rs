@@ -85,7 +85,7 @@ fn outlines(
     paths: &[String],
     worth: &(impl Fn(&str, &[u8]) -> bool + Sync),
 ) -> Vec<Option<Arc<FileOutline>>> {
-    let stamps: Vec<Option<Stamp>> = paths.iter().map(|path| services.workspace.stamp(path)).collect();
+    let stamps = finder.stamps(paths);
     let known = |(path, stamp): (&String, &Option<Stamp>)| services.graph.outline(path, (*stamp)?);
     let mut outlines: Vec<Option<Arc<FileOutline>>> = paths.iter().zip(&stamps).map(known).collect();
     let unknown: Vec<usize> = (0..paths.len()).filter(|at| outlines[*at].is_none()).collect();

@@ -22,6 +22,8 @@ pub struct SessionFiles {
     pub links: HashMap<String, String>,
     /// Texts that are not UTF-8, and so are not written whole.
     pub not_utf8: HashSet<String>,
+    /// Files that were read and whose text is not kept: it is too large, or not UTF-8.
+    no_text: HashSet<String>,
     /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
     pub asked_whole: HashSet<(String, String)>,
     /// The changes that edits made to files, by path.
@@ -49,6 +51,10 @@ impl SessionFiles {
         match memchr::memchr(0, bytes).is_none() && decode(bytes).0 == Encoding::Raw {
             true => self.not_utf8.insert(path.to_string()),
             false => self.not_utf8.remove(path),
+        };
+        match text {
+            None => self.no_text.insert(path.to_string()),
+            Some(_) => self.no_text.remove(path),
         };
         self.versions.insert(path.to_string(), FileVersion { sha, text });
         self.touch(path);
@@ -88,10 +94,11 @@ impl SessionFiles {
 
     /// Returns why a block for this file is no edit, where the file was read and its text is not compared with blocks.
     pub fn not_compared(&self, name: &str) -> Option<Unread> {
-        let is_named =
-            |path: &str| path.strip_suffix(name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
-        let mut files = self.versions.iter().filter(|(path, version)| version.text.is_none() && is_named(path));
-        let path = files.next()?.0.clone();
+        // The parser knows no such file, and takes only the end of a path for it in which a folder has a space in its name.
+        let is_front = |front: &str| front.ends_with('/') || front.ends_with(' ') && name.contains('/');
+        let is_named = |path: &str| path.strip_suffix(name).is_some_and(|front| front.is_empty() || is_front(front));
+        let mut files = self.no_text.iter().filter(|path| self.versions.contains_key(*path) && is_named(path));
+        let path = files.next()?.clone();
         Some(Unread::NotCompared { is_raw: self.not_utf8.contains(&path), path })
     }
 
@@ -129,6 +136,15 @@ mod tests {
         assert_eq!(files.not_compared("m.py"), not_compared("src/m.py", true));
         assert_eq!(files.not_compared("big.txt"), not_compared("big.txt", false));
         assert_eq!(files.not_compared("src/a.py").or(files.not_compared("t.py")).or(files.not_compared(".py")), None);
+        files.know("a b/m.py", b"# \xe9\n");
+        assert_eq!(files.not_compared("b/m.py"), not_compared("a b/m.py", true));
+        files.know("src/m.py", b"# e\n");
+        assert_eq!(files.not_compared("src/m.py"), None, "it has a text now");
+        // After a session is resumed, only the hash of a file is known until it is read again.
+        files.versions.insert("src/r.py".into(), FileVersion { sha: [0; 32], text: None });
+        assert_eq!(files.not_compared("src/r.py"), None);
+        files.versions.remove("big.txt");
+        assert_eq!(files.not_compared("big.txt"), None, "it is known no more");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::config::{Config, Error, TextUse};
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
-use crate::context::small_model::asks_again;
+use crate::context::small_model::is_nudge;
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
@@ -39,7 +39,7 @@ pub(super) async fn tell_effort(
     }
 }
 
-/// The temperature of a small model that is asked once more.
+/// The temperature of a small model that is asked once more in the words that led nowhere.
 const NUDGED: f64 = 0.6;
 /// Files of this many lines and more are changed by blocks.
 const LONG: usize = 300;
@@ -85,7 +85,7 @@ pub(super) fn temperature(
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
     // The likeliest words led nowhere once.
-    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| asks_again(&last.text()));
+    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| is_nudge(&last.text()));
     let chosen = if again { NUDGED } else { 0.0 };
     configured.or((config.writes_text(model) && !thinks).then_some(chosen))
 }

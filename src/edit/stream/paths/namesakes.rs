@@ -6,15 +6,31 @@ use std::sync::Arc;
 use super::{KnownFile, same_path};
 use crate::edit::path::may_name;
 
-/// Returns the files in play that a path may mean: the one of that path, or else all of that name, one that is in play under
-/// two names once.
+/// Returns the files in play that a path may mean: of that path, or else all of that name.
 pub(in crate::edit) fn meant_by<'k>(path: &str, known: &'k [KnownFile]) -> Vec<&'k KnownFile> {
-    if let Some(file) = known.iter().find(|file| same_path(path, &file.path)) {
-        return vec![file];
+    let files = of_path(path, known);
+    if files.is_empty() { each_once(known.iter().filter(|file| may_name(path, &file.path))) } else { files }
+}
+
+/// Returns the files in play of a path. A full path may be that of several (`/work/src/a.py` of `src/a.py` and of `a.py`): it
+/// is for the workspace to say which.
+pub(in crate::edit) fn of_path<'k>(path: &str, known: &'k [KnownFile]) -> Vec<&'k KnownFile> {
+    match known.iter().find(|file| file.path == path) {
+        Some(file) => vec![file],
+        None => each_once(known.iter().filter(|file| same_path(path, &file.path))),
     }
+}
+
+/// Returns whether a path begins at the root of the computer.
+pub(in crate::edit) fn is_full(path: &str) -> bool {
+    path.starts_with('/')
+}
+
+/// Returns files without those that are among them before, under another name perhaps.
+fn each_once<'k>(all: impl Iterator<Item = &'k KnownFile>) -> Vec<&'k KnownFile> {
     let mut files: Vec<&KnownFile> = Vec::new();
-    for file in known.iter().filter(|file| may_name(path, &file.path)) {
-        if !files.iter().any(|other| Arc::ptr_eq(&other.text, &file.text)) {
+    for file in all {
+        if !files.iter().any(|other| other.path == file.path || Arc::ptr_eq(&other.text, &file.text)) {
             files.push(file);
         }
     }
@@ -27,23 +43,36 @@ pub(in crate::edit) fn several(path: &str, known: &[KnownFile]) -> Option<String
     (paths.len() > 1).then(|| paths.join(" or "))
 }
 
-/// Returns the one of several files of which a text is clearly a new version: it has most lines of it, and few of any other.
+/// Returns the one of several files of which a text is clearly a new version: it has most lines of it, few of any other, and
+/// more than of any other, of which it may be a part.
 pub(in crate::edit) fn version_of<'k>(content: &str, files: &[&'k KnownFile]) -> Option<&'k KnownFile> {
-    let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let mut versions = files.iter().filter(|file| is_share(&lines, &file.text, MOST));
-    let file = versions.next()?;
-    let is_like = |other: &KnownFile| other.path != file.path && is_share(&lines, &other.text, FEW);
-    (!files.iter().any(|other| is_like(other))).then_some(*file)
+    let lines = trimmed(content);
+    let file = files.iter().find(|file| is_share(&lines, &file.text, MOST))?;
+    let held = |of: &KnownFile| lines.intersection(&trimmed(&of.text)).filter(|line| !line.is_empty()).count();
+    let own = held(file);
+    let is_like = |other: &KnownFile| is_share(&lines, &other.text, FEW) || held(other) >= own;
+    (!files.iter().any(|other| other.path != file.path && is_like(other))).then_some(*file)
 }
 
 /// Returns whether most lines of a file are in a whole text.
 pub(in crate::edit) fn is_version(content: &str, file: &str) -> bool {
-    is_share(&content.lines().map(str::trim).collect(), file, MOST)
+    is_share(&trimmed(content), file, MOST)
 }
 
-/// The shares of a file's lines, in tenths, from which a text is a version of it, and from which it may be one.
+/// Returns whether nearly all lines of a file are in a text.
+pub(in crate::edit) fn has_nearly_all(content: &str, file: &str) -> bool {
+    is_share(&trimmed(content), file, NEARLY_ALL)
+}
+
+/// The shares of a file's lines, in tenths, from which a text has nearly all of it, is a version of it, and may be one.
+const NEARLY_ALL: usize = 9;
 const MOST: usize = 6;
 const FEW: usize = 3;
+
+/// Returns the lines of a text, without space around them.
+fn trimmed(text: &str) -> HashSet<&str> {
+    text.lines().map(str::trim).collect()
+}
 
 /// Returns whether so many tenths of the lines of a file are among these.
 fn is_share(lines: &HashSet<&str>, file: &str, tenths: usize) -> bool {
@@ -70,5 +99,30 @@ mod tests {
         assert_eq!(path("print(1)\n"), None);
         let linked = [known[0].clone(), KnownFile { path: "link/a.py".into(), ..known[0].clone() }];
         assert_eq!(several("a.py", &linked), None, "they are one");
+    }
+
+    #[test]
+    fn a_part_of_one_file_is_no_version_of_another_that_it_has_all_lines_of() {
+        let long: String = (0..49).map(|n| format!("v{n} = {n}\n")).collect();
+        let file = |path: &str, text: &str| KnownFile { path: path.into(), text: text.into() };
+        let known = [file("x/a.py", "import os\n"), file("y/a.py", &format!("import os\n{long}"))];
+        let both = meant_by("a.py", &known);
+        let part: String = known[1].text.split_inclusive('\n').take(12).collect();
+        assert_eq!(version_of(&part, &both), None);
+        assert_eq!(version_of("import os\nimport re\n", &both), None, "it has as much of the other one");
+        assert_eq!(version_of(&known[1].text, &both), None, "it has all of both");
+        assert_eq!(version_of(&long, &both), Some(&known[1]));
+    }
+
+    #[test]
+    fn a_full_path_may_be_that_of_several_files() {
+        let known = ["lib/a.py", "a.py", "/etc/a.py"];
+        let known = known.map(|path| KnownFile { path: path.into(), text: path.into() });
+        assert_eq!(meant_by("/work/lib/a.py", &known), [&known[0], &known[1]]);
+        assert_eq!(meant_by("/work/a.py", &known), [&known[1]]);
+        assert_eq!(meant_by("a.py", &known), [&known[1]]);
+        assert_eq!(meant_by("/etc/a.py", &known), [&known[2]]);
+        let again = [known[0].clone(), KnownFile { text: "x".into(), ..known[0].clone() }];
+        assert_eq!(of_path("./lib/a.py", &again), [&again[0]], "it is known twice");
     }
 }

@@ -39,12 +39,14 @@ pub fn find_private(found: &mut Assessment, home: Option<&Path>, private: &[Path
     found.private = of_parts.or_else(opened).map(str::to_string);
 }
 
-/// Returns the paths that a word may give: itself, what stands behind the sign of a value, and what begins with a slash in
-/// an option.
+/// Returns the paths that a word may give: itself, what stands behind the sign of a value, and what stands behind the
+/// letters of an option, wherever they end.
 fn places(word: &str) -> impl Iterator<Item = &str> {
     let values = word.match_indices(['=', ':', '@']).map(|(at, _)| &word[at + 1..]);
-    let in_option = word.find('/').filter(|at| *at > 0 && word.starts_with('-')).map(|at| &word[at..]);
-    std::iter::once(word).chain(values).chain(in_option).filter(|place| !place.is_empty())
+    // The shell leaves a tilde there as it is.
+    let behind =
+        word.char_indices().skip(2).filter(|(_, c)| word.starts_with('-') && *c != '~').map(|(at, _)| &word[at..]);
+    std::iter::once(word).chain(values).chain(behind).filter(|place| !place.is_empty())
 }
 
 #[cfg(test)]
@@ -91,11 +93,22 @@ mod tests {
             "cd .. && grep -r x".into(),
             "cd - && cat a".into(),
             format!("grep -f{at}/.ssh/id a"),
+            "grep -f../.ssh/id a".into(),
+            "grep -nf../.ssh/id a".into(),
             format!("grep --file={at}/.ssh/id a"),
         ] {
             assert!(of(&text).is_some(), "{text}");
         }
-        for text in ["cat a", "grep -rn x src", "cat ../other", "cat ~/other", "cat < a", "cat /etc/passwd"] {
+        for text in [
+            "cat a",
+            "grep -rn -e.ssh src",
+            "grep -f../other a",
+            "grep -rn x src",
+            "cat ../other",
+            "cat ~/other",
+            "cat < a",
+            "cat /etc/passwd",
+        ] {
             assert_eq!(of(text), None, "{text}");
         }
         for text in ["cd src && cd .. && cat a", "ls ~", "cd src && ls .."] {

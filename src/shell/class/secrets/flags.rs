@@ -22,6 +22,8 @@ const ENGINE: char = '\u{7}';
 /// Options with which the lines of a file are not those that match, or patterns are read in another way.
 const OTHER_LINES: &[&str] = &[
     "invert-match",
+    // The files without a match are listed.
+    "files-without-match",
     "null-data",
     "multiline",
     "multiline-dotall",
@@ -117,6 +119,34 @@ const DIFF: ValuedOptions = ValuedOptions {
     ends: None,
     whole: false,
 };
+const LS: ValuedOptions = ValuedOptions {
+    valued: &[
+        ('I', "ignore"),
+        ('w', "width"),
+        ('T', "tabsize"),
+        ('\0', "hide"),
+        ('\0', "block-size"),
+        ('\0', "format"),
+        ('\0', "sort"),
+        ('\0', "time"),
+        ('\0', "time-style"),
+        ('\0', "indicator-style"),
+        ('\0', "quoting-style"),
+    ],
+    ends: None,
+    whole: false,
+};
+const GIT_FILES: ValuedOptions = ValuedOptions {
+    valued: &[
+        ('x', "exclude"),
+        ('X', "exclude-from"),
+        ('\0', "exclude-per-directory"),
+        ('\0', "with-tree"),
+        ('\0', "format"),
+    ],
+    ends: None,
+    whole: false,
+};
 /// A program of which no option with a value is known.
 const OTHER: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 
@@ -129,8 +159,8 @@ pub struct SearchFlags {
     options: ValuedOptions,
     /// An option, or the value of one, is known only when it runs.
     is_unknown: bool,
-    /// Such a value stands in a word of its own, or a name is cut short that may be another's: what the options leave out is
-    /// not known.
+    /// Such a value stands in a word of its own, a name is cut short that may be another's, or the program's options with a
+    /// value are not known: what the options leave out is not known, nor which words are operands.
     pub is_unsure: bool,
 }
 
@@ -140,17 +170,24 @@ impl SearchFlags {
         let options = match name {
             "grep" | "egrep" | "fgrep" | "rgrep" | "git grep" => GREP,
             "rg" => RG,
-            "diff" | "git diff" => DIFF,
-            "ag" | "ack" | "fd" | "fdfind" | "ls" | "git ls-files" => OTHER,
+            "diff" => DIFF,
+            "ls" => LS,
+            "git ls-files" => GIT_FILES,
+            "ag" | "ack" | "fd" | "fdfind" | "git diff" => OTHER,
             _ => return None,
         };
         let given = given(arguments, options);
         let unknown = |place: &usize| !is_known(*place) && !given.operands.contains(place);
         let unknown: Vec<usize> = (0..arguments.len()).filter(unknown).collect();
-        let is_apart = |place: &usize| !arguments[*place].starts_with(['-', '!']);
+        // Braces make several words of one, each with its own sign.
+        let is_apart = |place: &usize| {
+            let text = arguments[*place];
+            !text.starts_with(['-', '!']) || text.contains('{') && text.contains('!')
+        };
         let (is_unknown, is_unsure) = (!unknown.is_empty(), unknown.iter().any(is_apart));
         let mut flags = SearchFlags { name: name.to_string(), given, options, is_unknown, is_unsure };
-        flags.is_unsure |= flags.is_cut_short();
+        // What `git diff` compares is named, whatever else is taken for an operand.
+        flags.is_unsure |= flags.is_cut_short() || options.valued.is_empty() && name != "git diff";
         Some(flags)
     }
 
@@ -192,7 +229,7 @@ impl SearchFlags {
         let recurses = |action: &str| "recurse".starts_with(action);
         match self.name.as_str() {
             "diff" => self.short(&['r']) || self.long(&["recursive"]),
-            "git grep" => self.long(&["no-index", "no-exclude-standard", "untracked"]),
+            "git grep" => self.long(&["no-index", "no-exclude-standard", "untracked", "recurse-submodules"]),
             // Outside a repository it compares what is there.
             "git diff" => self.long(&["no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
             "rg" | "rgrep" | "ack" => true,
@@ -213,13 +250,40 @@ impl SearchFlags {
             "git ls-files" => {
                 !self.short(&['o', 'i']) && !self.long(&["others", "ignored"]) || self.excludes_standard()
             }
-            "fd" | "fdfind" => !self.short(&['I', 'u']) && !self.long(&["no-ignore", "no-ignore-vcs", "unrestricted"]),
+            "fd" | "fdfind" => {
+                let is_rule = |name: &String| name.starts_with("no-ignore");
+                !self.short(&['I', 'u']) && !self.long(&["unrestricted"]) && !self.given.names.iter().any(is_rule)
+            }
             _ => false,
         }
     }
 
     fn excludes_standard(&self) -> bool {
-        self.long(&["exclude-standard"]) && !self.short(&['i']) && !self.long(&["ignored"])
+        // Cut short, the name may be that of another option.
+        let is_given = self.given.names.iter().any(|name| name == "exclude-standard");
+        is_given && !self.short(&['i']) && !self.long(&["ignored"])
+    }
+
+    /// Returns whether the program goes down the folders that links lead to.
+    pub fn follows_links(&self) -> bool {
+        match self.name.as_str() {
+            "diff" => true,
+            "rg" => self.is_unsure || self.short(&['L']) || self.long(&["follow"]),
+            "fd" | "fdfind" | "ls" => self.short(&['L']) || self.long(&["follow", "dereference"]),
+            "ag" | "ack" => self.short(&['f']) || self.long(&["follow"]),
+            _ => self.short(&['R']) || self.long(&["dereference-recursive"]),
+        }
+    }
+
+    /// Returns whether a `git diff` prints lines of files as they are on disk.
+    pub fn compares_files(&self) -> bool {
+        let is_patch = || {
+            self.short(&['p', 'u', 'U', 'W'])
+                || self.long(&["patch", "unified", "patch-with-stat", "patch-with-raw", "binary", "function-context"])
+        };
+        let lists = self.long(&["stat", "numstat", "shortstat", "dirstat", "summary", "raw", "check", "quiet"])
+            || self.long(&["name-only", "name-status", "compact-summary", "no-patch"]);
+        self.name == "git diff" && !self.long(&["cached", "staged", "no-index"]) && (!lists || is_patch())
     }
 
     /// Returns whether a program that lists names, and prints no lines, lists those of hidden files.
@@ -244,10 +308,10 @@ impl SearchFlags {
     /// Returns the expressions of what is searched for; none: that is not known, or other lines are printed. `first` is
     /// the first operand.
     pub fn expressions(&self, first: Option<&str>) -> Option<Vec<String>> {
-        let others = if self.name == "rg" { &['v', 'U', 'E'][..] } else { &['v', 'z', 'f', 'X'] };
+        let others = if self.name == "rg" { &['v', 'U', 'E'][..] } else { &['v', 'z', 'f', 'X', 'L'] };
         let is_other = self.compares() || ["ag", "ack"].contains(&self.name.as_str());
         let is_file = self.values('f').next().is_some();
-        if is_other || is_file || self.is_unknown || self.short(others) || self.long(OTHER_LINES) {
+        if is_other || is_file || self.is_unknown || self.is_unsure || self.short(others) || self.long(OTHER_LINES) {
             return None;
         }
         let patterns: Vec<&str> = if self.has_pattern() { vec![first?] } else { self.values('e').collect() };

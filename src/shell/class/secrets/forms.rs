@@ -8,6 +8,7 @@ pub fn matcher(form: &str, is_wanted: bool, is_insensitive: bool) -> Option<Glob
     let built = readable(form, is_wanted).and_then(|form| {
         let mut builder = GlobBuilder::new(&form);
         builder.case_insensitive(is_wanted || is_insensitive).literal_separator(false).backslash_escape(true);
+        builder.empty_alternates(true);
         builder.build().ok()
     });
     let all = || Glob::new("*").ok().filter(|_| is_wanted);
@@ -50,6 +51,9 @@ mod tests {
             ("\\.env", true, true),
             ("*.py", false, false),
             ("{.env,x}", true, false),
+            (".env{,.local}", true, false),
+            ("*{,.py}", true, false),
+            ("{,*}.env", true, false),
             (".e{m..o}v", true, false),
             ("{.a,x}", false, false),
             (".ENV", true, false),

@@ -35,23 +35,29 @@ pub struct FindListing {
     groups: Vec<FindGroup>,
     /// The folders that it goes down at most.
     depth: Option<usize>,
+    /// It goes down the folders that links lead to.
+    pub follows_links: bool,
 }
 
 impl FindListing {
     /// Reads the arguments of a `find` that runs in a folder. A word that is not known is `.`, and one that stands for files is
     /// empty: `more` are those.
     pub fn of(arguments: &[&str], folder: &Path, more: Vec<PathBuf>) -> FindListing {
+        let has = |wanted: &[&str]| arguments.iter().any(|word| wanted.contains(word));
         let is_option = |word: &&&str| matches!(**word, "-H" | "-L" | "-P");
         let arguments = &arguments[arguments.iter().take_while(is_option).count()..];
         let begins = |word: &&&str| !word.starts_with(['-', '(', ')', '!']);
         let (mut named, tests) = arguments.split_at(arguments.iter().take_while(begins).count());
+        // What a file names may be anything there.
+        let of_file = has(&["-files0-from"]).then(|| (None, folder.to_path_buf()));
         if named.is_empty() {
             named = &["."];
         }
         let named =
             named.iter().filter(|name| !name.is_empty()).map(|name| (Some(name.to_string()), folder.join(name)));
-        let starts = named.chain(more.into_iter().map(|path| (None, path))).collect();
-        let mut listing = FindListing { starts, groups: vec![FindGroup::default()], depth: None };
+        let starts = named.chain(more.into_iter().map(|path| (None, path))).chain(of_file).collect();
+        let follows_links = has(&["-L", "-follow"]);
+        let mut listing = FindListing { starts, groups: vec![FindGroup::default()], depth: None, follows_links };
         let (mut is_wanted, mut opened, mut rest) = (true, 0_usize, tests.iter());
         while let Some(word) = rest.next() {
             match *word {
@@ -109,7 +115,7 @@ impl FindListing {
                     place.as_ref().is_none_or(|place| form.is_match(place) == *is_wanted)
                 }
             };
-            let is_near = self.depth.is_none_or(|depth| inside.components().count() <= depth);
+            let is_near = named.is_none() || self.depth.is_none_or(|depth| inside.components().count() <= depth);
             is_near && self.groups.iter().any(|group| group.tests.iter().all(is_met))
         })
     }
@@ -187,6 +193,10 @@ mod tests {
         let more = vec![Path::new("/w/a").to_path_buf()];
         let of = |text: &str| FindListing::of(&text.split(' ').collect::<Vec<_>>(), Path::new("/w/c"), more.clone());
         assert!(of(". -path a/*").lists(Path::new("/w/a/.env")) && !of(". -name a").lists(Path::new("/w/a/.env")));
+        assert!(of(". -maxdepth 1").lists(Path::new("/w/a/b/.env")));
+        for text in ["-files0-from list -maxdepth 0", "-files0-from - -path ../*"] {
+            assert!(lists(text, "a/.env"), "{text}");
+        }
         assert!(lists("a -path a/.env", "a/.env") && !lists("b", "a/.env"));
     }
 }

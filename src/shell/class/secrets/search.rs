@@ -11,24 +11,28 @@ use super::super::disk::pattern::expand;
 use super::super::{Around, Assessment, ClassifiedCommand, Reason, SearchedKeys, TouchedPath, flat, tables};
 use super::flags::{EXCLUDE, EXCLUDE_FOLDER, EXCLUDE_FROM, INCLUDE, SearchFlags};
 use super::listing::FindListing;
-use super::{forms, walk};
+use super::{forms, tracked, walk};
 use crate::workspace::search::may_match;
 
 /// Programs that print what the files hold which they are given, whole or by patterns of their own.
 const PRINTERS: &str = "\
     cat tac head tail nl sed awk gawk mawk cut tr sort uniq od hexdump xxd strings fold rev fmt paste jq yq bat batcat \
     less more base64 diff cmp";
+/// Programs that print no line of what they read.
+const COUNTERS: &str = "wc cksum md5sum sha1sum sha256sum sha512sum";
 
 /// Marks the parts that may print lines of such a file, as they search the folder it lies in or are given what a part
 /// lists. Folders are looked at until then.
 pub fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
+    let is_configured = found.parts.iter().any(|part| part.text.contains("RIPGREP_CONFIG_PATH"));
+    let look = KeyLook { around, until, is_configured };
     let listed = LazyCell::new(|| {
-        let lists: Option<Vec<Vec<PathBuf>>> = found.parts.iter().map(|part| listed(part, around, until)).collect();
+        let lists: Option<Vec<Vec<PathBuf>>> = found.parts.iter().map(|part| listed(part, &look)).collect();
         lists.map(|lists| lists.concat())
     });
     let of = |part: &ClassifiedCommand| match part.reason {
         Reason::Secrets => None,
-        _ => met(part, &|| LazyCell::force(&listed).clone(), around, until),
+        _ => met(part, &|| LazyCell::force(&listed).clone(), &look),
     };
     let all: Vec<Option<SearchedKeys>> = found.parts.iter().map(of).collect();
     for (part, keys) in found.parts.iter_mut().zip(all) {
@@ -39,25 +43,33 @@ pub fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
     }
 }
 
+/// The surroundings of the parts that are looked at.
+struct KeyLook<'a> {
+    around: &'a Around,
+    until: Instant,
+    /// A file gives `rg` more options.
+    is_configured: bool,
+}
+
 /// Returns what a part meets of such files. `listed` returns those that the parts list.
 fn met(
     part: &ClassifiedCommand,
     listed: &dyn Fn() -> Option<Vec<PathBuf>>,
-    around: &Around,
-    until: Instant,
+    look: &KeyLook<'_>,
 ) -> Option<SearchedKeys> {
-    let search = KeySearch::of(part, around, until);
-    let is_fed =
-        part.words.iter().zip(&part.patterns).skip(1).any(|(word, pattern)| word.is_none() && pattern.is_none());
+    let search = KeySearch::of(part, look);
+    let is_unknown = |(word, pattern): (&Option<String>, &Option<String>)| word.is_none() && pattern.is_none();
+    let is_named = part.words.iter().zip(&part.patterns).skip(1).any(is_unknown);
     let prints = search.is_some() || tables::named(PRINTERS, name(part));
-    let fed = if is_fed && prints { listed() } else { Some(Vec::new()) };
-    let own = search.as_ref().map_or(Some(Vec::new()), |search| search.files(until));
+    let is_fed = is_named && prints || part.opens && !tables::named(COUNTERS, name(part));
+    let fed = if is_fed { listed() } else { Some(Vec::new()) };
+    let own = search.as_ref().map_or(Some(Vec::new()), |search| search.files(look.until));
     let finds = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.finds(path));
     let takes = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.searches(path));
     let found = own.iter().flatten().find(finds).or_else(|| fed.iter().flatten().filter(takes).find(finds));
     match found {
         Some(path) => {
-            let path = path.strip_prefix(&around.root).unwrap_or(path);
+            let path = path.strip_prefix(&look.around.root).unwrap_or(path);
             Some(SearchedKeys::Found(path.to_string_lossy().into_owned()))
         }
         None => (own.is_none() || fed.is_none()).then_some(SearchedKeys::Unseen),
@@ -65,9 +77,9 @@ fn met(
 }
 
 /// Returns the files that usually hold keys of which a part lists the names; none: there was no time to look at all.
-fn listed(part: &ClassifiedCommand, around: &Around, until: Instant) -> Option<Vec<PathBuf>> {
+fn listed(part: &ClassifiedCommand, look: &KeyLook<'_>) -> Option<Vec<PathBuf>> {
     if name(part) == "find" {
-        let folder = folder(part, around);
+        let (folder, until) = (folder(part, look.around), look.until);
         let words = part.words.iter().zip(&part.patterns).map(|(word, pattern)| {
             let unknown = if pattern.is_some() { "" } else { "." };
             word.as_deref().unwrap_or(unknown)
@@ -75,25 +87,21 @@ fn listed(part: &ClassifiedCommand, around: &Around, until: Instant) -> Option<V
         let unknown = part.words.iter().zip(&part.patterns).filter(|(word, _)| word.is_none());
         let more = unknown.flat_map(|(_, pattern)| pattern.iter().flat_map(|pattern| expanded(folder, pattern, until)));
         let list = FindListing::of(&words.skip(1).collect::<Vec<_>>(), folder, more.collect());
-        let files = walk::key_files(walk::whole(&list.starts()), Vec::new(), until)?;
+        let mut walk = walk::whole(&list.starts());
+        walk.follow_links(list.follows_links);
+        let files = walk::key_files(walk, Vec::new(), until)?;
         return Some(files.into_iter().filter(|path| list.lists(path)).collect());
     }
-    let Some(call) = SearchCall::of(part, around).filter(|call| call.flags.lists_hidden()) else {
+    let Some(call) = SearchCall::of(part, look).filter(|call| call.flags.lists_hidden()) else {
         return Some(Vec::new());
     };
-    // The first operand of `fd` is what it searches for, and that of an option is taken for one.
-    let mut starts = call.starts(0, until);
-    if call.name != "ls" {
-        starts.push(call.folder.clone());
-    }
-    let mut walk = match call.name.as_str() {
-        "rg" => walk::of_rg(&call.flags, &call.folder, &call.starts(0, until)),
-        _ if call.flags.goes_by_git() => walk::unignored(&call.folder, &starts),
-        _ => walk::whole(&starts),
-    };
+    let mut walk = call.walk(&call.starts(0, look.until));
     let is_flat = call.name == "ls" && !call.flags.short(&['R']) && !call.flags.long(&["recursive"]);
     walk.max_depth(is_flat.then_some(1));
-    walk::key_files(walk, Vec::new(), until)
+    let files = walk::key_files(walk, Vec::new(), look.until)?;
+    // What git tracks it lists even where it is ignored.
+    let tracked = if call.name == "git ls-files" { call.tracked(0, false)? } else { Vec::new() };
+    Some([files, tracked].concat())
 }
 
 fn name(part: &ClassifiedCommand) -> &str {
@@ -125,9 +133,9 @@ struct SearchCall<'p> {
 
 impl SearchCall<'_> {
     /// Reads a part; none: it is no such program.
-    fn of<'p>(part: &'p ClassifiedCommand, around: &Around) -> Option<SearchCall<'p>> {
+    fn of<'p>(part: &'p ClassifiedCommand, look: &KeyLook<'_>) -> Option<SearchCall<'p>> {
         let mut arguments = texts(part).get(1..)?.to_vec();
-        let (mut name, mut folder) = (name(part).to_string(), folder(part, around).to_path_buf());
+        let (mut name, mut folder) = (name(part).to_string(), folder(part, look.around).to_path_buf());
         if name == "git" {
             let rest = arguments.split_off(tables::git_options(&arguments));
             let (part, rest) = rest.split_first()?;
@@ -135,7 +143,8 @@ impl SearchCall<'_> {
             (name, arguments) = (format!("git {part}"), rest.to_vec());
         }
         let known = &part.words[part.words.len() - arguments.len()..];
-        let flags = SearchFlags::of(&name, &arguments, |place| known[place].is_some())?;
+        let mut flags = SearchFlags::of(&name, &arguments, |place| known[place].is_some())?;
+        flags.is_unsure |= look.is_configured && name == "rg";
         Some(SearchCall { name, folder, arguments, known, flags })
     }
 
@@ -145,26 +154,82 @@ impl SearchCall<'_> {
         self.known[place].is_some().then(|| self.arguments[place])
     }
 
+    /// Returns the places of its operands after so many others; those of all arguments, where any may be one.
+    fn places(&self, others: usize) -> impl Iterator<Item = usize> {
+        let count = if self.flags.is_unsure { self.arguments.len() } else { 0 };
+        let operands = self.flags.given.operands.iter().copied().skip(others);
+        (0..count).chain(operands.filter(move |_| count == 0))
+    }
+
     /// Returns the files and folders that its operands name after so many others.
     fn starts(&self, others: usize, until: Instant) -> Vec<PathBuf> {
-        let operands = self.flags.given.operands.iter().skip(others);
-        let paths = operands.flat_map(|place| match &self.known[*place] {
-            Some(name) => vec![self.folder.join(name)],
-            None => expanded(&self.folder, self.arguments[*place], until),
+        let value = |text: &str| match text.split_once('=').filter(|_| self.flags.is_unsure && text.starts_with('-')) {
+            Some((_, value)) => self.folder.join(value),
+            None => self.folder.join(text),
+        };
+        let paths = self.places(others).flat_map(|place| match &self.known[place] {
+            Some(name) => vec![value(name)],
+            None => expanded(&self.folder, self.arguments[place], until),
         });
         let mut starts: Vec<PathBuf> = paths.map(|path| flat(&path)).filter(|path| path.exists()).collect();
-        if starts.is_empty() {
+        let is_form = |place: usize| self.name.starts_with("git ") && is_pathspec(self.arguments[place]);
+        if starts.is_empty() || self.flags.is_unsure || self.places(others).any(is_form) {
             // None is named, or what was taken for one is the value of an option that is not known here.
             starts.push(self.folder.clone());
         }
         starts
     }
+
+    /// Returns the way through what it goes down to from these files and folders.
+    fn walk(&self, starts: &[PathBuf]) -> WalkBuilder {
+        let mut walk = match self.name.as_str() {
+            "rg" => walk::of_rg(&self.flags, &self.folder, starts),
+            _ if self.flags.goes_by_git() => walk::unignored(&self.folder, starts),
+            _ => walk::whole(starts),
+        };
+        walk.follow_links(self.flags.follows_links());
+        walk
+    }
+
+    /// Returns the files that usually hold keys which git tracks, as its operands after so many others name them;
+    /// `changed`: only those that are not as git last saw them. None: the index cannot be read.
+    fn tracked(&self, others: usize, changed: bool) -> Option<Vec<PathBuf>> {
+        let is_unsure = self.flags.is_unsure;
+        let operands = self.places(others).filter(|_| !is_unsure).map(|place| self.arguments[place]);
+        let takes_all = is_unsure || self.flags.compares() && !self.flags.long(&["relative"]);
+        tracked::key_files(&self.folder, &operands.collect::<Vec<_>>(), changed, takes_all)
+    }
+
+    /// Returns whether it compares two revisions: `a...b`.
+    fn compares_revisions(&self) -> bool {
+        let is_range = |text: &str| text.contains("..") && !text.contains("../") && !self.folder.join(text).exists();
+        self.places(0).any(|place| self.known[place].is_some() && is_range(self.arguments[place]))
+    }
+
+    /// Returns whether it may search what git keeps in place of the files there: an operand may be a revision.
+    fn searches_objects(&self) -> bool {
+        let end = self.arguments.iter().position(|text| *text == "--").unwrap_or(self.arguments.len());
+        let is_path = |place: usize| {
+            let text = self.arguments[place];
+            let is_known = self.known[place].is_some() && self.folder.join(text).exists();
+            is_known || is_pathspec(text)
+        };
+        let mut others = self.places(usize::from(self.flags.has_pattern())).filter(|place| *place < end);
+        self.name == "git grep" && (self.flags.long(&["cached"]) || others.any(|place| !is_path(place)))
+    }
+}
+
+/// Returns whether git reads a word as more than a name: by a meaning of its own, or as a form.
+fn is_pathspec(text: &str) -> bool {
+    text.starts_with(':') || text.contains(['*', '?', '['])
 }
 
 /// A search, as its words show it.
 struct KeySearch {
     /// The way through what it searches; none: it goes down no folder.
     walk: Option<WalkBuilder>,
+    /// Such files that it searches as git tracks them; none: which ones is not known.
+    tracked: Option<Vec<PathBuf>>,
     /// It searches what it is given, whatever its name.
     is_of_rg: bool,
     /// The forms of what is searched, or is not; the last that fits decides.
@@ -179,26 +244,28 @@ struct KeySearch {
 
 impl KeySearch {
     /// Reads a part; none: it is no search.
-    fn of(part: &ClassifiedCommand, around: &Around, until: Instant) -> Option<KeySearch> {
-        let call = SearchCall::of(part, around)?;
+    fn of(part: &ClassifiedCommand, look: &KeyLook<'_>) -> Option<KeySearch> {
+        let call = SearchCall::of(part, look)?;
         let flags = &call.flags;
         let (is_of_rg, is_list) = (call.name == "rg", ["fd", "fdfind", "ls", "git ls-files"]);
         if is_list.contains(&call.name.as_str()) || is_of_rg && flags.long(&["files", "type-list"]) {
             return None;
         }
-        let starts = call.starts(usize::from(flags.has_pattern()), until);
-        let walk = match call.name.as_str() {
-            "rg" => walk::of_rg(flags, &call.folder, &starts),
-            _ if flags.goes_by_git() => walk::unignored(&call.folder, &starts),
-            _ => walk::whole(&starts),
+        let others = usize::from(flags.has_pattern());
+        let walk = call.walk(&call.starts(others, look.until));
+        let tracked = match call.name.as_str() {
+            "git grep" if !flags.long(&["no-index"]) => call.tracked(others, false),
+            "git diff" if flags.compares_files() && !call.compares_revisions() => call.tracked(0, true),
+            _ => Some(Vec::new()),
         };
         let mut search = KeySearch {
             walk: Some(walk).filter(|_| flags.goes_below(&call.folder)),
+            tracked,
             is_of_rg,
             forms: Vec::new(),
             left_out: Vec::new(),
             takes_others: true,
-            expressions: flags.expressions(call.first()),
+            expressions: flags.expressions(call.first()).filter(|_| !call.searches_objects()),
         };
         if !is_of_rg {
             search.take_forms(flags);
@@ -230,9 +297,12 @@ impl KeySearch {
 
     /// Returns the files that usually hold keys which it searches by itself; none: there was no time to look at all.
     fn files(&self, until: Instant) -> Option<Vec<PathBuf>> {
-        let Some(walk) = self.walk.clone() else { return Some(Vec::new()) };
-        let files = walk::key_files(walk, self.left_out.clone(), until)?;
-        Some(files.into_iter().filter(|path| self.wants(path).unwrap_or(self.takes_others)).collect())
+        let mut files = self.tracked.clone()?;
+        if let Some(walk) = self.walk.clone() {
+            let met = walk::key_files(walk, self.left_out.clone(), until)?;
+            files.extend(met.into_iter().filter(|path| self.wants(path).unwrap_or(self.takes_others)));
+        }
+        Some(files)
     }
 
     /// Returns whether it searches a file that it is given: a form may fit the folder of that.
@@ -252,8 +322,17 @@ impl KeySearch {
     }
 }
 
-/// Returns the paths that an operand which is not known stands for.
+/// Returns the paths that an operand which is not known stands for. What braces and kinds of letters become is not read: it
+/// lies in the folder before them, or anywhere.
 fn expanded(folder: &Path, pattern: &str, until: Instant) -> Vec<PathBuf> {
+    if pattern.contains('{') || pattern.contains("[:") {
+        let plain = &pattern[..pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(0)];
+        let (begun, rest) = pattern.split_at(plain.rfind('/').map_or(0, |end| end + 1));
+        let mut parts = rest.split(['{', ',', '}', '/']);
+        let is_whole = pattern.starts_with('{') && ["{/", ",/", "{~", ",~"].iter().any(|root| rest.contains(root));
+        let leads_out = is_whole || parts.any(|part| part == "..");
+        return vec![if leads_out { PathBuf::from("/") } else { folder.join(begun) }];
+    }
     let touched = TouchedPath { folder: folder.to_path_buf(), pattern: pattern.into(), with_content: false };
     expand(&touched, until).collect()
 }
@@ -506,6 +585,132 @@ mod tests {
         ] {
             assert_eq!(of(text), found.map(|path| SearchedKeys::Found(path.into())), "{text}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_of_a_search_counts_as_reached() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for path in [".config/.env", "conf/.env", "conf/a/.env", "src/a.py", ".git/HEAD"] {
+            fs::create_dir_all(dir.path().join(path).parent().expect("a folder")).expect("folders");
+            fs::write(dir.path().join(path), if path.ends_with(".env") { "KEY=1\n" } else { "" }).expect("written");
+        }
+        fs::create_dir(dir.path().join("other")).expect("a folder");
+        fs::write(dir.path().join(".gitignore"), ".env\n").expect("written");
+        let of = |text: &str| {
+            let around = Around { root: dir.path().into(), folder: dir.path().into(), ..Around::default() };
+            let mut found = assess(text, &around, false);
+            look_below(&mut found, &around, Instant::now() + Duration::from_secs(60));
+            found.searched
+        };
+        for text in [
+            // Braces.
+            "grep -rn KEY {.config,src}",
+            "grep -rn KEY src {conf/a,conf/b}",
+            "grep -rn KEY src conf{,2}",
+            "grep -rn KEY --include=*{,.py} .",
+            "find {.config,src} -type f | xargs cat",
+            "find {.config,x} -maxdepth 1 -type f | xargs cat",
+            "rg -uu -e KEY -g !{src,.*} conf",
+            // Options that may be others, and values that are none.
+            "grep -r --binary KEY conf",
+            "cd src && grep -r --binary KEY ../conf",
+            "git ls-files -o --exclude=*.pyc | xargs cat",
+            "git diff --no-index -W conf other",
+            "cd conf && ls -A -I ../src | xargs cat",
+            "ag --hidden KEY --ignore src",
+            "cd src && ack --match=KEY ../conf",
+            "RIPGREP_CONFIG_PATH=rc rg KEY",
+            "env RIPGREP_CONFIG_PATH=rc rg KEY src",
+            // Files whose names come from elsewhere.
+            "find . -type f | while read f; do head -5 < \"$f\"; done",
+            "for f in $(find . -type f); do echo \"$(< \"$f\")\"; done",
+            "for f in $(find . -type f); do while read -r l; do echo \"$l\"; done < \"$f\"; done",
+            "grep -rL nothing . | xargs cat",
+            "xargs -a list cat",
+            "xargs --arg-file=list grep KEY",
+            "find -files0-from list -maxdepth 0 | xargs cat",
+            "fd -HI -x cat",
+            "fd -HIX cat",
+            "fd -HI --exec-batch grep KEY",
+            "fd -HI --exec=cat",
+        ] {
+            assert!(matches!(of(text), Some(SearchedKeys::Found(_))), "{text}");
+        }
+        for text in [
+            "grep -rn nothing {.config,src}",
+            "find {.config,src} -name '*.py' | xargs cat",
+            "rg -uu -e KEY -g '!{src,.*}' conf",
+            "git ls-files -o --exclude=*.pyc --exclude-standard | xargs cat",
+            "ls -A -I x src | xargs cat",
+            "find . -type f | while read f; do wc -l < \"$f\"; done",
+            "while read f; do echo \"$f\"; done < <(find . -type f)",
+            "xargs -a list wc -l",
+            "xargs -a list grep nothing",
+            "fd -H -x cat",
+            "fd -HI -x wc -l",
+            "fd -HI -tx",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        let soon = Instant::now() + Duration::from_secs(60);
+        for (pattern, start) in [
+            ("{a,b}", "/w"),
+            ("x/{a,b}", "/w/x"),
+            ("x/y*/{a,b}", "/w/x"),
+            ("x{/a,/b}", "/w"),
+            ("{1..3}x", "/w"),
+            ("[[:alpha:]]x", "/w"),
+            ("{../a,b}", "/"),
+            ("{/a,b}", "/"),
+            ("{a,~/b}", "/"),
+        ] {
+            assert_eq!(expanded(Path::new("/w"), pattern, soon), [PathBuf::from(start)], "{pattern}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_where_the_program_follows_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("work");
+        for folder in ["work/src", "work/other", "conf"] {
+            fs::create_dir_all(dir.path().join(folder)).expect("folders");
+        }
+        fs::write(dir.path().join("conf/.env"), "KEY=1\n").expect("written");
+        std::os::unix::fs::symlink("../../conf", root.join("src/l")).expect("linked");
+        let of = |text: &str| {
+            let around = Around { root: root.clone(), folder: root.clone(), ..Around::default() };
+            let mut found = assess(text, &around, false);
+            look_below(&mut found, &around, Instant::now() + Duration::from_secs(60));
+            found.searched
+        };
+        for text in [
+            "grep -R KEY src",
+            "grep --deref KEY src",
+            "diff -rN src other",
+            "rg -uuL KEY",
+            "rg --hidden --follow KEY",
+            "ag -uf KEY",
+            "ack --follow KEY",
+            "find -L src -type f | xargs cat",
+            "find src -follow -type f | xargs cat",
+            "fd -HIL | xargs cat",
+            "ls -ALR src | xargs cat",
+        ] {
+            assert_eq!(of(text), Some(SearchedKeys::Found("src/l/.env".into())), "{text}");
+        }
+        for text in [
+            "grep -r KEY src",
+            "rg -uu KEY",
+            "find src -type f | xargs cat",
+            "fd -HI | xargs cat",
+            "ls -AR src | xargs cat",
+            "git diff --no-index src other",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        // One that leads to the file itself has any name.
+        std::os::unix::fs::symlink("../../conf/.env", root.join("src/n")).expect("linked");
+        assert_eq!(of("find src -name n | xargs cat"), Some(SearchedKeys::Found("src/n".into())));
     }
 
     #[test]

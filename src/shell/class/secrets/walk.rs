@@ -28,7 +28,6 @@ pub fn unignored(folder: &Path, starts: &[PathBuf]) -> WalkBuilder {
 /// Returns the walk of an `rg` that runs in a folder. Where its options are not known for sure, it is one through all.
 pub fn of_rg(flags: &SearchFlags, folder: &Path, starts: &[PathBuf]) -> WalkBuilder {
     let mut walk = whole(starts);
-    walk.follow_links(flags.short(&['L']) || flags.long(&["follow"]));
     let (Some(overrides), Some(types)) = (overrides(flags, folder), types(flags)) else { return walk };
     // A rule that is read may let a hidden file be searched.
     let is_rule = |name: &String| name.starts_with("ignore") && name != "ignore-case" || name == "no-require-git";
@@ -84,8 +83,8 @@ fn types(flags: &SearchFlags) -> Option<ignore::types::Types> {
     types.build().ok()
 }
 
-/// Returns the files that a walk meets which usually hold keys; none: there was no time to look at all of it. What git and
-/// builds keep is not looked at, nor are folders of the forms that are left out.
+/// Returns the files that a walk meets which usually hold keys, and links to such; none: there was no time to look at all
+/// of it. What git and builds keep is not looked at, nor are folders of the forms that are left out.
 pub fn key_files(mut walk: WalkBuilder, left_out: Vec<GlobMatcher>, until: Instant) -> Option<Vec<PathBuf>> {
     walk.filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -93,6 +92,7 @@ pub fn key_files(mut walk: WalkBuilder, left_out: Vec<GlobMatcher>, until: Insta
         let is_kept = [".git", "node_modules", "target"].iter().any(|kept| name == *kept);
         entry.depth() == 0 || !is_folder || !is_kept && !left_out.iter().any(|form| form.is_match(name))
     });
+    let is_named = |path: &Path| path.file_name().is_some_and(|name| holds_secrets(&name.to_string_lossy()));
     let mut found = Vec::new();
     for entry in walk.build() {
         if Instant::now() > until {
@@ -100,7 +100,8 @@ pub fn key_files(mut walk: WalkBuilder, left_out: Vec<GlobMatcher>, until: Insta
         }
         let Ok(entry) = entry else { continue };
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if !is_folder && holds_secrets(&entry.file_name().to_string_lossy()) {
+        let leads_there = || entry.path_is_symlink() && entry.path().canonicalize().is_ok_and(|path| is_named(&path));
+        if !is_folder && (is_named(entry.path()) || leads_there()) {
             found.push(entry.into_path());
         }
     }
