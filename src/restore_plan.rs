@@ -1,7 +1,8 @@
 //! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
 //! nothing; the resulting proposal is decided and executed like any other.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::archive::restore::state_sha;
@@ -10,7 +11,7 @@ use crate::archive::{self, Choices, Id, Restoration, RestoreTarget, Sha};
 use crate::execute::store::{StoreRevert, plan_revert};
 use crate::execute::{Restorer, Stores};
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
-use crate::proposal::{FileChange, ProposalId, State};
+use crate::proposal::{FileChange, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::text::number::plural;
 use crate::text::sentence::first_words;
 
@@ -194,9 +195,16 @@ impl RestorePlan {
     /// When it asks for more than the archive holds, or the archive cannot be read.
     pub fn look(&self, choices: &Choices, id: ProposalId, stores: Stores<'_>) -> Result<Restoration, RestoreError> {
         let project = stores.project();
-        let written = WrittenStates { memory: stores.memory, project: &project };
+        let written = WrittenStates::new(stores.memory, &project);
         let choices = Choices { waiting: self.waiting.clone(), ..choices.clone() };
         stores.archive.restore(stores.workspace, &self.request, &written, &choices, id, &self.title)
+    }
+
+    /// Returns the paths that are as they were at the moment that is gone back to: nothing else is left of what came after it.
+    pub fn already_there<'p>(&self, previews: &'p [RestorePreview]) -> impl Iterator<Item = &'p str> + use<'p> {
+        let is_exact = matches!(self.request, RestoreTarget::Since(_));
+        let there = previews.iter().filter(move |preview| is_exact && preview.status == RestoreStatus::Equal);
+        there.map(|preview| preview.path.as_str())
     }
 
     /// Returns what of a restore is taken back in a Strand store, in whose name, and adds the previews of its definitions.
@@ -239,7 +247,9 @@ fn of_changeset(request: RestoreTarget, id: Option<Id>, unknown: &str, stores: S
 }
 
 fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
-    let newest = newest(stores)?.ok_or(PlanError::Empty)?;
+    let Some(newest) = newest(stores)? else {
+        return Err(if stores.archive.list()?.is_empty() { PlanError::Empty } else { PlanError::NoUndo });
+    };
     let record = stores.memory.changeset(&stores.project(), &newest.to_string())?.ok_or(PlanError::UnknownCause)?;
     if record.cause.kind != "undo" {
         return Err(PlanError::NoUndo);
@@ -274,7 +284,7 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
 /// When the archive cannot be read.
 pub fn newest(stores: Stores<'_>) -> Result<Option<Id>, archive::Error> {
     let project = stores.project();
-    stores.archive.newest_written(stores.workspace, &WrittenStates { memory: stores.memory, project: &project })
+    stores.archive.newest_written(stores.workspace, &WrittenStates::new(stores.memory, &project))
 }
 
 /// Returns the cause of a changeset. A memory that cannot be read knows none, which is reported; that stops no undo.
@@ -291,10 +301,19 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
     records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
 }
 
+/// Returns those of some changesets whose work at a path someone else took out and brought back since, see [`Archive::came_back`].
+///
+/// [`Archive::came_back`]: crate::archive::Archive::came_back
+pub fn came_back(path: &str, changesets: &[Id], stores: Stores<'_>) -> Vec<(Id, Option<Id>)> {
+    let project = stores.project();
+    let written = WrittenStates::new(stores.memory, &project);
+    stores.archive.came_back((stores.workspace, path), changesets, &written)
+}
+
 /// Returns a change of a restore that says whether someone else changed its file.
 pub fn marking_foreign(change: FileChange, stores: Stores<'_>) -> FileChange {
     let project = stores.project();
-    let written = WrittenStates { memory: stores.memory, project: &project };
+    let written = WrittenStates::new(stores.memory, &project);
     let foreign = !stores.archive.is_ours(&change.path, &change.before, written.written(&change.path).as_ref());
     FileChange { foreign, ..change }
 }
@@ -304,6 +323,14 @@ struct WrittenStates<'a> {
     memory: &'a memory::Memory,
     /// The workspace's root, as memory names projects.
     project: &'a str,
+    /// The path that was asked about last, with what changesets left there by the versions that they made old.
+    left: RefCell<Option<(String, HashMap<String, Option<Option<Sha>>>)>>,
+}
+
+impl<'a> WrittenStates<'a> {
+    fn new(memory: &'a memory::Memory, project: &'a str) -> Self {
+        WrittenStates { memory, project, left: RefCell::new(None) }
+    }
 }
 
 impl LastWrittenLookup for WrittenStates<'_> {
@@ -327,10 +354,18 @@ impl LastWrittenLookup for WrittenStates<'_> {
         self.memory.or_report(archived)
     }
 
+    fn left(&self, path: &str, version: Id) -> Option<Option<Sha>> {
+        let mut left = self.left.borrow_mut();
+        if left.as_ref().is_none_or(|(of, _)| of != path) {
+            let states = self.memory.or_report(self.memory.left_states(self.project, path));
+            *left = Some((path.into(), states.into_iter().map(|(of, state)| (of, state.sha256)).collect()));
+        }
+        let (_, states) = left.as_ref()?;
+        states.get(&version.to_string()).copied().flatten()
+    }
+
     fn left_instead(&self, path: &str, version: Id, met: &State) -> Option<Option<Arc<[u8]>>> {
-        let left = self.memory.or_report(self.memory.left_states(self.project, path));
-        let version = version.to_string();
-        let left = left.into_iter().find(|(of, _)| *of == version)?.1.sha256?;
+        let left = self.left(path, version)?;
         if left == state_sha(met) {
             return None;
         }
@@ -364,6 +399,11 @@ impl LastWrittenLookup for WrittenStates<'_> {
 
     fn is_ahead(&self, changeset: Id) -> bool {
         self.memory.or_report(self.memory.is_ahead(self.project, &changeset.to_string()))
+    }
+
+    fn is_saved(&self, changeset: Id) -> bool {
+        let record = self.memory.changeset(self.project, &changeset.to_string());
+        self.memory.or_report(record).is_some_and(|r| ["shi", "mcp"].contains(&r.cause.kind.as_str()))
     }
 
     fn records_changes(&self, changeset: Id) -> bool {

@@ -111,7 +111,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
             none => none.insert(DiscardedPaths::since(id, stores)?),
         };
         let is_decided = decision.is_some_and(|(decision, at)| {
-            *decision != ReviewDecision::Discard || !discarded.came_back(&paths, *at, stores)
+            *decision != ReviewDecision::Discard || !discarded.came_back((&name, &paths), *at, stores)
         });
         let restored = is_decided.then(|| decisive.of.get(name.as_str()).copied());
         let since = restored_since(&name, restored.flatten(), (&restores, &decisive), stores)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::staging::{CommandInfo, CommandStaging, Journal, JournalLine, SealKind, SealedStates};
+use super::staging::{CommandInfo, CommandStaging, Journal, JournalLine, SealKind, SealedStates, has_maker};
 use super::{Archive, Error, Id, Lock, at};
 
 /// The time within which a call that went on has done its work, mostly.
@@ -240,6 +240,22 @@ impl Archive {
         }
         shared.by_path.values_mut().for_each(|states| states.sort_by_key(|state| state.key));
         Ok(shared)
+    }
+
+    /// Returns those of some paths that a command may be changing, or has changed and will archive: it kept them and they
+    /// are not archived yet, or it is compared as a whole at its end.
+    pub fn in_work<'p>(&self, paths: &HashSet<&'p str>) -> HashSet<&'p str> {
+        let mut in_work = HashSet::new();
+        let folders = if paths.is_empty() { Vec::new() } else { self.staging_folders().unwrap_or_default() };
+        for staging in folders.iter().filter(|folder| has_maker(folder)).filter_map(|f| CommandStaging::open(f).ok()) {
+            let journal = staging.journal().unwrap_or_default();
+            if journal.ended.is_none() && staging.info().is_ok_and(|info| info.keeper == "scan") {
+                return paths.clone();
+            }
+            let unsealed = self.unsealed(&journal);
+            in_work.extend(unsealed.iter().filter_map(|(_, line)| paths.get(line.path.as_str()).copied()));
+        }
+        in_work
     }
 
     /// Returns the states that no changeset was made of yet, each with its place in the journal.

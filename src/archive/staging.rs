@@ -418,15 +418,19 @@ fn without_info(commands: &Folder, name: &OsStr) -> io::Result<StagingLook> {
 /// Locks the description of a staging folder, where nobody adds to it any more. Where its maker is gone it is tried
 /// again after each `pause`, until that says no.
 fn lock_unused(file: &File, folder: &Path, mut pause: impl FnMut() -> bool) -> Result<(), TryLockError> {
-    let has_maker = || match File::open(folder) {
-        Ok(maker) => matches!(maker.try_lock(), Err(TryLockError::WouldBlock)),
-        Err(_) => true,
-    };
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if !has_maker() && pause() => {}
+            Err(TryLockError::WouldBlock) if !has_maker(folder) && pause() => {}
             locked => return locked,
         }
+    }
+}
+
+/// Returns whether the process that made a staging folder is there and will archive what is in it.
+pub(super) fn has_maker(folder: &Path) -> bool {
+    match File::open(folder) {
+        Ok(maker) => matches!(maker.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => true,
     }
 }
 
@@ -446,6 +450,42 @@ mod tests {
     use super::*;
     use crate::archive::ArchiveSettings;
     use crate::workspace::Workspace;
+
+    #[test]
+    fn a_path_is_in_work_from_its_keeping_until_its_command_is_archived_or_its_nebula_gone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let in_work = || {
+            let mut found: Vec<&str> = archive.in_work(&HashSet::from(["a", "b"])).into_iter().collect();
+            found.sort_unstable();
+            found
+        };
+        let info = |keeper: &str| CommandInfo { keeper: keeper.into(), ..CommandInfo::default() };
+        let line = JournalLine {
+            path: "a".into(),
+            kind: StagedKind::Absent,
+            mode: 0o600,
+            staged: None,
+            inode: JournalLine::COPY,
+            kept: 0,
+            again: false,
+        };
+        let mut guarded = archive.stage(&info("guard")).expect("staged");
+        assert!(in_work().is_empty());
+        guarded.add(&line).expect("added");
+        assert_eq!(in_work(), ["a"]);
+        guarded.empty().expect("emptied");
+        assert!(in_work().is_empty());
+        guarded.add(&line).expect("added");
+        drop(guarded);
+        assert!(in_work().is_empty(), "nobody archives it but the next start");
+        // What a scan finds is known at its end.
+        let mut scanned = archive.stage(&info("scan")).expect("staged");
+        assert_eq!(in_work(), ["a", "b"]);
+        scanned.note_ended(&[]).expect("noted");
+        assert!(in_work().is_empty());
+    }
 
     #[test]
     fn a_line_that_names_a_file_elsewhere_does_not_count() {

@@ -270,6 +270,15 @@ fn undo_counts_versions_and_says_when_there_are_too_few() {
 }
 
 #[test]
+fn an_archive_of_changes_that_were_not_made_is_not_empty() {
+    let w = World::new();
+    w.write("a", "1");
+    let id = w.record(&["a"]).changeset.expect("archived");
+    let undone = w.try_restore(&undo(1, &[]), &FailedChange(id), &Choices::default());
+    assert!(matches!(undone, Err(RestoreError::NothingChanged)), "{undone:?}");
+}
+
+#[test]
 fn a_version_left_by_a_crash_does_not_hide_the_newest_changeset() {
     let w = World::new();
     w.write("a", "1");

@@ -268,7 +268,8 @@ impl Context {
         let provider = match provider::connect(&connection) {
             Err(e) if e.kind == ErrorKind::NoKey && !connection.custom_url => {
                 let found = self.block_on(provider::find(self.config.ollama_host().as_deref()));
-                let (server, model) = provider::choose(found, &usual).ok_or(e)?;
+                let empty = provider::without_model(&found);
+                let (server, model) = provider::choose(found, &usual).ok_or_else(|| empty.unwrap_or(e))?;
                 return Ok(Connected { provider: provider::connect(&server.connection())?, model });
             }
             configured => configured?,
@@ -276,8 +277,12 @@ impl Context {
         // A server on this computer hardly has the model that is meant for the one in the cloud.
         let model = match provider::is_local(&connection) && !self.config.model_is_chosen() {
             true => {
-                let offered = self.block_on(provider.models()).unwrap_or_default();
-                let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+                let listed = self.block_on(provider.models());
+                let answers = listed.is_ok();
+                let offered: Vec<String> = listed.unwrap_or_default().into_iter().map(|model| model.name).collect();
+                if answers && provider::awaits_model(&*provider, &offered) {
+                    return Err(provider::lacks_models(&*provider));
+                }
                 provider::begin_with(&offered, &usual).cloned().unwrap_or(usual)
             }
             false => usual,

@@ -25,6 +25,9 @@ pub enum CodeFault {
         /// The nearest ids.
         near: Vec<String>,
     },
+    /// The files that it asks for are there, and none has a definition.
+    #[error("{0}")]
+    NoDefinitions(String),
     /// There are no files that definitions are read from.
     #[error("no source files of Rust, Python, TypeScript or Go are here")]
     NoFiles,
@@ -80,7 +83,7 @@ impl CodeFault {
         match self {
             CodeFault::Usage(_) => "usage",
             CodeFault::Unreadable { .. } => "unreadable",
-            CodeFault::NotFound { .. } | CodeFault::NoFiles => "not-found",
+            CodeFault::NotFound { .. } | CodeFault::NoDefinitions(_) | CodeFault::NoFiles => "not-found",
             CodeFault::Ambiguous { .. } => "ambiguous",
             CodeFault::Stale { .. } => "stale",
             CodeFault::Syntax { .. } => "syntax",

@@ -101,6 +101,11 @@ impl NodeSelector {
         self.parts.iter().any(|part| part.paths.holds(path))
     }
 
+    /// Returns whether it means all definitions of a file.
+    pub fn is_of_all_in(&self, path: &str) -> bool {
+        self.parts.iter().any(|part| matches!(part.what, What::All) && part.paths.holds(path))
+    }
+
     /// Returns whether it may mean a definition of a file, by its path and the words that it holds: one that holds no name
     /// of it is not worth parsing.
     pub fn may_name(&self, path: &str, holds: &dyn Fn(&str) -> bool) -> bool {

@@ -33,7 +33,8 @@ pub struct PrefixBasis {
     pub format: (String, bool),
     /// The number of messages the summary stands for; `None`: there is none.
     pub summarised: Option<usize>,
-    /// The number of messages gone through for results to leave out, and the number that the person chose.
+    /// The number of messages gone through for results to leave out, and the number of those that the person chose and
+    /// of messages whose files a server refused.
     pub left_out: (usize, usize),
 }
 

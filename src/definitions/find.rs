@@ -19,6 +19,8 @@ use crate::workspace::{Access, Read, ReadError, Stamp, Workspace, holds_secrets}
 pub(super) const AT_ONCE: usize = 32;
 /// The time in which names like one that nothing has are looked for.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// Files without a definition that a sentence names.
+const NAMED: usize = 3;
 
 /// Finds definitions in the files of a workspace.
 pub struct DefinitionFinder<'a> {
@@ -69,6 +71,23 @@ pub struct FindNotes {
     pub errors: Vec<(String, usize)>,
     /// Source files that are not read and folders that are not listed, and why.
     pub skipped: Vec<(String, String)>,
+    /// Source files without a definition, where all of them were asked for: those that are named, or all if nothing is
+    /// found.
+    pub without: Vec<String>,
+}
+
+impl FindNotes {
+    /// Returns a sentence about the files without a definition; none: there is none.
+    pub fn no_definitions(&self) -> Option<String> {
+        let (more, named) = (self.without.len().saturating_sub(NAMED), self.without.iter().take(NAMED));
+        let named = named.map(String::as_str).collect::<Vec<_>>().join(", ");
+        match self.without.len() {
+            0 => None,
+            1 => Some(format!("{named} has no definitions")),
+            _ if more > 0 => Some(format!("{named} and {more} more have no definitions")),
+            _ => Some(format!("{named} have no definitions")),
+        }
+    }
 }
 
 impl DefinitionFinder<'_> {
@@ -135,7 +154,7 @@ impl DefinitionFinder<'_> {
     }
 
     /// Visits each file in which a selector means definitions, in the order of their paths; `notes` gets what was found
-    /// beside them until a visit fails.
+    /// beside them until a visit fails. Of files without a definition none is visited, and they are noted.
     ///
     /// # Errors
     /// When nothing is called so, or a file that it names cannot be read; those of `see`.
@@ -145,7 +164,7 @@ impl DefinitionFinder<'_> {
         notes: &mut FindNotes,
         mut see: impl FnMut(FoundFile, Vec<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut found = false;
+        let (mut found, mut without) = (false, Vec::new());
         let paths: Vec<String> = self.paths(selector, notes)?.into_iter().collect();
         let worth = |path: &str, bytes: &[u8]| selector.may_name(path, &|word| holds(bytes, word));
         self.read_each(&self.likely(selector, &paths), &worth, |path, read| {
@@ -155,10 +174,15 @@ impl DefinitionFinder<'_> {
             if !at.is_empty() {
                 found = true;
                 see(file, at)?;
+            } else if selector.is_of_all_in(path) {
+                without.push(path.to_owned());
             }
             Ok(())
         })?;
-        match found || self.stop.is_cancelled() {
+        let named = selector.named_paths().unwrap_or_default();
+        without.retain(|path| !found || named.contains(path));
+        notes.without = without;
+        match found || !notes.without.is_empty() || self.stop.is_cancelled() {
             true => Ok(()),
             false if paths.is_empty() && notes.skipped.is_empty() && selector.is_of_any_file() => {
                 Err(FindFault::from(CodeFault::NoFiles).into())
@@ -192,14 +216,15 @@ impl DefinitionFinder<'_> {
     /// When it means none, or several.
     pub fn one(&self, text: &str) -> Result<(FoundFile, usize), FindFault> {
         let selector = self.selector(text)?;
-        let (mut ids, mut only) = (Vec::new(), None);
-        self.each(&selector, &mut FindNotes::default(), |file, at| {
+        let (mut ids, mut only, mut notes) = (Vec::new(), None, FindNotes::default());
+        self.each(&selector, &mut notes, |file, at| {
             ids.extend(at.iter().map(|at| file.source.id(*at)));
             only = at.first().map(|at| (file, *at));
             Ok::<(), FindFault>(())
         })?;
-        match (only, ids.as_slice()) {
-            (Some(one), [_]) => Ok(one),
+        match (only, ids.as_slice(), notes.no_definitions()) {
+            (Some(one), [_], _) => Ok(one),
+            (None, _, Some(why)) => Err(CodeFault::NoDefinitions(why).into()),
             _ => Err(CodeFault::Ambiguous { selector: text.to_owned(), candidates: ids }.into()),
         }
     }

@@ -74,10 +74,10 @@ impl Side {
         format!("{} {}", self.file.nodes[at].kind.word(), self.file.name(at))
     }
 
-    /// Returns the outermost of a definition and those around it that lie wholly in some lines and are new or gone.
-    fn outermost(&self, at: usize, lines: &Range<usize>, other: &[Option<usize>]) -> usize {
+    /// Returns the outermost of a definition and those around it that the other text does not have.
+    fn outermost(&self, at: usize, other: &[Option<usize>]) -> usize {
         let around = std::iter::successors(Some(at), |at| self.file.nodes[*at].parent);
-        around.take_while(|at| within(&self.lines(*at), lines) && other[*at].is_none()).last().unwrap_or(at)
+        around.take_while(|at| other[*at].is_none()).last().unwrap_or(at)
     }
 }
 
@@ -130,7 +130,8 @@ impl Versions {
         !last.is_empty() && !next.is_empty() && last.iter().all(is_other)
     }
 
-    /// Returns the definitions that a hunk with these lines before and after touches.
+    /// Returns the definitions that a hunk with these lines before and after touches. The whole texts say which of them
+    /// come or go: its lines may end in the middle of one, where two end alike.
     fn touched(&self, before: &Range<usize>, after: &Range<usize>) -> Vec<HunkDefinition> {
         let mut found: Vec<HunkDefinition> = Vec::new();
         let mut add = |name: String, change: DefinitionChange| {
@@ -139,23 +140,24 @@ impl Versions {
             }
         };
         for at in innermost(&self.after, after) {
-            let at = self.after.outermost(at, after, &self.earlier);
+            let at = self.after.outermost(at, &self.earlier);
             let name = self.after.label(at);
             match (self.earlier[at], self.renamed.get(&at)) {
                 (None, Some(_)) => add(name, DefinitionChange::Renamed),
-                (None, None) if within(&self.after.lines(at), after) => add(name, DefinitionChange::New),
-                (None, None) => add(name, DefinitionChange::Changed),
+                (None, None) => add(name, DefinitionChange::New),
                 (Some(b), _) if self.after.text(at) != self.before.text(b) => add(name, DefinitionChange::Changed),
                 (Some(b), _) if !meet(&self.before.lines(b), before) => add(name, DefinitionChange::Moved),
                 _ => {}
             }
         }
         for at in innermost(&self.before, before) {
-            let at = self.before.outermost(at, before, &self.later);
+            let at = self.before.outermost(at, &self.later);
+            let renamed = || self.renamed.iter().find(|(_, before)| **before == at);
             match self.later[at] {
-                None if self.renamed.values().any(|renamed| *renamed == at) => {}
-                None if within(&self.before.lines(at), before) => add(self.before.label(at), DefinitionChange::Removed),
-                None => {}
+                None => match renamed() {
+                    Some((a, _)) => add(self.after.label(*a), DefinitionChange::Renamed),
+                    None => add(self.before.label(at), DefinitionChange::Removed),
+                },
                 Some(a) if self.after.text(a) != self.before.text(at) => {
                     add(self.after.label(a), DefinitionChange::Changed);
                 }
@@ -175,16 +177,14 @@ fn innermost(side: &Side, lines: &Range<usize>) -> Vec<usize> {
     found
 }
 
-fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
-    outer.start <= inner.start && inner.end <= outer.end
-}
-
 fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     const BEFORE: &str = "\
@@ -253,6 +253,50 @@ mod b {
             &[(gone, ""), ("use a;\n", &format!("use a;\n\n{}", gone.trim_end()))],
             &["fn gone Moved", "fn gone Moved"],
         );
+    }
+
+    #[test]
+    fn what_comes_or_goes_behind_a_changed_definition_is_named_so_though_both_end_alike() {
+        let rust = |n: u8, next: &str| format!("fn a() -> u8 {{\n    {n}\n}}\n{next}\nfn c() {{}}\n");
+        let typed = |n: u8, next: &str| {
+            format!("export class A {{\n  two() {{\n    return {n};\n  }}\n{next}}}\n\nexport const last = 1;\n")
+        };
+        let go = |n: u8, next: &str| format!("package p\n\nfunc A() int {{\n\treturn {n}\n}}\n{next}\nfunc Z() {{}}\n");
+        let python = |n: u8, next: &str| format!("def a():\n    return {n}\n\n\n{next}def c():\n    return 3\n");
+        let in_rust = "\nfn b() -> u8 {\n    5\n}\n";
+        let in_class = "\n  three() {\n    return 3;\n  }\n\n  four() {\n    return 4;\n  }\n";
+        let in_go = "\nfunc B() int {\n\treturn 5\n}\n";
+        let in_python = "def b():\n    return 5\n\n\n";
+        for (path, short, long, first, others) in [
+            ("a.rs", rust(1, ""), rust(2, in_rust), "fn a", &["fn b"][..]),
+            ("a.ts", typed(1, ""), typed(2, in_class), "method A.two", &["method A.three", "method A.four"]),
+            ("a.go", go(1, ""), go(2, in_go), "fn A", &["fn B"]),
+            ("a.py", python(1, ""), python(2, in_python), "fn a", &["fn b"]),
+        ] {
+            for (before, after, change) in [(&short, &long, "New"), (&long, &short, "Removed")] {
+                let hunks = labels(path, before, after);
+                let named = hunks.iter().flat_map(|hunk| hunk.split(", ")).filter(|one| *one != "class A Changed");
+                let named: BTreeSet<String> = named.map(str::to_owned).collect();
+                let others = others.iter().map(|name| format!("{name} {change}"));
+                let want: BTreeSet<String> = others.chain([format!("{first} Changed")]).collect();
+                assert_eq!(named, want, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_ends_of_what_is_renamed_and_moved_bear_its_new_name() {
+        let helper = |name: &str| format!("fn {name}(x: u32) -> u32 {{\n    let y = x * 2;\n    y + 1\n}}\n\n");
+        let middle = format!("fn mid() {{\n{}}}\n\n", "    step();\n".repeat(9));
+        let (before, after) = (format!("{}{middle}fn last() {{}}\n", helper("helper")), helper("doubled"));
+        let after = format!("{middle}{after}fn last() {{}}\n");
+        assert_eq!(labels("a.rs", &before, &after), ["fn doubled Renamed", "fn doubled Renamed"]);
+        // Another text under another name comes, and the old one goes.
+        let other = after.replace("y + 1", "y + 2");
+        assert_eq!(labels("a.rs", &before, &other), ["fn helper Removed", "fn doubled New"]);
+        // What stands in a renamed one is renamed with it.
+        let class = |name: &str| format!("class {name} {{\n  a = 1;\n\n\n\n  make() {{\n    new {name}();\n  }}\n}}\n");
+        assert_eq!(labels("a.ts", &class("A"), &class("B")), ["class B Renamed", "class B Renamed"]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod error;
 mod files;
 mod handle;
 mod messages;
+mod moved;
 mod notice;
 mod options;
 mod projects;

@@ -59,6 +59,7 @@ messages! {
     configuration_title: "configuration", "設定";
     environment_title: "what the next command begins with", "次のコマンドの開始状態";
     environment_head_of_root: "Folder: the workspace's root. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: ワークスペースのルート。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
+    environment_unset: "(unset)", "（削除済み）";
     environment_head(folder): "Folder: `{folder}`. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: `{folder}`。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
     preview_has_to_end: "a preview has to end: its changes are told with its call", "プレビューは最後まで実行します: 変更は呼び出しの結果に示します";
     nothing_runs_on: "no command is under way", "実行中のコマンドはありません";
@@ -289,6 +290,8 @@ messages! {
     cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
     cut_off_unsealed(error): "what an earlier command changed is not archived yet: {error}", "前のコマンドの変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
+    project_moved(from): "this project was at {from} before: its sessions and changes are known here from now on", "このプロジェクトは以前{from}にありました。セッションと変更の記録を引き継ぎました";
+    project_copied(from): "this project was copied from {from}: its changes are known here too, its sessions and turns stay there", "このプロジェクトは{from}のコピーです。変更の記録を引き継ぎました。セッションとターンは元の場所に残ります";
     cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";
     not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";
     interrupted: "interrupted", "中断";

@@ -65,6 +65,9 @@ messages! {
     waits(class): "1 command, {class}", "コマンド1件、{class}";
     worst_decides: "the worst part decides", "最も重い部分で決まります";
     no_rule: "no rule meets this text", "該当する規則はありません";
+    no_rule_yet(parts): "no rule yet: {parts}", "規則なし: {parts}";
+    rule_written(rule): "rule written to your configuration: {rule}", "規則を設定に保存しました: {rule}";
+    rule_added(rule): "rule for this session: {rule}", "このセッションの規則: {rule}";
     rule_asks(prefix): "a rule asks: {prefix}", "確認する規則: {prefix}";
     meets(n, size): "{n} file, {size}" | "{n} files, {size}", "{n}ファイル、{size}";
     more_than(n, size): "more than {n} file, {size}" | "more than {n} files, {size}", "{n}ファイル以上、{size}";
@@ -104,6 +107,8 @@ messages! {
     unknown_depth: "commands stand too deep within commands", "コマンドの入れ子が深すぎます";
     no_such_rule(why): "no rule: {why}", "規則にできません: {why}";
     text_not_taken(why): "the command stays as it was: {why}", "コマンドは元のままです: {why}";
+    review_asks(why): "review acts as edits here, so commands ask: {why}", "ここではreviewはeditsと同じ動作になり、コマンドは確認が必要です: {why}";
+    all_asks(why): "what removes or overwrites asks here under all too: {why}", "ここではallでも、削除や上書きには確認が必要です: {why}";
     review_now: "what can be undone runs from now on, and waits in the review", "元に戻せるコマンドは今後確認なしで実行します";
     output_goes_along(command): "the output of `{command}` goes to the model with your next message", "`{command}`の出力を次のメッセージと一緒にモデルへ送ります";
     no_output_to_send: "no command of yours has ended in this session: !!COMMAND runs one, and its output goes along with your next message", "このセッションで終わったコマンドはありません: !!コマンド で実行すると、出力を次のメッセージと一緒に送ります";

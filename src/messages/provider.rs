@@ -74,6 +74,9 @@ messages! {
     broke_off(why): "the answer broke off: {why}", "回答が途切れました: {why}";
     broke_off_by(why): "the answer broke off; {why}", "回答が途切れました。{why}";
     kept_above(said): "What arrived is kept above. {said}", "届いた分は上に残っています。{said}";
+    has_no_model(server, host): "{server} answers at {host} and has no model that writes text", "{server}は{host}で応答していますが、文章を生成するモデルがありません";
+    pull_one: "Get one with: ollama pull NAME", "次のコマンドで取得してください: ollama pull NAME";
+    files_left_out(host, names): "{host} does not take {names}: left out from now on", "{host}が{names}を受け付けないため、以後は省きます";
     reasoning_left_out(host): "earlier reasoning was not accepted by {host} and is left out", "以前の思考を{host}が受け付けなかったため、省きます";
     effort_left_out(model, host, effort): "{model} at {host} takes no effort: {effort} is left out", "{host}の{model}はeffortに対応していません: {effort}を省きます";
 }

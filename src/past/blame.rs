@@ -86,10 +86,14 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
             Err(_) if at < history.versions.len() => String::new(),
             Err(error) => return Err(error),
         };
-        if let LineCause::Changeset { id, .. } = cause.by
+        let StateCause { mut by, restores, sha } = cause;
+        // What nebula left is not what the next change met: someone wrote in between.
+        let other = sha.filter(|sha| *sha != state_sha(&state));
+        let mut left = other.map(|sha| history.left_text(sha)).transpose()?.flatten();
+        if let LineCause::Changeset { id, .. } = by
             && annotated.text.is_empty()
             && moves > 0
-            && let Some(from) = moved_from(history.path, id, &text, history.stores)?
+            && let Some(from) = moved_from(history.path, id, (left.as_deref().unwrap_or(&text), sha), history.stores)?
             && let Some(earlier) = FileHistory::before(&from.path, from.before, history.stores)?
             // What cannot be read of another file's past leaves this one its own.
             && let Ok(earlier) = annotate(&earlier, moves - 1)
@@ -97,13 +101,10 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
             // What the path itself had may come back here.
             let own = mem::replace(&mut annotated, earlier);
             annotated.earlier.splice(0..0, own.earlier);
+            left = left.or_else(|| from.is_unchanged.then(|| annotated.text.clone()));
         }
-        let StateCause { mut by, restores, sha } = cause;
-        // What nebula left is not what the next change met: someone wrote in between.
-        if let (LineCause::Changeset { id, .. }, Some(sha)) = (by, sha)
-            && sha != state_sha(&state)
-        {
-            match history.left_text(sha)? {
+        if let (LineCause::Changeset { id, .. }, Some(_)) = (by, other) {
+            match left {
                 Some(text) => {
                     annotated.add(PastState { text, cause: by, restores }, history.restores_since(at));
                     let next = history.versions.get(at);
@@ -202,50 +203,83 @@ fn is_restore(left: &HashMap<String, LeftState>, version: &archive::Version) -> 
     left.get(&version.id.to_string()).is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"))
 }
 
-/// A file that was moved: its path, and the newest changeset before the move.
+/// A file that was moved.
 pub(super) struct MovedFile {
     pub path: String,
+    /// The newest changeset before the move.
     pub before: Id,
+    /// It was moved as it was.
+    is_unchanged: bool,
 }
 
-/// Returns the file that a changeset moved to a path where nothing was: one that it removed, of which at least 60 % of
-/// the lines are the same. What cannot be read is not it.
-pub(super) fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
-    let lines = hashes(text);
-    if lines.is_empty() {
-        return Ok(None);
-    }
+/// Returns the file that a changeset moved to a path where nothing was: one of whose lines it left less than 60 % at their
+/// place, and at least 60 % here. `left`: what it left at the path, and the hash of that, where it is known. What cannot be
+/// read is not it.
+pub(super) fn moved_from(
+    path: &str,
+    by: Id,
+    left: (&str, Option<Option<Sha>>),
+    stores: Stores<'_>,
+) -> Result<Option<MovedFile>, PastError> {
+    let lines = hashes(left.0);
     let mut ids = stores.archive.list()?;
     ids.retain(|id| *id < by);
     let before = ids.into_iter().max().unwrap_or(Id::MIN);
-    let equal = |op: &DiffOp| if let DiffOp::Equal { len, .. } = op { *len } else { 0 };
+    // Without memory the states as they are now stand for those that it left.
+    let around = stores.memory.changed_states(&stores.project(), &by.to_string()).unwrap_or_default();
     let mut best: Option<(usize, MovedFile)> = None;
     for other in stores.archive.paths(by)?.into_iter().filter(|other| other != path && !other.ends_with('/')) {
         let Ok(versions) = stores.archive.versions(&other) else { continue };
         let Some(at) = versions.iter().position(|version| version.id > before && version.id < by) else { continue };
-        let Ok(State::File { bytes, .. }) = stores.archive.show(&versions[at]) else { continue };
-        if bytes.len() > BYTES {
-            continue;
-        }
-        let old = hashes(&String::from_utf8_lossy(&bytes));
-        if old.len().min(lines.len()) * 100 < old.len().max(lines.len()) * MOVED {
-            continue;
-        }
-        // It has to be gone afterwards.
-        let after = match versions.get(at + 1) {
-            Some(next) => stores.archive.show(next).ok(),
-            None => stores.workspace.read_archived(&other).ok().map(|read| read.state),
+        let Ok(state) = stores.archive.show(&versions[at]) else { continue };
+        let Some(old) = lines_of(&state).filter(|old| !old.is_empty()) else { continue };
+        let is_unchanged = left.1 == Some(state_sha(&state));
+        let same = if is_unchanged { Some(old.len()) } else { alike(&old, &lines) };
+        let Some(same) = same.filter(|same| best.as_ref().is_none_or(|(most, _)| same > most)) else { continue };
+        let known = around.iter().find(|state| state.path == other).and_then(|state| state.after.clone());
+        let stays = || match left_at(&other, versions.get(at + 1), known, stores) {
+            Some(State::Absent) => false,
+            Some(state) => lines_of(&state).is_none_or(|left| alike(&old, &left).is_some()),
+            None => true,
         };
-        if after != Some(State::Absent) {
-            continue;
-        }
-        let same: usize = capture_diff_slices(Algorithm::Myers, &old, &lines).iter().map(equal).sum();
-        let is_moved = same * 100 >= old.len().max(lines.len()) * MOVED;
-        if is_moved && best.as_ref().is_none_or(|(most, _)| same > *most) {
-            best = Some((same, MovedFile { path: other, before }));
+        if !stays() {
+            best = Some((same, MovedFile { path: other, before, is_unchanged }));
         }
     }
     Ok(best.map(|(_, moved)| moved))
+}
+
+/// Returns what a changeset left at a path, by the hash that memory knows of it, where it knows one; else what the next
+/// version of it holds, or what is there now. None: it cannot be read, or was not kept.
+fn left_at(path: &str, next: Option<&archive::Version>, known: Option<Vec<u8>>, stores: Stores<'_>) -> Option<State> {
+    let met = || match next {
+        Some(next) => stores.archive.show(next).ok(),
+        None => stores.workspace.read_archived(path).ok().map(|read| read.state),
+    };
+    let Some(known) = known else { return met() };
+    if known.is_empty() {
+        return Some(State::Absent);
+    }
+    let sha: Sha = known.try_into().ok()?;
+    let kept = || stores.memory.bytes_left(&stores.project(), path, &sha).ok().flatten().map(State::file);
+    met().filter(|state| state_sha(state) == Some(sha)).or_else(kept)
+}
+
+/// Returns a number for each line of a file; none: it is no file, or too large.
+fn lines_of(state: &State) -> Option<Vec<u64>> {
+    let bytes = state.bytes().filter(|bytes| bytes.len() <= BYTES)?;
+    Some(hashes(&String::from_utf8_lossy(bytes)))
+}
+
+/// Returns the number of lines that two files have in common, where these are enough to make them one file.
+fn alike(old: &[u64], new: &[u64]) -> Option<usize> {
+    let most = old.len().max(new.len());
+    if old.len().min(new.len()) * 100 < most * MOVED {
+        return None;
+    }
+    let equal = |op: &DiffOp| if let DiffOp::Equal { len, .. } = op { *len } else { 0 };
+    let same: usize = capture_diff_slices(Algorithm::Myers, old, new).iter().map(equal).sum();
+    (same * 100 >= most * MOVED).then_some(same)
 }
 
 /// Returns the changeset that made each version old.

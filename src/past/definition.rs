@@ -94,7 +94,7 @@ impl Trail {
                 _ => None,
             };
             if let (Some((id, _)), State::Absent, true) = (by, &before, moves > 0)
-                && let Some(from) = moved_from(history.path, id, &file.text, stores)?
+                && let Some(from) = moved_from(history.path, id, (&file.text, cause.sha), stores)?
                 && let Some(origin) = FileHistory::before(&from.path, from.before, stores)?
                 && let Some(then) = read(&from.path, &origin.state(origin.versions.len())?)
             {

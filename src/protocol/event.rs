@@ -173,6 +173,8 @@ pub struct Status {
     pub in_ram: Option<String>,
     /// Local ports that were tried without an answer, for the first screen.
     pub tried: Vec<u16>,
+    /// The server on this computer that answers and has no model, for the first screen.
+    pub without_model: Option<String>,
     /// A model file on this computer, for the first screen.
     pub model_file: Option<ModelFileRow>,
     /// The places of the built-in providers' keys, for the first screen.

@@ -32,6 +32,8 @@ pub struct MomentRow {
     pub turn: Option<(String, i64)>,
     /// The person's words that began the turn, else what made it.
     pub title: String,
+    /// The text of the command that made it, or the name of the edit.
+    pub cause: String,
     /// Files that it changed.
     pub files: usize,
 }

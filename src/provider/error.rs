@@ -16,10 +16,22 @@ pub struct Error {
     pub status: Option<u16>,
     /// The server's own name for the request.
     pub request_id: Option<String>,
-    /// The context window that the server named, in tokens.
-    pub limit: Option<u32>,
+    /// The server's own words, where it refused the request.
+    pub said: Option<Box<ServerWords>>,
     /// The shape of the request that was refused, without its contents.
     pub outline: Option<Arc<str>>,
+}
+
+/// The words of a server that refuses a request, and the numbers in them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ServerWords {
+    /// Its words; empty where it gives none.
+    pub words: String,
+    /// The context window that it names, in tokens.
+    pub window: Option<u32>,
+    /// The tokens of the prompt as it counts them, where that fits and only the answer that was asked for is too long
+    /// beside it.
+    pub prompt: Option<u32>,
 }
 
 /// Kinds of failure.
@@ -89,9 +101,14 @@ impl Error {
             hint: hint.into(),
             status: None,
             request_id: None,
-            limit: None,
+            said: None,
             outline: None,
         }
+    }
+
+    /// Returns the context window that the server named, in tokens.
+    pub fn window(&self) -> Option<u32> {
+        self.said.as_ref()?.window
     }
 
     /// Returns whether going on from what arrived, or asking again, may help without changing anything.

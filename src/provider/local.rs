@@ -7,7 +7,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::connect::connect;
+use super::{Error, ErrorKind, Provider, Wire};
 use crate::config::Connection;
+use crate::messages::provider as say;
 
 /// The one that speaks a wire format of its own.
 const OLLAMA: &str = "Ollama";
@@ -15,14 +17,14 @@ const OLLAMA: &str = "Ollama";
 /// The usual ports, and who listens there.
 pub const PORTS: [(u16, &str); 4] = [(11434, OLLAMA), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
 
-/// A server with at least one model.
+/// A server that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
     /// The program that usually listens there.
     pub name: String,
     /// Its base URL.
     pub url: String,
-    /// Its models, sorted.
+    /// Its models that may write text, sorted.
     pub models: Vec<String>,
 }
 
@@ -33,13 +35,31 @@ impl LocalServer {
     }
 }
 
-/// Returns, of the servers that are there, the one that has the `usual` model, else the first, and the model to begin
-/// with.
+/// Returns, of the servers that are there, the one that has the `usual` model, else the first that has one, and the
+/// model to begin with.
 pub fn choose(servers: Vec<LocalServer>, usual: &str) -> Option<(LocalServer, String)> {
-    let at = servers.iter().position(|server| named(&server.models, usual).is_some()).unwrap_or(0);
+    let at = servers.iter().position(|server| named(&server.models, usual).is_some());
+    let at = at.or_else(|| servers.iter().position(|server| !server.models.is_empty()))?;
     let server = servers.into_iter().nth(at)?;
     let model = begin_with(&server.models, usual)?.clone();
     Some((server, model))
+}
+
+/// Returns the first of the servers that runs models on demand and has none to write with.
+pub fn without_model(servers: &[LocalServer]) -> Option<Error> {
+    let empty = servers.iter().find(|server| server.name == OLLAMA && server.models.is_empty())?;
+    let provider = connect(&empty.connection()).ok()?;
+    Some(lacks_models(&*provider))
+}
+
+/// Returns the error for an Ollama without a model that writes text.
+pub fn lacks_models(provider: &dyn Provider) -> Error {
+    Error::new(ErrorKind::NoModel, say::has_no_model(&OLLAMA, &provider.place()), say::pull_one())
+}
+
+/// Returns whether a server runs models once they are pulled, and none of those it `offers` writes text.
+pub fn awaits_model(provider: &dyn Provider, offers: &[String]) -> bool {
+    provider.origin("").wire == Wire::Ollama && likely(offers).is_none()
 }
 
 /// Returns the `usual` model where it is on offer, else the likeliest.
@@ -54,10 +74,16 @@ fn named<'m>(models: &'m [String], name: &str) -> Option<&'m String> {
 
 /// Returns the model to begin with where nobody chose: the first for code, else the first that writes text.
 fn likely(models: &[String]) -> Option<&String> {
-    const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
-    let writes = |name: &&String| !NO_WRITERS.iter().any(|part| name.to_lowercase().contains(part));
     let codes = |name: &&String| name.to_lowercase().contains("code");
-    models.iter().filter(writes).find(codes).or_else(|| models.iter().find(writes)).or_else(|| models.first())
+    let writers = || models.iter().filter(|name| writes(name));
+    writers().find(codes).or_else(|| writers().next())
+}
+
+/// Returns whether a model of this name may write text: others embed, rank or listen.
+fn writes(name: &str) -> bool {
+    const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
+    let name = name.to_lowercase();
+    !NO_WRITERS.iter().any(|part| name.contains(part))
 }
 
 /// A port that nobody listens on refuses at once; one that says nothing is not waited for.
@@ -85,8 +111,9 @@ async fn probe(url: String, name: &str) -> Option<LocalServer> {
     timeout(TO_CONNECT, TcpStream::connect((host, port))).await.ok()?.ok()?;
     let provider = connect(&connection(&url, name)).ok()?;
     let models = timeout(TO_LIST, provider.models()).await.ok()?.ok()?;
-    let models: Vec<String> = models.into_iter().map(|model| model.name).collect();
-    (!models.is_empty()).then(|| LocalServer { name: name.into(), url, models })
+    let models: Vec<String> = models.into_iter().map(|model| model.name).filter(|name| writes(name)).collect();
+    // Of any other program a page without models shows nothing.
+    (!models.is_empty() || name == OLLAMA).then(|| LocalServer { name: name.into(), url, models })
 }
 
 /// Returns the base URL of a server on a port of loopback.
@@ -108,14 +135,14 @@ fn connection(url: &str, name: &str) -> Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::{LocalServer, choose, likely};
+    use super::{LocalServer, choose, likely, without_model};
 
     #[test]
     fn a_model_that_writes_code_goes_first_and_one_that_embeds_last() {
         let pick = |names: &[&str]| likely(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>()).cloned();
         assert_eq!(pick(&["all-minilm:latest", "llama3.2", "qwen2.5-coder:7b"]).as_deref(), Some("qwen2.5-coder:7b"));
         assert_eq!(pick(&["bge-m3", "llama3.2"]).as_deref(), Some("llama3.2"));
-        assert_eq!(pick(&["nomic-embed-text"]).as_deref(), Some("nomic-embed-text"));
+        assert_eq!(pick(&["nomic-embed-text"]), None);
         assert_eq!(pick(&[]), None);
     }
 
@@ -133,5 +160,21 @@ mod tests {
         assert_eq!(pick("qwen3"), Some(("2".into(), "qwen3:latest".into())));
         assert_eq!(pick("gpt-4.1-nano"), Some(("1".into(), "a-coder".into())));
         assert!(choose(Vec::new(), "qwen3").is_none());
+    }
+
+    #[test]
+    fn an_ollama_without_a_model_is_passed_over_and_named() {
+        let server = |name: &str, port: u16, models: &[&str]| {
+            let models = models.iter().map(|n| n.to_string()).collect();
+            LocalServer { name: name.into(), url: format!("http://127.0.0.1:{port}"), models }
+        };
+        let empty = server("Ollama", 18_345, &[]);
+        let other = server("vLLM", 8_000, &["m"]);
+        let chosen = choose(vec![empty.clone(), other.clone()], "gpt-4.1-nano");
+        assert_eq!(chosen, Some((other.clone(), "m".into())));
+        assert_eq!(choose(vec![empty.clone()], "gpt-4.1-nano"), None);
+        let error = without_model(&[other.clone(), empty]).expect("an error");
+        assert!(error.message.contains("127.0.0.1:18345") && error.hint.contains("ollama pull"), "{error:?}");
+        assert_eq!(without_model(&[other]), None);
     }
 }

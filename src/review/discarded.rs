@@ -1,5 +1,5 @@
 //! Work of entries that someone discarded outside nebula. Where a changeset met a path as it was before an earlier one, and
-//! the one before it had left something else, what lies between had come to nothing there, whatever became of the path since.
+//! the one before it had left something else, what lies between had come to nothing there, until someone else brings it back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,6 +8,7 @@ use crate::archive::restore::state_sha;
 use crate::archive::{Id, ModeChanges};
 use crate::execute::Stores;
 use crate::memory::{self, StatesAround};
+use crate::restore_plan;
 
 /// The archive and the files as they are.
 pub type Looked<'a> = (Stores<'a>, &'a ModeChanges<'a>);
@@ -16,6 +17,8 @@ pub type Looked<'a> = (Stores<'a>, &'a ModeChanges<'a>);
 #[derive(Debug, Default)]
 pub struct DiscardedPaths {
     of: HashMap<String, HashSet<String>>,
+    /// The ones whose work is there again, each with the paths and with when the next change met it; none: none did.
+    back: HashMap<String, HashMap<String, Option<i64>>>,
     /// The changes of each path, oldest first.
     courses: HashMap<String, Vec<StatesAround>>,
 }
@@ -32,15 +35,23 @@ impl DiscardedPaths {
                 found.courses.entry(state.path.clone()).or_default().push(state);
             }
         }
-        for course in found.courses.values().filter(|course| course.len() > 1) {
-            look(course, stores, &mut found.of);
+        for (path, course) in found.courses.iter().filter(|(_, course)| course.len() > 1) {
+            let (gone, met_at) = look(course, stores);
+            for (id, met) in came_back(path, (course, &gone, met_at), stores) {
+                let met = met.map(|met| met.at());
+                found.back.entry(id.to_string()).or_default().insert(path.clone(), met);
+            }
+            for changeset in gone {
+                found.of.entry(changeset.into()).or_default().insert(path.clone());
+            }
         }
         Ok(found)
     }
 
-    /// Returns whether a changeset had come to nothing at a path.
+    /// Returns whether a changeset had come to nothing at a path, and is not back there.
     pub fn holds(&self, changeset: &str, path: &str) -> bool {
-        self.of.get(changeset).is_some_and(|paths| paths.contains(path))
+        let is_back = self.back.get(changeset).is_some_and(|paths| paths.contains_key(path));
+        !is_back && self.of.get(changeset).is_some_and(|paths| paths.contains(path))
     }
 
     /// Returns those of some entries, each with its paths, that came to nothing by what someone else did to their paths, which are as they were
@@ -70,10 +81,14 @@ impl DiscardedPaths {
         met.zip(left).is_some_and(|(met, left)| met != left)
     }
 
-    /// Returns whether what was discarded of an entry by a time came back without nebula: as it was last left by then. Where
-    /// nebula changed the path since, what that met says it.
-    pub fn came_back(&self, paths: &[&str], at: i64, stores: Stores<'_>) -> bool {
+    /// Returns whether what was discarded of an entry by a time came back without nebula: as it was last left by then, or beside
+    /// what nebula did since. Where nebula changed the path since, what that met says it.
+    pub fn came_back(&self, (entry, paths): (&str, &[&str]), at: i64, stores: Stores<'_>) -> bool {
+        let back = self.back.get(entry);
         paths.iter().any(|path| {
+            if back.and_then(|back| back.get(*path)).is_some_and(|met| met.is_none_or(|met| met > at)) {
+                return true;
+            }
             let Some(course) = self.courses.get(*path) else { return false };
             let next = course.partition_point(|state| Id::parse(&state.changeset).is_some_and(|id| id.at() <= at));
             let Some(last) = next.checked_sub(1).map(|last| &course[last]) else { return false };
@@ -89,8 +104,9 @@ impl DiscardedPaths {
     }
 }
 
-/// Takes in the changes of a path, oldest first.
-fn look(course: &[StatesAround], stores: Stores<'_>, found: &mut HashMap<String, HashSet<String>>) {
+/// Returns the changesets of a path (oldest first) that had come to nothing there, and the place of the first that met it so.
+fn look<'c>(course: &'c [StatesAround], stores: Stores<'_>) -> (HashSet<&'c str>, usize) {
+    let (mut found, mut first_met) = (HashSet::new(), course.len());
     for (at, met) in course.iter().enumerate().skip(1) {
         let last = &course[at - 1];
         let (Some(left), Some(before)) = (&last.after, &met.before) else { continue };
@@ -102,10 +118,31 @@ fn look(course: &[StatesAround], stores: Stores<'_>, found: &mut HashMap<String,
         let is_back =
             |earlier: &StatesAround| earlier.before.as_ref() == Some(before) && has_same_mode(earlier, met, stores);
         let Some(first) = course[..at].iter().position(is_back) else { continue };
-        for gone in &course[first..at] {
-            found.entry(gone.changeset.clone()).or_default().insert(gone.path.clone());
-        }
+        found.extend(course[first..at].iter().map(|gone| gone.changeset.as_str()));
+        first_met = first_met.min(at);
     }
+    (found, first_met)
+}
+
+/// Returns those of the changesets that had come to nothing at a path which someone else brought back since, each with the version
+/// that the next change made old. `met_at`: the place of the first that met it without them.
+fn came_back(
+    path: &str,
+    (course, gone, met_at): (&[StatesAround], &HashSet<&str>, usize),
+    stores: Stores<'_>,
+) -> Vec<(Id, Option<Id>)> {
+    let Some(since) = course.get(met_at..).filter(|since| !since.is_empty()) else { return Vec::new() };
+    let is_changed = |pair: &[StatesAround]| pair[0].after.as_ref() != pair[1].before.as_ref();
+    let is_changed_now = || {
+        let left = since.last().and_then(|last| last.after.as_deref());
+        let now = stores.workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
+        now.is_some_and(|now| Some(now.as_ref().map_or(&[][..], |sha| &sha[..])) != left)
+    };
+    if !since.windows(2).any(is_changed) && !is_changed_now() {
+        return Vec::new();
+    }
+    let gone: Vec<Id> = gone.iter().filter_map(|id| Id::parse(id)).collect();
+    restore_plan::came_back(path, &gone, stores)
 }
 
 /// Returns whether two changesets met a path with the same permission bits.

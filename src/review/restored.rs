@@ -14,7 +14,11 @@ use crate::proposal::{ProposalId, RestoreFate, RestorePreview, RestoreStatus};
 /// The most paths of an entry that are named.
 const NAMED: usize = 10;
 
-/// The paths that a restore wrote; false: the last changes there alone are undone.
+/// The reasons why a path waits that nothing keeps from being restored, and one of which single lines stay.
+const AGAIN: &str = "it was not restored with the others: restore it once more";
+const BY_HUNK: &str = "the same lines were changed outside nebula: choose its hunks, or keep it";
+
+/// The paths that a restore wrote; false: a part of what was done there alone is undone.
 pub type RestoredPaths = HashMap<String, bool>;
 
 /// An entry that waits on although it was restored.
@@ -82,9 +86,11 @@ pub fn record_restored(
     memory.review(&project, &undone, ReviewDecision::RestoreWritten, reason)?;
     let waiting = open(stores)?.entries;
     let (later, own): (_, HashSet<&Id>) = (later_paths(restored, &waiting), restored.iter().collect());
+    let equal = equal_together(restored, &waiting, stores)?;
     for entry in waiting.iter().filter(|entry| own.contains(&entry.id)) {
         let later = later.iter().map(|(path, by)| (*path, *by)).filter(|(_, by)| by.id > entry.id).collect();
-        let paths = rest_of(entry.id, written, (&waiting, &later), stores)?;
+        let mut paths = rest_of(entry.id, written, (&waiting, &later), stores)?;
+        paths.retain(|(path, _)| later.contains_key(path.as_str()) || !equal.contains(path));
         match paths.is_empty() {
             true => closed.push(entry.id.to_string()),
             false => rests.push(RestoredRest { id: entry.id, paths }),
@@ -94,6 +100,20 @@ pub fn record_restored(
         memory.review(&project, &closed, ReviewDecision::Restore, reason)?;
     }
     Ok(rests)
+}
+
+/// Returns the paths at which several entries have come to nothing together, though one of them alone could be undone.
+fn equal_together(
+    restored: &[Id],
+    waiting: &[ReviewEntry],
+    stores: Stores<'_>,
+) -> Result<HashSet<String>, ReviewError> {
+    if restored.len() < 2 {
+        return Ok(HashSet::new());
+    }
+    let previews = undo_among(Some(waiting), restored, ProposalId(u64::MAX), stores)?.previews;
+    let equal = previews.into_iter().filter(|preview| preview.status == RestoreStatus::Equal);
+    Ok(equal.map(|preview| preview.path).collect())
 }
 
 /// Returns the paths of an entry that its restore has left undecided, each with why: something of it is there, or a later
@@ -120,7 +140,11 @@ fn rest_of(
                 let Some(why) = folder_waits(path, later) else { continue };
                 why
             }
-            _ => joined(left_by_undo(&preview).as_deref().unwrap_or("it was not restored"), newest),
+            (RestoreStatus::Foreign { conflicts: Some(1..), is_later: false, .. }, None) => BY_HUNK.into(),
+            _ => match (left_by_undo(&preview), newest) {
+                (None, None) => AGAIN.into(),
+                (why, newest) => joined(why.as_deref().unwrap_or("it was not restored"), newest),
+            },
         };
         rest.push((preview.path, why));
     }

@@ -274,6 +274,79 @@ fn what_comes_back_as_it_was_after_it_was_put_aside_waits_again() {
     assert_eq!(waiting(&w), [both[0], both[1], third]);
 }
 
+/// Creates a world with two entries, of which someone took the first out before the second was made. Returns the text with
+/// the first alone, too.
+fn with_one_put_aside(is_seen: bool) -> (World, [Id; 2], String) {
+    let w = world();
+    let old = now(&w);
+    let first = entry(&w, 1);
+    let put_aside = now(&w);
+    fs::write(w.workspace.full("a"), &old).expect("written");
+    let second = entry(&w, 5);
+    assert_eq!(waiting(&w), [second]);
+    if is_seen {
+        record_discarded(&open(w.stores()).expect("read"), w.stores());
+    }
+    (w, [first, second], put_aside)
+}
+
+#[test]
+fn what_comes_back_beside_a_later_change_waits_again() {
+    let old = now(&world());
+    for (is_seen, all) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (w, [first, second], _) = with_one_put_aside(is_seen);
+        let without = now(&w);
+        fs::write(w.workspace.full("a"), with(&w, 1, "entry")).expect("written");
+        assert_eq!(waiting(&w), [first, second], "{is_seen}");
+        assert_eq!(difference(&w, &[first], false), (without.clone(), now(&w), 1));
+        if all {
+            restore(&w, &[first, second]);
+        } else {
+            assert_eq!(restore_whole(&w, first), []);
+            assert_eq!((now(&w), waiting(&w)), (without, vec![second]));
+            restore(&w, &[second]);
+        }
+        assert_eq!((now(&w), waiting(&w)), (old.clone(), vec![]));
+    }
+}
+
+#[test]
+fn what_comes_back_without_a_later_change_waits_again() {
+    let old = now(&world());
+    let (w, [first, second], put_aside) = with_one_put_aside(true);
+    fs::write(w.workspace.full("a"), put_aside).expect("written");
+    assert_eq!(waiting(&w), [first, second]);
+    assert_eq!(restore_whole(&w, first), []);
+    assert_eq!((now(&w), waiting(&w)), (old, vec![]));
+}
+
+#[test]
+fn what_a_later_change_did_anew_is_its_own() {
+    let (w, [_, second], _) = with_one_put_aside(true);
+    let third = entry(&w, 1);
+    assert_eq!(waiting(&w), [second, third]);
+    by_hand(&w, 8);
+    assert_eq!(waiting(&w), [second, third]);
+}
+
+#[test]
+fn a_move_that_comes_back_after_the_old_file_was_changed_is_undone_whole() {
+    let text = with_words("a", "z");
+    let w = World::with(&text);
+    let moved = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    let swap = |from: &str, to: &str| {
+        fs::remove_file(w.workspace.full(from)).expect("removed");
+        fs::write(w.workspace.full(to), &text).expect("written");
+    };
+    swap("b", "a");
+    entry_of(&w, &[("a", Some(&with_words("A", "z")))]);
+    assert!(!waiting(&w).contains(&moved));
+    swap("a", "b");
+    assert!(waiting(&w).contains(&moved));
+    restore_whole(&w, moved);
+    assert_eq!((text_at(&w, "a"), text_at(&w, "b"), waiting(&w)), (Some(text.clone()), None, vec![]));
+}
+
 #[test]
 fn what_nebula_brought_back_itself_is_not_discarded() {
     let w = World::with("one\n");
@@ -487,6 +560,33 @@ fn what_stays_of_a_kept_change_when_it_is_undone_does_not_wait_again() {
     fs::write(w.workspace.full("b"), "mine\n").expect("written");
     assert_eq!((restore_whole(&w, kept), waiting(&w)), (vec![], vec![]));
     assert_eq!((now(&w).as_str(), text_at(&w, "b")), ("one\n", Some("mine\n".into())));
+}
+
+#[test]
+fn the_mode_of_a_folder_waits_for_the_restore_of_what_removed_it() {
+    let w = World::with("one\n");
+    let at = |path: &str| w.workspace.full(path);
+    fs::create_dir(at("n")).expect("made");
+    fs::set_permissions(at("n"), fs::Permissions::from_mode(0o755)).expect("set");
+    fs::write(at("n/f"), "x\n").expect("written");
+    let mode = || fs::metadata(at("n")).ok().map(|found| found.permissions().mode() & 0o777);
+    let of = |files: Vec<FileChange>| {
+        write(&w, &Proposal { id: ProposalId(1), title: String::new(), files }, Consent::Policy("review"), "command")
+    };
+    let folder = |mode| State::Folder { mode };
+    let of_folder = |after| {
+        let change = FileChange::new("n/", State::Folder { mode: mode().expect("there") }, after, "test", &[]);
+        FileChange { restores: true, ..change }
+    };
+    let set = of(vec![of_folder(folder(0o700))]);
+    let file = FileChange::new("n/f", w.workspace.read("n/f").expect("read").state, State::Absent, "test", &[]);
+    let removed = of(vec![file, of_folder(State::Absent)]);
+    assert_eq!(mode(), None);
+    let stays = restore_whole(&w, set);
+    assert!(stays[0].paths[0].1.starts_with(&format!("restore {removed} (")), "{stays:?}");
+    assert_eq!((mode(), waiting(&w)), (None, vec![set, removed]));
+    assert_eq!((restore_whole(&w, removed), mode()), (vec![], Some(0o700)));
+    assert_eq!((restore_whole(&w, set), mode(), waiting(&w)), (vec![], Some(0o755), vec![]));
 }
 
 #[test]

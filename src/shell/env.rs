@@ -1,6 +1,6 @@
 //! The environment of a command, and the variables that are withheld from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -21,6 +21,8 @@ const SHORTEST_SECRET: usize = 8;
 /// Variables that go on to the next command, and their bytes.
 const MOST_LEFT: usize = 64;
 const MOST_LEFT_BYTES: usize = 32 << 10;
+/// The number of names of those that do not go on in the note for the model.
+const NAMED: usize = 5;
 /// Names the socket of the SSH agent, which signs without showing a key.
 const AGENT: &str = "SSH_AUTH_SOCK";
 /// The variable whose value is that of this program's commands alone.
@@ -101,7 +103,7 @@ impl Environment {
     pub fn of(
         &self,
         id: &str,
-        left: &BTreeMap<String, String>,
+        left: &BTreeMap<String, Option<String>>,
         grant: Grant,
         temporary: Option<&Path>,
         terminal: bool,
@@ -110,7 +112,13 @@ impl Environment {
         let mut set = |name: &str, value: &str| all.insert(name.to_string(), value.to_string());
         SET.iter().filter(|_| !terminal).for_each(|(name, value)| drop(set(name, value)));
         temporary.and_then(Path::to_str).map(|folder| set("TMPDIR", folder));
-        left.iter().for_each(|(name, value)| drop(set(name, value)));
+        for (name, value) in left {
+            match value {
+                Some(value) => drop(all.insert(name.clone(), value.clone())),
+                None => drop(all.remove(name)),
+            }
+        }
+        let mut set = |name: &str, value: &str| all.insert(name.to_string(), value.to_string());
         match (grant, self.all.get(AGENT)) {
             (Grant::Read, _) => drop(set("GIT_OPTIONAL_LOCKS", "0")),
             (Grant::Online, Some(agent)) => drop(set(AGENT, agent)),
@@ -126,26 +134,61 @@ impl Environment {
         &self.all
     }
 
-    /// Returns what a shell left that differs from what it was given: it goes on to the next command. Too much is left
-    /// out.
-    pub fn left(&self, given: &[(String, String)], exported: &[(String, String)]) -> BTreeMap<String, String> {
+    /// Returns what a shell left that differs from what it was given: it goes on to the next command. `lists_all`: what
+    /// is not among the exported variables was unset.
+    pub fn left(&self, given: &[(String, String)], exported: &[(String, String)], lists_all: bool) -> LeftVariables {
         let given: BTreeMap<&str, &str> = given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let mut bytes = 0;
-        let goes_on = |(name, value): &&(String, String)| {
-            let own = OF_THE_SHELL.contains(&name.as_str())
-                || [COMMAND, SESSION].contains(&name.as_str())
-                || RUNS.contains(&name.as_str());
-            // A PATH on which nothing is found would end every command after it.
-            let empty =
-                name == "PATH" && !std::env::split_paths(value).any(|folder| folder.is_absolute() && folder.is_dir());
-            !own && !empty && !self.is_secret(name) && given.get(name.as_str()) != Some(&value.as_str())
+        let is_own =
+            |name: &str| OF_THE_SHELL.contains(&name) || [COMMAND, SESSION].contains(&name) || RUNS.contains(&name);
+        // A PATH on which nothing is found would end every command after it.
+        let is_empty = |name: &str, value: &str| {
+            name == "PATH" && !std::env::split_paths(value).any(|folder| folder.is_absolute() && folder.is_dir())
         };
-        let fits = |(name, value): &&(String, String)| {
-            bytes += name.len() + value.len();
-            bytes <= MOST_LEFT_BYTES
-        };
-        exported.iter().filter(goes_on).take(MOST_LEFT).take_while(fits).cloned().collect()
+        let (mut left, mut bytes) = (LeftVariables::default(), 0);
+        for (name, value) in exported {
+            let is_same = given.get(name.as_str()) == Some(&value.as_str());
+            if is_same || is_own(name) || is_empty(name, value) || self.is_secret(name) {
+                continue;
+            }
+            let with = bytes + name.len() + value.len();
+            if left.changed.len() < MOST_LEFT && with <= MOST_LEFT_BYTES {
+                bytes = with;
+                left.changed.insert(name.clone(), Some(value.clone()));
+            } else {
+                left.dropped.push(name.clone());
+            }
+        }
+        let set: BTreeSet<&str> = exported.iter().map(|(name, _)| name.as_str()).collect();
+        let is_unset =
+            |name: &&str| lists_all && !set.contains(name) && is_listed(name) && *name != "PATH" && !is_own(name);
+        left.changed.extend(given.into_keys().filter(is_unset).map(|name| (name.to_string(), None)));
+        left
     }
+}
+
+/// The variables that go on to the next command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftVariables {
+    /// The ones that changed; none: it is not set any more.
+    pub changed: BTreeMap<String, Option<String>>,
+    /// The names of those that were too many, or too long.
+    pub dropped: Vec<String>,
+}
+
+impl LeftVariables {
+    /// Returns the note for the model where not all go on.
+    pub fn note(&self) -> Option<String> {
+        let names = self.dropped.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = self.dropped.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let limits = format!("{MOST_LEFT} variables of {} KiB together", MOST_LEFT_BYTES >> 10);
+        (!names.is_empty()).then(|| format!("not set for the next command: {names}{more} (at most {limits} go on)"))
+    }
+}
+
+/// Returns whether a shell lists a variable of this name: of others it passes on what it was given.
+fn is_listed(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Returns whether a name is one of [`SECRETS`]. A `*` stands at an end of each alone, so that no glob is compiled for
@@ -259,6 +302,31 @@ mod tests {
             pair(SESSION, "another's"),
             pair("PATH", "0:sub/bin"),
         ]);
-        assert_eq!(env.left(&given, &exported), BTreeMap::from([pair("VIRTUAL_ENV", "/v")]));
+        let left = env.left(&given, &exported, true);
+        assert_eq!(left.changed, BTreeMap::from([("VIRTUAL_ENV".into(), Some("/v".into()))]));
+        assert_eq!(left.note(), None);
+    }
+
+    #[test]
+    fn what_was_unset_stays_so_and_what_is_too_much_is_named() {
+        let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let env = Environment::new([pair("PATH", "/bin"), pair("MINE", "1"), pair("odd.name", "1")], &[], &[]);
+        let of = |left: &BTreeMap<_, _>| env.of("c1", left, Grant::Workspace, None, false);
+        let given = of(&BTreeMap::new());
+        let exported = [pair("A", "1"), pair("BIG", &"x".repeat(MOST_LEFT_BYTES)), pair("B", "2")];
+        let left = env.left(&given, &exported, true);
+        let set = |value: &str| Some(value.to_string());
+        assert_eq!((left.changed.get("A"), left.changed.get("B")), (Some(&set("1")), Some(&set("2"))));
+        assert_eq!((left.changed.get("MINE"), left.changed.get("TERM")), (Some(&None), Some(&None)));
+        assert!(["PATH", "odd.name", COMMAND, SESSION, "BIG"].iter().all(|name| !left.changed.contains_key(*name)));
+        assert!(left.note().is_some_and(|note| note.starts_with("not set for the next command: BIG (")));
+        let next = of(&left.changed);
+        assert!(next.contains(&pair("A", "1")) && next.contains(&pair("odd.name", "1")));
+        assert!(!next.iter().any(|(name, _)| name == "MINE" || name == "TERM"), "{next:?}");
+        // Where the list is not whole nothing is taken for unset.
+        assert!(env.left(&given, &exported, false).changed.values().all(Option::is_some));
+        let many: Vec<_> = (0..=MOST_LEFT + 6).map(|n| pair(&format!("V{n:03}"), "")).collect();
+        let note = env.left(&given, &many, false).note().expect("too many");
+        assert!(note.contains("V064, V065, V066, V067, V068 and 2 more"), "{note}");
     }
 }

@@ -261,6 +261,18 @@ impl Shell {
         !self.settings.sandbox.off && self.offered().sandbox.is_ok()
     }
 
+    /// Returns why no command runs unasked here under `review`; none: guard and sandbox hold what can be undone.
+    pub fn no_review(&self) -> Option<String> {
+        let offered = self.offered();
+        match (self.settings.keeper, offered.guard, offered.sandbox) {
+            (Some(Keeper::Scan), ..) => Some("shell.keeper is scan".into()),
+            _ if self.settings.sandbox.off => Some("shell.sandbox is off".into()),
+            (None, Err(why), _) => Some(format!("there is no guard here: {why}")),
+            (.., Err(why)) => Some(format!("there is no sandbox here: {why}")),
+            _ => None,
+        }
+    }
+
     /// Returns why no command runs in a view here; none: one may.
     pub fn no_view(&self) -> Option<String> {
         let offered = self.offered();

@@ -37,7 +37,7 @@ const TRAP_END: &str = "' EXIT; ";
 
 /// Returns the text that the shell runs: the command's, after the trap that writes what is left into `descriptor`.
 pub fn script(text: &str, descriptor: i32) -> String {
-    format!("{TRAP}{descriptor}; export -p >&{descriptor}{TRAP_END}{text}")
+    format!("{TRAP}{descriptor}; export -p >&{descriptor}; printf \"\\0\" >&{descriptor}{TRAP_END}{text}")
 }
 
 /// Returns the command's text of what a shell runs; a text without the trap, or with another one, is itself.
@@ -72,56 +72,121 @@ pub fn read(file: &File) -> Option<ShellState> {
     }
     let text = std::str::from_utf8(&bytes[..length]).ok()?;
     let (folder, exported) = text.split_once('\0')?;
-    Some(ShellState { folder: PathBuf::from(folder), variables: exported_of(exported) })
+    let (listed, is_whole) = exported.strip_suffix('\0').map_or((exported, false), |listed| (listed, true));
+    let (variables, is_understood) = exported_of(listed);
+    Some(ShellState { folder: PathBuf::from(folder), variables, lists_all: is_whole && is_understood })
 }
 
-/// Parses the variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. Those
-/// written in any other way are left out.
-fn exported_of(text: &str) -> Vec<(String, String)> {
+/// Parses the variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. What is
+/// written in any other way is left out; the second: nothing was.
+fn exported_of(text: &str) -> (Vec<(String, String)>, bool) {
     let mut found = Vec::new();
+    let mut is_understood = true;
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| !c.is_whitespace()) {
         rest = &rest[at..];
-        let Some(begun) = rest.strip_prefix("declare -x ").or_else(|| rest.strip_prefix("export ")) else {
-            rest = next_line(rest);
-            continue;
-        };
-        let end = begun.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(begun.len());
-        let name = &begun[..end];
-        match begun[end..].strip_prefix('=').and_then(quoted) {
-            Some((value, after)) => {
-                found.push((name.to_string(), value));
+        match declared(rest) {
+            Some((variable, after)) => {
+                found.extend(variable);
                 rest = after;
             }
-            None => rest = next_line(begun),
+            None => {
+                is_understood = false;
+                rest = rest.split_once('\n').map_or("", |(_, after)| after);
+            }
         }
     }
-    found
+    (found, is_understood)
 }
 
-fn next_line(text: &str) -> &str {
-    text.split_once('\n').map_or("", |(_, rest)| rest)
+/// Parses one declaration, which may have no value; returns what follows it too.
+fn declared(text: &str) -> Option<(Option<(String, String)>, &str)> {
+    let begun = match text.strip_prefix("declare -") {
+        Some(flagged) => {
+            let (flags, begun) = flagged.split_once(' ')?;
+            // A readonly variable is one of the next shell all the same; an array is none.
+            (flags.contains('x') && !flags.contains(['a', 'A', 'n'])).then_some(begun)?
+        }
+        None => text.strip_prefix("export ")?,
+    };
+    let end = begun.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(begun.len());
+    let (name, rest) = begun.split_at(end);
+    match rest.strip_prefix('=') {
+        Some(rest) => quoted(rest).map(|(value, after)| (Some((name.to_string(), value)), after)),
+        None => (!name.is_empty() && (rest.is_empty() || rest.starts_with('\n'))).then_some((None, rest)),
+    }
 }
 
-/// Parses a value in quotes of either kind; returns what follows it too.
+/// Parses a value up to the end of its line: pieces in quotes of any kind, one behind the other; returns what follows it
+/// too.
 fn quoted(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut chars = text.char_indices();
-    let (_, quote) = chars.next()?;
-    while let Some((at, c)) = chars.next() {
-        match (quote, c) {
-            ('"', '\\') => value.push(chars.next()?.1),
-            ('"', '"') => return Some((value, &text[at + 1..])),
-            // `'\''` goes on.
-            ('\'', '\'') => match text[at + 1..].strip_prefix("\\'") {
-                Some(_) => {
-                    value.push('\'');
-                    chars.nth(2)?;
+    let mut value = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = match rest.chars().next() {
+            None | Some('\n') => return Some((String::from_utf8(value).ok()?, rest)),
+            Some('\'') => {
+                let (piece, after) = rest[1..].split_once('\'')?;
+                value.extend_from_slice(piece.as_bytes());
+                after
+            }
+            Some('"') => double_quoted(&rest[1..], &mut value)?,
+            Some('$') => escaped(rest.strip_prefix("$'")?, &mut value)?,
+            Some('\\') => {
+                let c = rest[1..].chars().next()?;
+                value.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                &rest[1 + c.len_utf8()..]
+            }
+            Some(c) if c.is_whitespace() || c == '(' => return None,
+            Some(c) => {
+                value.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                &rest[c.len_utf8()..]
+            }
+        };
+    }
+}
+
+/// Adds what stands before a closing `"`; returns what follows it.
+fn double_quoted<'t>(text: &'t str, value: &mut Vec<u8>) -> Option<&'t str> {
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(&text[at + 1..]),
+            b'\\' => value.push(bytes.next()?.1),
+            byte => value.push(byte),
+        }
+    }
+    None
+}
+
+/// Adds what stands before the closing quote of bash's `$'…'`, in which control characters are escaped; returns what
+/// follows it.
+fn escaped<'t>(text: &'t str, value: &mut Vec<u8>) -> Option<&'t str> {
+    let mut bytes = text.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\'' => return Some(&text[at + 1..]),
+            b'\\' => value.push(match bytes.next()?.1 {
+                b'a' => 7,
+                b'b' => 8,
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'v' => 11,
+                b'f' => 12,
+                b'r' => b'\r',
+                b'e' | b'E' => 27,
+                digit @ b'0'..=b'7' => {
+                    let mut code = u32::from(digit - b'0');
+                    for _ in 0..2 {
+                        let next = bytes.next_if(|(_, next)| (b'0'..=b'7').contains(next));
+                        code = next.map_or(code, |(_, next)| code * 8 + u32::from(next - b'0'));
+                    }
+                    u8::try_from(code).ok()?
                 }
-                None => return Some((value, &text[at + 1..])),
-            },
-            ('"' | '\'', c) => value.push(c),
-            _ => return None,
+                other @ (b'\\' | b'\'' | b'"' | b'?') => other,
+                _ => return None,
+            }),
+            byte => value.push(byte),
         }
     }
     None
@@ -153,12 +218,20 @@ mod tests {
 
     #[test]
     fn exported_variables_are_read_as_both_shells_write_them() {
-        let of = |text| exported_of(text);
-        let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
-        let bash =
-            "declare -x A=\"a \\\"b\\\" \\$c\"\ndeclare -x B\ndeclare -x C=$'x\\ny'\ndeclare -x D=\"two\nlines\"\n";
-        assert_eq!(of(bash), [pair("A", "a \"b\" $c"), pair("D", "two\nlines")]);
-        assert_eq!(of("export A='it'\\''s'\nexport B=''\n"), [pair("A", "it's"), pair("B", "")]);
-        assert_eq!(of("rubbish\ndeclare -x A=\"unended"), []);
+        let all = |text, pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            assert_eq!(exported_of(text), (pairs, true), "{text}");
+        };
+        all("declare -x A=\"a \\\"b\\\" \\$c\"\ndeclare -x B\n", &[("A", "a \"b\" $c")]);
+        all(
+            "declare -x C=$'x\\ny\\'\\001\\303\\251'\ndeclare -x D=\"two\nlinés\"\n",
+            &[("C", "x\ny'\u{1}é"), ("D", "two\nlinés")],
+        );
+        all("declare -rx Y=\"7\"\ndeclare -ix Z=\"8\"", &[("Y", "7"), ("Z", "8")]);
+        all("export A='it'\\''s'\nexport B=''\nexport C='it'\"'\"'s'\n", &[("A", "it's"), ("B", ""), ("C", "it's")]);
+        all("export A=plain\nexport B='two\nlines'\n", &[("A", "plain"), ("B", "two\nlines")]);
+        let (found, is_understood) =
+            exported_of("rubbish\ndeclare -ax L=([0]=\"a\")\ndeclare -x B=\"b\"\ndeclare -x A=\"unended");
+        assert_eq!((found, is_understood), (vec![("B".to_string(), "b".to_string())], false));
     }
 }

@@ -443,6 +443,8 @@ pub struct ShellState {
     pub folder: PathBuf,
     /// Its exported variables.
     pub variables: Vec<(String, String)>,
+    /// They are all that it had: another one was unset.
+    pub lists_all: bool,
 }
 
 /// Writes one value as a line.

@@ -5,15 +5,13 @@
 //! The store is opened for each call and closed after it, so that other programs may use it meanwhile. What the model
 //! viewed of it is kept in mind: nothing is overwritten that someone else changed since.
 
-mod viewed;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use self::viewed::ViewedDefinitions;
+use super::base::ViewedDefinitions;
 use super::{Args, Progress, RunResult, StoreChange, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
 use crate::proposal::marked;
 use crate::provider::ToolSpec;
@@ -83,7 +81,7 @@ impl Tool for StoreTool {
         Box::pin(async move {
             let name = call.name;
             let ran = tokio::task::spawn_blocking(move || match issues {
-                true => tried(opening, call, &args, (&viewed, &stop)),
+                true => tried(opening, call, &args, (viewed, &stop)),
                 false => read(opening, call, (&viewed, &stop)),
             });
             ran.await.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
@@ -124,27 +122,31 @@ fn tried(
     opening: Opening,
     call: ToolCall,
     args: &Args,
-    (viewed, stop): (&ViewedDefinitions, &CancellationToken),
+    (viewed, stop): (Arc<ViewedDefinitions>, &CancellationToken),
 ) -> Result<RunResult, String> {
     // An episode is recorded and issues no op.
     if call.name == RUNS {
         let what = arguments(call.name, args);
-        return Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched: Vec::new(), what })));
+        return Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched: Vec::new(), viewed, what })));
     }
     let tools = opening.clone().open().map_err(|(why, _)| why)?;
     let (answer, touched) = tools.rehearse(&call, stop);
     if let ToolAnswer::Refused(_) = answer {
         return Ok(RunResult::Output(answered(answer, &[])));
     }
-    if let Some(refusal) = viewed.refuse(call.name, viewed::expected(&call.arguments), &touched) {
+    if let Some(refusal) = viewed.refuse(call.name, expected(&call.arguments), &touched) {
         return Ok(RunResult::Output(answered(refusal, &[])));
     }
-    viewed.made(&touched);
     let what = match touched.is_empty() {
         true => arguments(call.name, args),
         false => format!("{}\n\n{}", call.name, TouchedDefinition::marked(&touched, marked)),
     };
-    Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched, what })))
+    Ok(RunResult::StoreChange(Box::new(StoreChange { opening, call, touched, viewed, what })))
+}
+
+/// Returns the definition of which a call says the hash that it expects.
+fn expected(arguments: &Map<String, Value>) -> Option<&str> {
+    arguments.get("expect_hash").filter(|hash| hash.is_string()).and_then(|_| arguments.get("qname")?.as_str())
 }
 
 /// Opens the store, calls one of its tools that only read, and closes it.

@@ -93,6 +93,27 @@ impl World {
 }
 
 #[test]
+fn a_source_file_without_definitions_is_there() {
+    let world = World::new();
+    world.write("a.test.ts", "test('a', () => {});\n");
+    world.write("pk/__init__.py", "");
+    let none = "a.test.ts has no definitions\n".to_owned();
+    for words in [&["list", "a.test.ts"][..], &["view", "a.test.ts"], &["view", "--outline", "a.test.ts"]] {
+        assert_eq!(world.code(0, words, ""), (String::new(), none.clone()), "{words:?}");
+    }
+    assert_eq!(world.code(0, &["list", "pk"], "").1, "pk/__init__.py has no definitions\n");
+    let told = world.json(0, &["list", "a.test.ts,pk"], "");
+    assert_eq!(told["nodes"], serde_json::json!([]));
+    assert_eq!(told["without_definitions"], serde_json::json!(["a.test.ts", "pk/__init__.py"]));
+    for command in ["refs", "history"] {
+        assert!(world.code(6, &[command, "a.test.ts"], "").1.contains("a.test.ts has no definitions"), "{command}");
+    }
+    assert!(world.code(6, &["list", "no.test.ts"], "").1.contains("nothing is called no.test.ts"));
+    // Among definitions they are not named.
+    assert_eq!(world.code(0, &["list"], "").1, "");
+}
+
+#[test]
 fn definitions_are_listed_and_viewed() {
     let world = World::new();
     let (listed, _) = world.code(0, &["list"], "");
@@ -763,7 +784,10 @@ mod served {
         let world = World::new();
         world.write("src/lib.rs", "mod cart;\nuse cart::helper;\n\npub fn run() {\n    helper();\n}\n");
         world.write(".env.ts", "export const helper = 'secret';\n");
+        world.write("src/a.test.ts", "test('a', () => {});\n");
         let mut client = served(&world);
+        let none = client.done("code_view", json!({"selector": "src/a.test.ts"}));
+        assert_eq!((&none["nodes"], &none["without_definitions"]), (&json!([]), &json!(["src/a.test.ts"])));
         let hash = client.done("code_view", json!({"selector": "fn.helper"}))["nodes"][0]["hash"].clone();
         let all = client.done("code_view", json!({"selector": "**"}));
         assert!(!all.to_string().contains("secret"), "{all}");
@@ -775,6 +799,8 @@ mod served {
         let replace = |text: &str, hash: &Value| json!({"selector": "fn.helper", "text": text, "expect_hash": hash});
         assert_eq!(kind("code_view", json!({"selector": ".env.ts"})).0, "unreadable");
         assert_eq!(kind("code_view", json!({"selector": "fn.none"})).0, "not-found");
+        let (none, error) = kind("code_refs", json!({"selector": "src/a.test.ts"}));
+        assert_eq!((none.as_str(), &error["message"]), ("not-found", &json!("src/a.test.ts has no definitions")));
         assert_eq!(kind("code_view", json!({"selector": "**", "cursor": "src/none.rs::x"})).0, "stale");
         assert_eq!(kind("code_view", json!({"selectors": "**"})).0, "usage");
         assert_eq!(kind("code_refs", json!({"selector": "fn.helper", "min_certainty": "bogus"})).0, "usage");

@@ -393,6 +393,35 @@ async fn a_file_that_usually_holds_keys_is_shown_once_the_person_allows_it() {
 }
 
 #[tokio::test]
+async fn a_source_file_without_definitions_is_there() {
+    let world = World::new()
+        .file("a.test.ts", "test('a', () => {});\n")
+        .file("pk/__init__.py", "# nothing yet\n")
+        .file("pk/sub/__init__.py", "")
+        .file("b.rs", "fn b() {}\n");
+    let steps = vec![
+        ("codeOutline", json!({"selector": "a.test.ts"})),
+        ("codeView", json!({"selector": "pk"})),
+        ("codeRefs", json!({"selector": "a.test.ts"})),
+        ("codeOutline", json!({"selector": "no.test.ts"})),
+        ("codeOutline", json!({"selector": "a.test.ts,b.rs"})),
+        ("codeOutline", json!({"selector": "**"})),
+    ];
+    let (_, results) = told(world, [steps]).await;
+    let outline = "b.rs\n    1 b  fn b()\n";
+    let wants = [
+        "a.test.ts has no definitions; readFile shows the text\n",
+        "pk/__init__.py, pk/sub/__init__.py have no definitions; readFile shows the text\n",
+        "a.test.ts has no definitions",
+        "nothing is called no.test.ts",
+        &format!("{outline}a.test.ts has no definitions; readFile shows the text\n"),
+        // Of a whole folder what is found is enough.
+        outline,
+    ];
+    assert_eq!(results, wants);
+}
+
+#[tokio::test]
 async fn a_file_whose_name_reads_like_a_kind_and_a_name_is_a_file() {
     let world = World::new().file("mod.rs", "fn own() {}\n").file("a.rs", "mod rs {}\n");
     let steps = vec![("codeOutline", json!({"selector": "mod.rs"})), ("codeView", json!({"selector": "mod.r*"}))];

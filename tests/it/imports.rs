@@ -45,6 +45,7 @@ const STORES: &[&str] = &[
     "agent/change",
     "agent/background/adopt.rs",
     "agent/background/maintenance.rs",
+    "agent/background/moved.rs",
     "agent/query/past.rs",
     "agent/query/undone.rs",
     "agent/background/review.rs",

@@ -370,6 +370,7 @@ fn two_turns() -> Listing {
         kind,
         turn: Some(("0198".into(), turn)),
         title: title.into(),
+        cause: String::new(),
         files: 1,
     };
     Listing::Timeline(vec![

@@ -156,6 +156,37 @@ fn changed(world: &World) {
 }
 
 #[test]
+fn a_save_that_no_edit_followed_is_passed_over_by_an_undo() {
+    let world = World::new();
+    changed(&world);
+    let mut client = world.client(&[]);
+    client.done("archive_save", json!({"paths": ["a.txt"]}));
+    world.run(&["undo", "--yes"]);
+    assert_eq!(world.read("a.txt"), "old\n");
+    world.run(&["shi", "a.txt"]);
+    world.run(&["redo", "--yes"]);
+    assert_eq!(world.read("a.txt"), "new\n");
+    world.run(&["shi", "a.txt"]);
+    world.run(&["undo", "a.txt", "--yes"]);
+    assert_eq!(world.read("a.txt"), "old\n");
+    world.run(&["redo", "--yes"]);
+    assert_eq!(world.read("a.txt"), "new\n");
+    // The edit that followed one is undone.
+    client.done("archive_save", json!({"paths": ["a.txt"]}));
+    world.write("a.txt", "other\n");
+    world.run(&["undo", "--force"]);
+    assert_eq!(world.read("a.txt"), "new\n");
+    assert_eq!(client.end().0, Some(0));
+    // Where no more than that was saved, that is said.
+    let world = World::new();
+    world.write("a.txt", "one\n");
+    world.run(&["shi", "a.txt"]);
+    let undone = world.nebula(&["undo", "--yes"]).output().unwrap();
+    let said = String::from_utf8(undone.stderr).unwrap();
+    assert!(said.contains("no file was changed after what the archive holds"), "{said}");
+}
+
+#[test]
 fn a_restore_needs_the_person() {
     let world = World::new();
     changed(&world);

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::agent::services::Services;
+use crate::agent::background::moved;
+use crate::agent::services::{Services, StoreError};
 use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
 use crate::execute::command::{recorded, seal};
@@ -21,13 +22,19 @@ pub struct Adopted {
     pub in_use: usize,
 }
 
-/// Archives what commands changed whose processes are gone. One that its helper still ends is waited for, no longer than
-/// `patience`.
+/// Takes over what memory knows of a project that was moved here, and archives what commands changed whose processes are
+/// gone. One that its helper still ends is waited for, no longer than `patience`.
 ///
 /// # Errors
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
 pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Adopted, Error> {
     let mut lines = Vec::new();
+    // Before anything of it is recorded under the path that it has now.
+    match moved::follow(stores) {
+        Ok(line) => lines.extend(line),
+        Err(StoreError::Memory(error)) => stores.memory.report(&error),
+        Err(StoreError::Archive(error)) => return Err(error),
+    }
     shell::sweep_views(&shell.archive);
     let cut = shell::cut_off(shell, patience)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));

@@ -7,6 +7,7 @@ pub mod changeset_news;
 pub mod graph_reads;
 pub mod labels;
 pub mod maintenance;
+pub mod moved;
 pub mod rag;
 pub mod reconcile;
 pub mod review;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use crate::agent::background::changeset_news::tell_archived;
 use crate::agent::background::review;
@@ -14,6 +15,7 @@ use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::messages::agent as say;
 use crate::protocol::{Changeset, EventBody, Level};
+use crate::tools::ContentHash;
 use crate::workspace::watch::{Changes, FileWatch};
 
 /// The watch begins once the start is over; what changed until then is found by comparing.
@@ -23,10 +25,13 @@ const AFTER_START: Duration = Duration::from_millis(150);
 /// written: this nebula writes there with every message.
 const RECORDED: Duration = Duration::from_millis(300);
 
+/// The interval at which a file is looked at again that a command of nebula may be changing.
+const LOOK_AGAIN: Duration = Duration::from_millis(300);
+
 /// Begins to watch, on threads of its own. Changes are reported until the agent ends.
 pub fn begin(services: &Arc<Services>) {
     let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
-    let starting = Arc::downgrade(services);
+    let (starting, first) = (Arc::downgrade(services), tell.clone());
     // Changesets from here on are reported, by their maker or by the watch.
     let listed = || services.record_error(services.archive.list())?.first().copied();
     let given = services.archive.newest_given().or_else(listed);
@@ -47,7 +52,8 @@ pub fn begin(services: &Arc<Services>) {
         match watching.await {
             Ok(Ok(watch)) => {
                 keep(&starting, watch);
-                take(&starting, meanwhile(&starting)).await;
+                // The agent may be gone already.
+                let _ = first.send(meanwhile(&starting));
             }
             Ok(Err(e)) => starting.say(Level::Info, e.to_string(), say::noticed_later()),
             Err(_) => {}
@@ -55,9 +61,14 @@ pub fn begin(services: &Arc<Services>) {
     });
     let services = Arc::downgrade(services);
     tokio::spawn(async move {
-        while let Some(changes) = changes.recv().await {
-            let Some(services) = services.upgrade() else { return };
-            take(&services, changes).await;
+        let mut in_work = HashSet::new();
+        loop {
+            let next = match in_work.is_empty() {
+                true => changes.recv().await,
+                false => timeout(LOOK_AGAIN, changes.recv()).await.unwrap_or_else(|_| Some(Changes::default())),
+            };
+            let Some((next, services)) = next.zip(services.upgrade()) else { return };
+            in_work = take(&services, next, in_work).await;
         }
     });
 }
@@ -76,7 +87,9 @@ fn meanwhile(services: &Services) -> Changes {
     }
 }
 
-async fn take(services: &Arc<Services>, changes: Changes) {
+/// Takes in changes. `in_work`: files that a command of nebula may be changing, which are looked at once more. Returns
+/// those of which that is so now.
+async fn take(services: &Arc<Services>, changes: Changes, in_work: HashSet<String>) -> HashSet<String> {
     let services2 = Arc::clone(services);
     let graph = changes.all || changes.paths.iter().any(|path| is_of_a_store(path) || is_source(path));
     let looked = tokio::task::spawn_blocking(move || {
@@ -86,19 +99,19 @@ async fn take(services: &Arc<Services>, changes: Changes) {
         } else {
             services2.watched.index.update(&services2.workspace, &changes.paths);
         }
-        let drifted = DriftedFiles::find(&services2, &changes);
+        let drifted = DriftedFiles::find(&services2, &changes, &in_work);
         let (archived, on_its_way) = if changes.archive { archived(&services2, true) } else { (Vec::new(), false) };
         let queue = review::may_differ(&services2, &changes, !archived.is_empty());
         (drifted, archived, on_its_way, queue, listed && (changes.all || !changes.paths.is_empty()))
     });
-    let Ok((drifted, archived, on_its_way, queue, stale)) = looked.await else { return };
+    let Ok((drifted, archived, on_its_way, queue, stale)) = looked.await else { return HashSet::new() };
     if stale {
         services.events.send(EventBody::FilesChanged).await;
     }
     if graph {
         services.events.send(EventBody::GraphChanged).await;
     }
-    let DriftedFiles { outside, elsewhere, unsure } = drifted;
+    let DriftedFiles { outside, elsewhere, unsure, in_work } = drifted;
     if !outside.is_empty() {
         services.events.send(EventBody::Drifted(outside)).await;
     }
@@ -127,6 +140,7 @@ async fn take(services: &Arc<Services>, changes: Changes) {
             }
         });
     }
+    in_work
 }
 
 /// Returns whether a file says what a Strand store holds. Its checkpoint follows from these.
@@ -173,36 +187,51 @@ struct DriftedFiles {
     elsewhere: Vec<String>,
     /// A changeset that is not reported yet holds it, whose cause may be on its way.
     unsure: Vec<String>,
+    /// A command may be changing it, or has changed it and will archive that.
+    in_work: HashSet<String>,
 }
 
 impl DriftedFiles {
-    fn find(services: &Services, changes: &Changes) -> DriftedFiles {
-        let all = drifted(services, changes);
+    /// Finds them among the files that changed, and those that were in work when they were looked at last.
+    fn find(services: &Services, changes: &Changes, were_in_work: &HashSet<String>) -> DriftedFiles {
+        let (all, in_work) = drifted(services, changes, were_in_work);
         if all.is_empty() {
-            return DriftedFiles::default();
+            return DriftedFiles { in_work, ..DriftedFiles::default() };
         }
         let theirs = changed_elsewhere(services);
         let (elsewhere, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| is_of_other(services, path));
         let (unsure, outside) = rest.into_iter().partition(|path| theirs.contains(path));
-        DriftedFiles { outside, elsewhere, unsure }
+        DriftedFiles { outside, elsewhere, unsure, in_work }
     }
 }
 
-/// Returns files that the agent knows and that are different now. Each is told once, until it is read again.
-fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
-    let mut known = lock(&services.watched.known);
-    let candidates: Vec<String> = if changes.all {
-        known.keys().cloned().collect()
-    } else {
-        changes.paths.iter().filter(|p| known.contains_key(*p)).cloned().collect()
+/// Returns files that the agent knows and that are different now, and those of them that are in work: who changed them is
+/// known once the command has archived its changes. The others are told once, until they are read again.
+fn drifted(services: &Services, changes: &Changes, were_in_work: &HashSet<String>) -> (Vec<String>, HashSet<String>) {
+    let changed: HashSet<&String> = changes.paths.iter().chain(were_in_work).collect();
+    let known: Vec<(String, ContentHash)> = {
+        let known = lock(&services.watched.known);
+        let asked = known.iter().filter(|(path, _)| changes.all || changed.contains(path));
+        asked.map(|(path, sha)| (path.clone(), *sha)).collect()
     };
-    let differs = |path: &String| match services.workspace.read_known(path) {
-        Ok(read) => read.state.bytes().map(|b| sha256(b)).as_ref() != known.get(path),
+    let differs = |(path, known): &(String, ContentHash)| match services.workspace.read_known(path) {
+        Ok(read) => read.state.bytes().is_none_or(|bytes| sha256(bytes) != *known),
         Err(_) => true,
     };
-    let drifted: Vec<String> = candidates.into_iter().filter(differs).collect();
-    known.retain(|p, _| !drifted.contains(p));
-    drifted
+    let different: Vec<(String, ContentHash)> = known.into_iter().filter(differs).collect();
+    // In this order: what is archived between two of these looks is in none of them, and was forgotten by then.
+    let in_work = services.archive.in_work(&different.iter().map(|(path, _)| path.as_str()).collect());
+    let in_work: HashSet<String> = match services.watched.is_sealing() {
+        true => different.iter().map(|(path, _)| path.clone()).collect(),
+        false => in_work.into_iter().map(str::to_string).collect(),
+    };
+    let mut known = lock(&services.watched.known);
+    let mut is_drifted = |(path, sha): &(String, ContentHash)| {
+        let drifted = !in_work.contains(path) && known.get(path) == Some(sha);
+        drifted && known.remove(path).is_some()
+    };
+    let drifted = different.into_iter().filter(&mut is_drifted).map(|(path, _)| path).collect();
+    (drifted, in_work)
 }
 
 /// Returns the files of the changesets that are not told yet and changed something: another nebula made them, so that

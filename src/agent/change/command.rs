@@ -12,8 +12,9 @@ use crate::agent::change::command_event;
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
-use crate::archive::Id;
+use crate::archive::restore::state_sha;
 use crate::archive::staging::CommandInfo;
+use crate::archive::{Id, Sha};
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
 use crate::messages::records::localized;
@@ -82,14 +83,11 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         Some((shell::Exit::Code(_), left)) if stopped.is_none() && !is_stopped => left.as_ref(),
         _ => None,
     };
-    let note = context.commands.take_up(&command, left);
-    let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
-    // What a command changed is not someone else's change.
-    lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
+    let notes = context.commands.take_up(&command, left);
     let result = seal_result(sealed);
     let told = command.running.progress().notices.len();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
-    report.notes.extend(note);
+    report.notes.extend(notes);
     let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let output = command.running.output().for_model(&command.id);
@@ -267,6 +265,7 @@ async fn seal_and_tell(services: &Arc<Services>, events: &Events, command: &Arc<
 
 /// Seals what a command changed so far; once more where it ends meanwhile.
 fn seal_command(services: &Services, command: &ShellCommand) -> Sealing {
+    let _sealing = services.watched.begin_sealing();
     let parts = RefCell::new(Vec::new());
     let seal = |staging: &mut _, not_undone: &[_]| {
         let part = seal(staging, &command.info, not_undone, services.stores()).map_err(|error| error.to_string())?;
@@ -287,5 +286,24 @@ fn seal_command(services: &Services, command: &ShellCommand) -> Sealing {
     if sealed.changeset.is_some() {
         shell::sweep(&services.archive);
     }
+    forget_own(services, command, &sealed);
     Sealing { sealed, failure, is_over }
+}
+
+/// Forgets what the sessions know of the files that a command changed: that is no one else's change. Of one that someone
+/// else changed, too, it stays known, so that the watch tells of it.
+fn forget_own(services: &Services, command: &ShellCommand, sealed: &SealedCommand) {
+    let meanwhile = command.running.progress().summary.meanwhile.clone();
+    let own = |path: &str, after: Option<Sha>| {
+        let is_as_left = || services.workspace.read_archived(path).is_ok_and(|read| state_sha(&read.state) == after);
+        !meanwhile.iter().any(|other| other == path) && is_as_left()
+    };
+    let changed = sealed.changes.changes.iter().map(|change| (change.entry.path.as_str(), change.after));
+    let known: Vec<_> = {
+        let known = lock(&services.watched.known);
+        changed.filter(|(path, _)| known.contains_key(*path)).collect()
+    };
+    for (path, _) in known.into_iter().filter(|(path, after)| own(path, *after)) {
+        lock(&services.watched.known).remove(path);
+    }
 }

@@ -402,7 +402,8 @@ fn environment(context: &SessionContext) -> String {
         false => say::environment_head(&clean_line(&inside)),
     };
     for (name, value) in variables {
-        let value = clean_line(&value).replace('|', "\\|");
+        let value =
+            value.map_or_else(|| say::environment_unset().into(), |value| clean_line(&value).replace('|', "\\|"));
         text.push_str(&format!("| {} | {value} |\n", clean_line(&name)));
     }
     text

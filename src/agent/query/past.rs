@@ -49,10 +49,11 @@ pub fn moments(services: &Services) -> Result<Vec<MomentRow>, String> {
         }
         let turn = record.and_then(turn_of);
         let (prompt, _) = turn.as_ref().map(|(_, message)| titles.of(*message)).unwrap_or_default();
-        let title = if prompt.is_empty() { record.map(|record| short(&record.cause.title)) } else { Some(prompt) };
+        let cause = record.map(|record| short(&record.cause.title)).unwrap_or_default();
+        let title = if prompt.is_empty() { cause.clone() } else { prompt };
         let kind = record.map_or(PastKind::Edit, |record| kind_of(&record.cause.kind));
         let files = known.files(&name).len();
-        Some(MomentRow { at: id.at(), kind, turn, title: title.unwrap_or_default(), files, id: name })
+        Some(MomentRow { at: id.at(), kind, turn, title, cause, files, id: name })
     };
     Ok(ids.into_iter().filter_map(row).collect())
 }

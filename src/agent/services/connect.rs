@@ -21,7 +21,8 @@ fn plug_with_model(services: &Services, provider: Arc<dyn Provider>, model: &str
     let provider = recorded(services, provider);
     services.models.change_connection(|connection| {
         (connection.provider, connection.why_not) = (Some(provider), None);
-        (connection.tried, connection.model) = (Vec::new(), model.to_string());
+        (connection.tried, connection.without_model) = (Vec::new(), None);
+        connection.model = model.to_string();
     });
 }
 
@@ -95,11 +96,15 @@ fn look_for_local(services: &Arc<Services>) {
     tokio::spawn(async move {
         let found = find(&services).await;
         let usual = services.models.connection().model;
+        let empty = provider::without_model(&found);
         match provider::choose(found, &usual) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
                 let model_file = model_file(&services).await;
                 services.models.change_connection(|connection| {
+                    if let Some(empty) = empty.filter(|_| connection.provider.is_none()) {
+                        connection.lack_model(empty);
+                    }
                     connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
                     if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
                         why.hint.push(' ');
@@ -161,6 +166,25 @@ async fn wait_for_local(services: Arc<Services>) {
     }
 }
 
+/// Takes the first model that a server which had none offers later, as long as nothing else answers.
+async fn wait_for_model(services: Arc<Services>, provider: Arc<dyn Provider>) {
+    let mut pause = LOOK_AGAIN;
+    while services.models.connection().provider.is_none() {
+        // Nothing tells of a model that was pulled: the server is asked again, ever more seldom.
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LOOK_SELDOM);
+        let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
+        let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+        let usual = services.models.connection().model;
+        let Some(model) = provider::begin_with(&offered, &usual) else { continue };
+        model_facts::describe(&services, Arc::clone(&provider), model).await;
+        if services.models.connection().provider.is_none() {
+            plug_with_model(&services, provider, model);
+            return services.report(ServiceReport::Status);
+        }
+    }
+}
+
 /// The pause between the first look for a local server and the next; each pause is longer than the one before.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
@@ -184,6 +208,10 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         let offered = offered.map_err(|_| say::no_answer_in(&connection.base_url, &TO_CHECK.as_secs()))?;
         let offered = offered.map_err(|e| say::with_hint(&e.message, &e.hint))?;
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+        if provider::awaits_model(&*provider, &offered) {
+            let error = provider::lacks_models(&*provider);
+            return Err(say::with_hint(&error.message, &error.hint));
+        }
         let model = match offered.contains(&usual) {
             true => usual,
             false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
@@ -241,8 +269,18 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
     services.models.looking.send_replace(true);
     let (services, usual) = (Arc::clone(services), services.models.connection().model);
     tokio::spawn(async move {
-        let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
-        let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+        let listed = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await;
+        let answers = listed.is_some();
+        let offered: Vec<String> = listed.unwrap_or_default().into_iter().map(|model| model.name).collect();
+        if answers && provider::awaits_model(&*provider, &offered) {
+            services.models.change_connection(|connection| {
+                if connection.provider.as_ref().is_some_and(|now| now.address() == provider.address()) {
+                    connection.lack_model(provider::lacks_models(&*provider));
+                }
+            });
+            tokio::spawn(wait_for_model(Arc::clone(&services), provider));
+            return services.report(ServiceReport::Looked);
+        }
         let meant = services.models.connection().model == usual;
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.models.change_connection(|connection| connection.model.clone_from(model));

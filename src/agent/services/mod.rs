@@ -79,6 +79,8 @@ pub struct Services {
     pub reported_unguarded: AtomicBool,
     /// It was said that nothing keeps commands from nebula's own folders.
     pub reported_unprotected: AtomicBool,
+    /// It was said on a card that the policy asks because guard or sandbox is missing.
+    pub reported_unguarded_policy: AtomicBool,
     trouble: Mutex<Option<String>>,
     /// The trouble in the configuration's files at the last reading of the rules for commands.
     reported_trouble: Mutex<Vec<String>>,
@@ -194,6 +196,7 @@ impl Services {
             closing: AtomicBool::new(false),
             reported_unguarded: AtomicBool::new(false),
             reported_unprotected: AtomicBool::new(false),
+            reported_unguarded_policy: AtomicBool::new(false),
             trouble: Mutex::new(None),
             reported_trouble: Mutex::new(wrong_rules),
             news,

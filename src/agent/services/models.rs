@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::locked::lock;
 use crate::config::ModelConfig;
+use crate::messages::agent as say;
 use crate::protocol::{KeyPlaces, ModelFileRow};
 use crate::provider::models::{Facts, Known, KnownModels};
 use crate::provider::{self, Provider};
@@ -21,12 +22,22 @@ pub struct ModelConnection {
     pub model: String,
     /// Local ports that were tried without an answer.
     pub tried: Vec<u16>,
+    /// The server on this computer that answers and has no model, for the person.
+    pub without_model: Option<String>,
     /// A model file that was found on this computer.
     pub model_file: Option<ModelFileRow>,
     /// The places of the built-in providers' keys.
     pub key_places: Vec<KeyPlaces>,
     /// The reason why no provider is connected, where one is configured.
     pub why_not: Option<provider::Error>,
+}
+
+impl ModelConnection {
+    /// Records that the server which is meant has no model yet: nothing is connected.
+    pub fn lack_model(&mut self, error: provider::Error) {
+        self.without_model = Some(say::with_hint(&error.message, &error.hint));
+        (self.provider, self.why_not) = (None, Some(error));
+    }
 }
 
 /// The way to a model, for every session.
@@ -49,6 +60,7 @@ impl ModelAccess {
             provider: None,
             model,
             tried: Vec::new(),
+            without_model: None,
             model_file: None,
             key_places: Vec::new(),
             why_not: None,

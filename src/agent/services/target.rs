@@ -56,6 +56,11 @@ impl RequestTarget {
         self.connected().map(Provider::address).unwrap_or_default()
     }
 
+    /// Returns the host and port that are asked; empty while none is connected.
+    pub fn place(&self) -> String {
+        self.connected().map(Provider::place).unwrap_or_default()
+    }
+
     /// Returns what holds for the model, with the window that is counted with where nobody says one.
     pub fn facts(&self) -> Facts {
         let known = self.known();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::agent::services::file_index::FileIndex;
 use crate::agent::services::locked::lock;
@@ -27,12 +27,35 @@ pub struct WatchedFiles {
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
+    /// The number of commands whose changes are being archived.
+    sealing: AtomicUsize,
 }
 
 impl WatchedFiles {
     /// Records what is known of a file.
     pub fn knows(&self, path: &str, sha: ContentHash) {
         lock(&self.known).insert(path.to_string(), sha);
+    }
+
+    /// Marks what a command changed as being archived, until the value is dropped: what the sessions know of its files
+    /// is brought up to date by then.
+    pub fn begin_sealing(&self) -> SealingMark<'_> {
+        self.sealing.fetch_add(1, Ordering::SeqCst);
+        SealingMark(&self.sealing)
+    }
+
+    /// Returns whether what a command changed is being archived.
+    pub fn is_sealing(&self) -> bool {
+        self.sealing.load(Ordering::SeqCst) > 0
+    }
+}
+
+/// The mark of a sealing under way.
+pub struct SealingMark<'a>(&'a AtomicUsize);
+
+impl Drop for SealingMark<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::background::moved::follow_and_say;
 use crate::agent::services::model_facts;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
@@ -47,6 +48,8 @@ pub fn open(
         return Ok(begin(services, settings, None));
     }
     let (project, own) = (services.project(), taken.to_vec());
+    // A project that was moved with its archive brings its sessions along.
+    follow_and_say(services);
     let found = services.memory.ask_blocking(move |memory| find(memory, &project, choice, &own));
     let (stored, passed_over) = match found.map_err(|error| error.to_string())? {
         FoundSession::None { in_use } => {

@@ -30,8 +30,25 @@ pub struct PromptState {
     pub left_out: usize,
     /// The places of the results that the person left out.
     pub chosen: Vec<usize>,
+    /// The pictures and documents that servers refused, in the order of the refusals.
+    pub refused: Vec<RefusedFiles>,
     /// The system prompts made so far.
     pub made: Vec<(PromptSetting, Arc<str>)>,
+}
+
+/// The pictures and documents of one message that a server refused for a model; they are not sent there any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedFiles {
+    /// The place of the message in the conversation.
+    pub message: usize,
+    /// The name and the size in bytes of each.
+    pub files: Vec<(String, usize)>,
+    /// The address of the server.
+    pub place: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// The reason in the server's words.
+    pub why: String,
 }
 
 /// The environment and the rules of a workspace, on their way to the model.
@@ -75,6 +92,7 @@ impl PromptState {
             covered: record.covered,
             left_out: record.left_out,
             chosen: record.chosen,
+            refused: record.refused,
             ..Self::default()
         })
     }
@@ -83,8 +101,9 @@ impl PromptState {
     pub fn to_record(&self) -> Option<String> {
         let base = self.base.as_ref()?;
         let last_sent = (self.last_sent != *base).then(|| FactsRecord::of(&self.last_sent));
-        let (covered, left_out, chosen) = (self.covered, self.left_out, self.chosen.clone());
-        let record = PromptRecord { base: FactsRecord::of(base), last_sent, covered, left_out, chosen };
+        let (covered, left_out) = (self.covered, self.left_out);
+        let (chosen, refused) = (self.chosen.clone(), self.refused.clone());
+        let record = PromptRecord { base: FactsRecord::of(base), last_sent, covered, left_out, chosen, refused };
         // Records of strings and numbers always serialise.
         serde_json::to_string(&record).ok()
     }
@@ -102,6 +121,8 @@ struct PromptRecord {
     left_out: usize,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     chosen: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedFiles>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -201,9 +222,17 @@ mod tests {
             last_sent: base.clone(),
             covered: 3,
             left_out: 2,
+            refused: vec![RefusedFiles {
+                message: 0,
+                files: vec![("i.png".into(), 70)],
+                place: "http://h".into(),
+                model: "m".into(),
+                why: "too large".into(),
+            }],
             ..PromptState::default()
         };
         let read = PromptState::read(state.to_record().as_deref()).expect("readable");
+        assert_eq!(read.refused, state.refused);
         assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &base));
         assert_eq!((read.covered, read.left_out), (3, 2));
         state.last_sent.live.git = Some("branch main; 1 changed (a)".into());

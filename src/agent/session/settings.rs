@@ -6,7 +6,8 @@ use crate::agent::services::connect;
 use crate::agent::services::model_facts;
 use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
-use crate::messages::agent as say;
+use crate::messages::records::localized;
+use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
 use crate::protocol::{Approval, Cause, Item, Level, Notice, NoticeAction, Setting};
 use crate::provider::models::Effort;
@@ -26,6 +27,9 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Format(name) => choose_format(context, &name).await,
         Setting::Approval(approval) => {
             context.change_settings(|settings| settings.approve(approval, Consent::Policy(approval.word())));
+            if approval == Approval::Review {
+                say_if_it_asks(context).await;
+            }
         }
         Setting::Theme(name) => services.persist("theme", &name).await,
         Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }).await,
@@ -194,6 +198,15 @@ async fn trust(context: &SessionContext) -> bool {
     });
     context.say(Level::Info, say::trusted(), "").await;
     true
+}
+
+/// Says why `review` asks about every command here, where guard or sandbox is missing.
+async fn say_if_it_asks(context: &SessionContext) {
+    let shell = Arc::clone(&context.services.shell);
+    let why = tokio::task::spawn_blocking(move || shell.no_review()).await.ok().flatten();
+    if let Some(why) = why {
+        context.say(Level::Info, words::review_asks(&localized(&why)), "").await;
+    }
 }
 
 /// Tries to write memory's file again.

@@ -31,15 +31,22 @@ struct GuessedWindow {
 }
 
 impl LengthRefusals {
-    /// Learns from a refusal of `target`. Returns whether the model is asked once more, which it is once a turn.
+    /// Learns from a refusal of `target`. Returns whether the model is asked once more: where the server counts more
+    /// tokens than were estimated and only the answer that was asked for is too long, and else once a turn.
     pub fn learn(
         &mut self,
         config: &ConfigFiles,
         status: &StatusData,
-        session: &Conversation,
+        session: &mut Conversation,
         target: &RequestTarget,
         error: &Error,
     ) -> bool {
+        if corrects_count(session, error) {
+            if error.window().is_some_and(|window| window < target.window()) {
+                learn(config, status, session, target, error);
+            }
+            return true;
+        }
         if std::mem::replace(&mut self.asked_again, true) {
             // No guess makes later messages fail that the server was never asked for.
             self.forget_guess();
@@ -61,6 +68,16 @@ impl LengthRefusals {
     }
 }
 
+/// Takes down the tokens of the prompt that a server counted, which asks for a shorter answer alone. Returns whether they
+/// are more than were estimated.
+fn corrects_count(session: &mut Conversation, error: &Error) -> bool {
+    let estimate = session.window.sent();
+    let counted = error.said.as_ref().and_then(|said| said.prompt).map(u64::from);
+    let Some(counted) = counted.filter(|counted| *counted > estimate) else { return false };
+    session.window.counted(counted);
+    session.window.sent() > estimate
+}
+
 /// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes
 /// three quarters of the messages that were sent, beside system prompt and tools. A named one is kept for the next run.
 /// Returns whether the next request will be shorter, and whether the server named the window.
@@ -75,7 +92,7 @@ fn learn(
     let sent = session.window.sent();
     let fixed = status.fixed_tokens().min(sent);
     let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
-    let named = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
+    let named = error.window().filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
     let learnt = named.unwrap_or(guess);
     let shorter = learnt >= 256 && target.learn_window(learnt);
     // A configured window says nothing of the server's.

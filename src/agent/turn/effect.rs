@@ -119,7 +119,8 @@ impl Effect {
         let is_answer = |m: &&Arc<Message>| has_arrived && m.role == Role::Assistant && settings.mode == Mode::Agent;
         let answer = session.messages.last().filter(is_answer);
         let (known, calls) = (session.files.known_by_name(), session.tools.calls());
-        let mut found = answer.and_then(|answer| unread(&answer.text(), settings.format, known, calls));
+        let mut found =
+            answer.and_then(|answer| unread(&answer.text(), (settings.format, settings.displays), known, calls));
         if let Some(UnreadText { why, .. }) = &mut found
             && let Unread::OtherFile(paths) = &*why
             && let Some(true_why) = session.files.not_compared(paths)

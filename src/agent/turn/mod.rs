@@ -28,7 +28,7 @@ use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::{RepeatableEdit, Repeated, Repeats, RepetitionKey};
-use crate::agent::turn::request::{BuiltRequest, Unbuilt};
+use crate::agent::turn::request::{BuiltRequest, FileRefusals, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::broken_off::broken_off;
 use crate::agent::turn::step::context::StepContext;
@@ -50,14 +50,33 @@ const COMPACT_AGAIN: u32 = 3;
 
 /// Runs a turn of a conversation whose last message the model is to answer. Returns how it ended.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    let mut repeats = Repeats::of(&session.messages);
+    let mut files = FileRefusals::default();
     session.files.begin_turn();
+    let end = steps(context, session, &mut files, stop).await;
+    // A turn that ended before the answer without them has shown nothing of the files.
+    files.restore(session);
+    end
+}
+
+/// Returns the most steps of a turn, where so many were made.
+fn limit_at(context: &SessionContext, steps: u32) -> Option<u32> {
+    let limit = context.services.config.read().max_steps;
+    Some(limit).filter(|limit| *limit > 0 && *limit == steps)
+}
+
+/// Runs the steps of a turn. Returns how it ended.
+async fn steps(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    files: &mut FileRefusals,
+    stop: &CancellationToken,
+) -> TurnEnd {
+    let mut repeats = Repeats::of(&session.messages);
     let (mut effect, mut follow_up) = (Effect::default(), FollowUp::default());
     // The step that the last summary was made before, and what came of refusals for length.
     let (mut count, mut worked, mut summarised, mut refusals) = (0, false, None, LengthRefusals::default());
     loop {
-        let limit = context.services.config.read().max_steps;
-        if limit > 0 && count == limit {
+        if let Some(limit) = limit_at(context, count) {
             return limit_reached(&context.events, session, limit).await;
         }
         count += 1;
@@ -84,10 +103,11 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         keep_parts(&context.status_data, session, &step);
         if let Ended::Broken(error) = &step.ended
             && step.row.is_none()
-            && is_learnt(context, session, (error, has_tools), &target, &mut refusals).await
+            && is_learnt(context, session, (error, has_tools), &target, (&mut refusals, files)).await
         {
             continue;
         }
+        files.finish(&context.events, session, &target.place(), step.row.is_some() || step.silent).await;
         if step.unfinished().is_some_and(|why| follow_up.again(session, why)) {
             continue;
         }
@@ -101,19 +121,17 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
             Next::End(TurnEnd::Done) if effect.asks_again(session, &settings, &mut follow_up) => {}
-            Next::End(end) => {
-                say_effect(context, session, &effect, &end).await;
-                return end;
-            }
+            Next::End(end) => return say_effect(context, session, &effect, end).await,
         }
     }
 }
 
-/// Says what a turn that is done leaves to be known of its changes.
-async fn say_effect(context: &SessionContext, session: &Conversation, effect: &Effect, end: &TurnEnd) {
-    if let Some(notice) = effect.notice(&context.settings()).filter(|_| *end == TurnEnd::Done) {
+/// Says what a turn that is done leaves to be known of its changes. Returns how it ended.
+async fn say_effect(context: &SessionContext, session: &Conversation, effect: &Effect, end: TurnEnd) -> TurnEnd {
+    if let Some(notice) = effect.notice(&context.settings()).filter(|_| end == TurnEnd::Done) {
         session.say(&context.events, notice).await;
     }
+    end
 }
 
 /// Counts the tokens of a step, as its server reported them or by their bytes, and shows what the window holds since.
@@ -149,18 +167,23 @@ fn keep_parts(status: &StatusData, session: &Conversation, step: &Step) {
     session.post(move |memory, id| memory.keep_extra(id, row, &stored));
 }
 
-/// Returns whether a refusal taught something, so that the model is asked once more: a smaller window, once a turn, or that
-/// it takes no tools, which is told once.
+/// Returns whether a refusal taught something, so that the model is asked once more: a smaller window, once a turn, files
+/// that are not taken, or that it takes no tools, which is told once.
 async fn is_learnt(
     context: &SessionContext,
-    session: &Conversation,
+    session: &mut Conversation,
     (error, has_tools): (&Error, bool),
     target: &RequestTarget,
-    refusals: &mut LengthRefusals,
+    (refusals, files): (&mut LengthRefusals, &mut FileRefusals),
 ) -> bool {
     let (config, status) = (&context.services.config, &context.status_data);
+    if request::may_be_about_files(session, target, error) && files.learn(session, target, error) {
+        return true;
+    }
     match error.kind {
-        ErrorKind::ContextTooLong => refusals.learn(config, status, session, target, error),
+        ErrorKind::ContextTooLong => {
+            refusals.learn(config, status, session, target, error) || files.learn(session, target, error)
+        }
         ErrorKind::NoTools if has_tools => {
             let learnt = request::learn_no_tools(config, session, target).await;
             if let Some(Some((title, detail))) = &learnt {

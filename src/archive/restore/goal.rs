@@ -56,11 +56,13 @@ pub struct Goal {
     pub own: Vec<Id>,
     /// Someone else changed the file between two of them.
     pub is_between: bool,
+    /// A folder that a later changeset met: where it is gone, what is undone did not remove it.
+    pub is_met_later: bool,
 }
 
 impl Goal {
     /// Creates the goal of a file that none of the others changed.
     pub fn new(path: String, version: Result<Version, String>) -> Self {
-        Goal { path, version, is_made: false, own: Vec::new(), is_between: false }
+        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, is_met_later: false }
     }
 }

@@ -1,6 +1,7 @@
 //! Files and folders of a restore in whose place something stands that does not go with it: a folder with what stays,
 //! as what can be built again and is in no version, or a file where a folder comes back. That stays, and the rest is restored.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -24,11 +25,15 @@ pub fn blocked<'p>(
     let (folders, files): (Vec<&str>, Vec<&str>) = comes.partition(|path| path.ends_with('/'));
     let is_file = |folder: &&str| stays_no_folder(folder, goes, workspace).unwrap_or(false);
     let shut: BTreeSet<String> = folders.iter().copied().filter(is_file).map(String::from).collect();
+    let not_emptied = OnceCell::new();
+    let stays = |folder: String| {
+        let not_emptied = || not_emptied.get_or_init(|| self::not_emptied(goes, workspace));
+        !goes.contains(folder.as_str()) || not_emptied().contains_key(folder.as_str())
+    };
     let why = |path: &'p str| match lies_in(path, &shut) {
         true => Some("a file or link is in the place of the folder, and stays"),
         false if path.ends_with('/') => None,
-        false => stays_folder(path, goes, workspace)
-            .unwrap_or(false)
+        false => (is_folder(path, workspace).unwrap_or(false) && stays(format!("{path}/")))
             .then_some("a folder is in its place, with what does not go; it stays"),
     };
     folders.iter().chain(&files).filter_map(|path| Some((*path, why(path)?.to_string()))).collect()
@@ -93,36 +98,11 @@ fn stays_no_folder(path: &str, goes: &BTreeSet<&str>, workspace: &Workspace) -> 
     Ok(!goes.contains(path) && [FileType::RegularFile, FileType::Symlink].into_iter().any(is_in_the_way))
 }
 
-/// Returns whether a folder is at the path of a file, and it or something in it does not go.
-fn stays_folder(path: &str, goes: &BTreeSet<&str>, workspace: &Workspace) -> io::Result<bool> {
+/// Returns whether a folder is at the path of a file.
+fn is_folder(path: &str, workspace: &Workspace) -> io::Result<bool> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let above = workspace.folder(above)?;
-    match above.stat(name)? {
-        Some(stat) if disk::is(&stat, FileType::Directory) => {
-            let own = format!("{path}/");
-            Ok(!goes.contains(own.as_str()) || holds_others(&above.enter(name)?, &own, goes)?)
-        }
-        _ => Ok(false),
-    }
-}
-
-/// Returns whether something in a folder does not go.
-fn holds_others(folder: &Folder, path: &str, goes: &BTreeSet<&str>) -> io::Result<bool> {
-    for name in folder.names()? {
-        let inner = format!("{path}{}", text_of(&name));
-        let is_folder = folder.stat(&name)?.is_some_and(|stat| disk::is(&stat, FileType::Directory));
-        let stays = match is_folder {
-            true => {
-                let inner = inner + "/";
-                !goes.contains(inner.as_str()) || holds_others(&folder.enter(&name)?, &inner, goes)?
-            }
-            false => !goes.contains(inner.as_str()),
-        };
-        if stays {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let stat = workspace.folder(above)?.stat(name)?;
+    Ok(stat.is_some_and(|stat| disk::is(&stat, FileType::Directory)))
 }
 
 /// Returns whether a path lies in one of these folders, each with its closing `/`.

@@ -34,6 +34,12 @@ pub trait LastWrittenLookup {
         None
     }
 
+    /// Returns the hash of the state that the changeset which made a version old left at a path; none: no one remembers.
+    fn left(&self, path: &str, version: Id) -> Option<Option<Sha>> {
+        let _ = (path, version);
+        None
+    }
+
     /// Returns the bytes that the changeset which made a version old left at a path, where someone else changed the file
     /// before the next one met it (`met`). `Some(None)`: they are not kept. `None`: it met them, or no one remembers.
     fn left_instead(&self, path: &str, version: Id, met: &State) -> Option<Option<Arc<[u8]>>> {
@@ -66,6 +72,12 @@ pub trait LastWrittenLookup {
 
     /// Returns whether a changeset was made ahead of another program's change, and no such change is recorded.
     fn is_ahead(&self, changeset: Id) -> bool {
+        let _ = changeset;
+        false
+    }
+
+    /// Returns whether a changeset saved files as they were, whatever may have followed.
+    fn is_saved(&self, changeset: Id) -> bool {
         let _ = changeset;
         false
     }

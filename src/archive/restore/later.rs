@@ -2,12 +2,12 @@
 //! is then no old state but a way back, which is merged into the present one.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use super::course::{FileCourse, PassedState, UndoneSpan, made_old, undone_spans};
 use super::goal::{Choices, Goal, is_damaged, state_sha};
 use super::known::{LastWritten, LastWrittenLookup};
 use crate::archive::mode::ModeChanges;
-use crate::archive::{Archive, Id, Sha, Version};
+use crate::archive::{Archive, Id, Version};
 use crate::git::index;
 use crate::proposal::merge::{self, Merged};
 use crate::proposal::{
@@ -17,100 +17,6 @@ use crate::proposal::{
 
 /// The reason why older changes of a file stay where the later ones are undone.
 const IN_PART: &str = "someone else changed it in between: only what came after that is undone";
-
-/// A state that a file passed through.
-enum PassedState<'v> {
-    /// A changeset met it.
-    Met(&'v Version),
-    /// A changeset that is undone left it, and someone else changed the file then; none: its bytes are not kept.
-    Left(Option<State>),
-    /// The present one.
-    Now,
-}
-
-/// The states that a file passed through, oldest first: each change leads from one to the next.
-#[derive(Default)]
-struct FileCourse<'v> {
-    states: Vec<PassedState<'v>>,
-    /// Their hashes; none: not known.
-    hashes: Vec<Option<Option<Sha>>>,
-    /// The changes that are undone, each by the place of the state that it met.
-    own: BTreeSet<usize>,
-}
-
-impl<'v> FileCourse<'v> {
-    fn pass(&mut self, state: PassedState<'v>, hash: Option<Option<Sha>>) {
-        self.states.push(state);
-        self.hashes.push(hash);
-    }
-
-    fn left(&mut self, bytes: Option<Arc<[u8]>>, mode: Option<u32>) {
-        let state = bytes.map(|bytes| State::file(bytes).with_mode(mode));
-        let hash = state.as_ref().map(state_sha);
-        self.pass(PassedState::Left(state), hash);
-    }
-}
-
-/// Changes of a file that are undone, with none of another one between them: the places of the state that the first one met
-/// and of the one that the last one left.
-struct UndoneSpan {
-    before: usize,
-    after: usize,
-}
-
-/// Returns the places of the versions that some changesets made old.
-fn made_old(own: &[Id], versions: &[Version]) -> BTreeSet<usize> {
-    own.iter().filter_map(|id| versions.iter().rposition(|version| version.id < *id)).collect()
-}
-
-/// Returns whether another changeset changed a file after any of these (ascending). A folder holds nothing to be merged.
-pub(super) fn has_later(path: &str, own: &[Id], versions: &[Version]) -> bool {
-    let made_old = made_old(own, versions);
-    let since = made_old.first().map_or(0, |first| versions.len() - first);
-    !path.ends_with('/') && since > made_old.len()
-}
-
-/// Returns the changes of a file from the first of `own` on, without those of others that took each other back.
-fn effective(own: &BTreeSet<usize>, end: usize, is_same: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-    let mut kept = Vec::new();
-    let (start, mut at) = (own.first().copied().unwrap_or(end), end);
-    while at > start {
-        let above = own.range(..at).next_back().map_or(start, |last| last + 1);
-        match (above..at).find(|before| is_same(*before, at)) {
-            Some(before) => at = before,
-            None => {
-                at -= 1;
-                kept.push(at);
-            }
-        }
-    }
-    kept.reverse();
-    kept
-}
-
-/// Returns what some changes did to a file, oldest first. `own`: the places of the states that they met; `reached`: the
-/// hashes of all states. What another change took back already counts no more.
-fn undone_spans(own: &BTreeSet<usize>, reached: &[Option<Option<Sha>>]) -> Vec<UndoneSpan> {
-    let is_same = |one: usize, other: usize| reached[one].is_some() && reached[one] == reached[other];
-    let present = reached.len() - 1;
-    let mut kept: Vec<usize> = Vec::new();
-    for at in effective(own, present, is_same) {
-        kept.push(at);
-        let same = |before: &usize| is_same(*before, at + 1);
-        if let Some(back) = kept.iter().rposition(same).filter(|_| !own.contains(&at)) {
-            kept.truncate(back);
-        }
-    }
-    let mut spans: Vec<UndoneSpan> = Vec::new();
-    for (n, at) in kept.iter().enumerate().filter(|(_, at)| own.contains(at)) {
-        let after = kept.get(n + 1).copied().unwrap_or(present);
-        match spans.last_mut().filter(|_| n > 0 && own.contains(&kept[n - 1])) {
-            Some(span) => span.after = after,
-            None => spans.push(UndoneSpan { before: *at, after }),
-        }
-    }
-    spans
-}
 
 /// The present state of a file without what is taken back.
 pub(super) struct Joined {
@@ -227,7 +133,8 @@ impl Archive {
     ) -> Option<Without> {
         let versions = self.versions(&goal.path).ok()?;
         let own = made_old(&goal.own, &versions);
-        let course = self.course((&goal.path, own), &versions, (now, foreign), written);
+        let back = self.returned(&goal.path, &versions, (now, foreign), written).at;
+        let course = self.course((&goal.path, own), &versions, (now, foreign), (written, back));
         if undone_spans(&course.own, &course.hashes).is_empty()
             && let Some(left) = self.made_again(goal, &versions, now)
         {
@@ -296,8 +203,10 @@ impl Archive {
         let own = made_old(&goal.own, &versions);
         let first = *own.first()?;
         let later: BTreeSet<usize> = (first + 1..versions.len()).filter(|at| !own.contains(at)).collect();
+        let back = self.returned(&goal.path, &versions, (now, foreign), written).at;
         let is_in_text = |places: BTreeSet<usize>| {
-            let course = self.course((&goal.path, places), &versions, (now, foreign), written);
+            let around = (written, back.clone());
+            let course = self.course((&goal.path, places), &versions, (now, foreign), around);
             let mode = |joined: &State, _: &UndoneSpan, _: (&State, &State)| joined.mode();
             let Some(found) = self.walk_back((&goal.path, &course), (text, now), written, mode) else { return true };
             match found.stuck {
@@ -360,7 +269,7 @@ impl Archive {
         };
         let own_mode =
             |version: &Version, state: &State| modes.with_mode(&goal.path, version.id, state.clone(), now).mode();
-        let Some(met) = version_at(span.before) else { return joined.mode() };
+        let Some(met) = version_at(span.before) else { return joined.mode().or(before.mode()) };
         let mode_before = own_mode(met, before);
         let (Some(today), true) = (joined.mode(), left.mode().is_some() && mode_before.is_some()) else {
             return mode_before;
@@ -383,39 +292,6 @@ impl Archive {
         let had_before = |place| version_at(place).and_then(|version| self.show(version).ok()?.mode()) == Some(today);
         let is_back = mode_left != Some(today) && (0..=span.before).any(had_before);
         if is_back { Some(today) } else { mode_before }
-    }
-
-    /// Returns the states that a file passed through. `own`: the places of the versions that the changes which are undone made
-    /// old. What someone else did between one of them and the next changeset is a change of its own.
-    fn course<'v>(
-        &self,
-        (path, own): (&str, BTreeSet<usize>),
-        versions: &'v [Version],
-        (now, foreign): (&State, Option<&LastWritten>),
-        written: &dyn LastWrittenLookup,
-    ) -> FileCourse<'v> {
-        let mut course = FileCourse::default();
-        for (at, version) in versions.iter().enumerate() {
-            let met = self.show(version).ok();
-            // The repository is taken back from one state to another, whatever lies between.
-            let is_within = own.contains(&at) && is_in_repository(path);
-            let last = at.checked_sub(1).filter(|last| own.contains(last) && !is_within);
-            if let (Some(last), Some(met)) = (last, &met)
-                && let Some(bytes) = written.left_instead(path, versions[last].id, met)
-            {
-                course.left(bytes, met.mode());
-            }
-            if own.contains(&at) {
-                course.own.insert(course.states.len());
-            }
-            course.pass(PassedState::Met(version), met.as_ref().map(state_sha));
-        }
-        let is_last = own.last().is_some_and(|last| last + 1 == versions.len());
-        if let Some(foreign) = foreign.filter(|_| is_last) {
-            course.left(foreign.bytes.clone(), None);
-        }
-        course.pass(PassedState::Now, Some(state_sha(now)));
-        course
     }
 
     fn state_before(&self, path: &str, version: &Version, written: &dyn LastWrittenLookup) -> Option<State> {

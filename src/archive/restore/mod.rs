@@ -3,11 +3,13 @@
 //! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are not that are someone
 //! else's, though the file had them before, and are left out of the proposal until something was chosen for them.
 
+mod course;
 mod goal;
 mod in_the_way;
 mod known;
 mod later;
 mod moves;
+mod returned;
 mod targets;
 mod waiting;
 
@@ -76,6 +78,9 @@ pub enum RestoreError {
     /// No changeset yet.
     #[error("the archive is empty: there is nothing to undo")]
     Empty,
+    /// No file was changed after any changeset.
+    #[error("no file was changed after what the archive holds: there is nothing to undo")]
+    NothingChanged,
     /// No changeset can be read; why of the newest.
     #[error("no changeset can be read: {0}")]
     Unreadable(String),
@@ -142,7 +147,7 @@ impl Archive {
         let (changeset, goals) = match request {
             RestoreTarget::Undo { count: 0, .. } => return Err(RestoreError::Zero),
             RestoreTarget::Undo { count, files } if files.is_empty() => {
-                let (newest, paths) = self.newest((workspace, written), &mut warnings)?;
+                let (newest, paths) = self.newest(((workspace, written), *count), &mut warnings)?;
                 undone.push(newest);
                 (Some(newest), self.goals_of_newest((newest, paths), *count, ((workspace, written), leaves))?)
             }
@@ -197,7 +202,8 @@ impl Archive {
         self.leave_waiting(goals, choices, (previews, files));
         let objects = made::whole_or_none(workspace, previews, files);
         in_the_way::leave_out(workspace, previews, files);
-        self.leave_new_ends(goals, (workspace, written), (previews, files));
+        self.leave_new_ends(goals, (workspace, written), (&mut *previews, &mut *files));
+        self.leave_last_copies(goals, (previews, files));
         objects
     }
 
@@ -256,25 +262,26 @@ impl Archive {
         };
         let old = modes.with_mode(path, version.id, old, &now.state);
         let is_known = || written.knows_version(path, version.id, &old);
-        if now.state == old && !(goal.is_between && is_known()) {
+        // A folder comes back with the restore of what removed it, as that met it.
+        let is_gone = goal.is_met_later && now.state.is_absent();
+        if is_gone || now.state == old && !(goal.is_between && is_known()) {
             return (RestoreStatus::Equal, None);
         }
         let is_known = is_known();
         // Nothing is merged into what no one remembers.
         let last = written.written(path).filter(|_| is_known);
         let is_ours = is_known && self.is_ours(path, &now.state, last.as_ref());
+        let known = Changed { path, last, at: now.stamp.map(|s| s.modified()), is_later: is_ours };
         if is_known && !goal.own.is_empty() {
-            let known = Changed { path, last, at: now.stamp.map(|s| s.modified()), is_later: is_ours };
             return self.preview_without(goal, known, (now.state, old), (written, modes), choices);
         }
         if is_ours {
-            return restored(path, now.state, old, last);
+            return restored(path, now.state, old, known.last);
         }
-        let wrote = last.as_ref().and_then(|l| l.bytes.clone());
+        let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));
         // It is another mode only where a changeset set it since.
         let joined = joined.map(|joined| joined.with_mode(old.mode(), &now.state));
-        let known = Changed { path, last, at: now.stamp.map(|s| s.modified()), is_later: false };
         changed_since(known, joined, (now.state, old), choices)
     }
 
@@ -305,7 +312,13 @@ impl Archive {
             Some(joined) if joined.is_there(&now) => (RestoreStatus::Equal, None),
             // What came later left nothing in the file.
             Some(joined) if is_ours && !joined.is_merged() => restored(known.path, now, joined.after, known.last),
-            joined => changed_since(known, joined, (now, old), choices),
+            joined => {
+                // An undo in part has left what others changed, and made no change of its own.
+                if is_ours && joined.as_ref().is_some_and(|joined| joined.conflicts() > 0) {
+                    known.is_later = self.later_change(goal, (&now, &now), None, written).is_some();
+                }
+                changed_since(known, joined, (now, old), choices)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! old one, and where that cannot be, or where nebula changed the file there again, both ends stay. One end alone is never
 //! undone: everything in the file would be there twice, or not at all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::goal::{Choices, Goal, state_sha};
 use super::known::LastWrittenLookup;
@@ -169,9 +169,7 @@ impl Archive {
         (previews, files): Prepared<'_>,
     ) {
         let staying: Vec<(&str, State)> = {
-            let comes: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-            let stays = previews.iter().filter(|one| is_left(&one.status) && !comes.contains(one.path.as_str()));
-            let stays: HashSet<&str> = stays.map(|one| one.path.as_str()).collect();
+            let stays = left_paths(previews, files);
             let stays = goals.iter().filter(|goal| stays.contains(goal.path.as_str()) && is_old_file(goal));
             let gone = stays.filter(|goal| self.went(goal, workspace, written));
             gone.filter_map(|goal| Some((goal.path.as_str(), self.show(goal.version.as_ref().ok()?).ok()?))).collect()
@@ -199,6 +197,36 @@ impl Archive {
         refuse(&stay, (previews, files));
     }
 
+    /// Leaves the files out of a restore that is prepared which hold what was at a path that stays, as where files changed
+    /// places: nowhere else it would be.
+    pub(super) fn leave_last_copies(&self, goals: &[Goal], (previews, files): Prepared<'_>) {
+        let state = |goal: &Goal| self.show(goal.version.as_ref().ok()?).ok().map(|state| state_sha(&state));
+        loop {
+            let staying: HashMap<_, &str> = {
+                let left = left_paths(previews, files);
+                let left = goals.iter().filter(|goal| left.contains(goal.path.as_str()) && is_old_file(goal));
+                left.filter_map(|goal| Some((state(goal)?, goal.path.as_str()))).collect()
+            };
+            if staying.is_empty() {
+                return;
+            }
+            let back: HashSet<_> = files.iter().map(|file| state_sha(&file.after)).collect();
+            let is_replaced = |file: &&FileChange| {
+                !file.after.is_absent() && file.before.bytes().is_some_and(|bytes| !bytes.is_empty())
+            };
+            let stay = files.iter().filter(is_replaced).filter_map(|file| {
+                let now = state_sha(&file.before);
+                let old = staying.get(&now).filter(|_| !back.contains(&now))?;
+                Some((file.path.clone(), moved_from(old)))
+            });
+            let stay: Vec<(String, String)> = stay.collect();
+            if stay.is_empty() {
+                return;
+            }
+            refuse(&stay, (&mut *previews, &mut *files));
+        }
+    }
+
     /// Returns whether what is undone of a file is that it went, as with a move: whatever came to its place since.
     fn went(&self, goal: &Goal, workspace: &Workspace, written: &dyn LastWrittenLookup) -> bool {
         let Ok(version) = &goal.version else { return false };
@@ -224,8 +252,13 @@ fn is_old_file(goal: &Goal) -> bool {
     was_there && !goal.path.ends_with('/') && !is_in_any_repository(&goal.path)
 }
 
-fn is_left(status: &RestoreStatus) -> bool {
-    matches!(status, RestoreStatus::Foreign { .. } | RestoreStatus::Refused(_) | RestoreStatus::NotArchived(_))
+/// Returns the paths of a restore that stay as they are.
+fn left_paths<'p>(previews: &'p [RestorePreview], files: &[FileChange]) -> HashSet<&'p str> {
+    use RestoreStatus::{Foreign, NotArchived, Refused};
+    let comes: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let is_left = |one: &&RestorePreview| matches!(one.status, Foreign { .. } | Refused(_) | NotArchived(_));
+    let left = previews.iter().filter(is_left).map(|one| one.path.as_str());
+    left.filter(|path| !comes.contains(path)).collect()
 }
 
 /// Returns why the new path of a move stays.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RestoreError;
+use super::course::has_later;
 use super::goal::{Goal, state_sha};
 use super::known::LastWrittenLookup;
-use super::later::has_later;
 use crate::archive::{Archive, Error, Id, Version, version_before};
 use crate::workspace::Workspace;
 
@@ -13,13 +13,19 @@ use crate::workspace::Workspace;
 type Looked<'l> = (&'l Workspace, &'l dyn LastWrittenLookup);
 
 impl Archive {
-    /// Returns the newest changeset that changed something: those whose writing failed are passed over, and those ahead of
-    /// a change that was never made.
+    /// Returns the newest changeset that changed something: those whose writing failed are passed over, those ahead of a
+    /// change that was never made, and files that were saved and are as they were then.
     ///
     /// # Errors
     /// When the archive's folder cannot be read; one that is not there has none.
     pub fn newest_written(&self, workspace: &Workspace, written: &dyn LastWrittenLookup) -> Result<Option<Id>, Error> {
-        Ok(self.list()?.into_iter().find(|id| self.has_effect(*id, None, (workspace, written))))
+        Ok(self.list()?.into_iter().find(|id| self.is_undone_next(*id, (workspace, written))))
+    }
+
+    /// Returns whether the undo of one changeset does not pass over this one.
+    fn is_undone_next(&self, id: Id, looked: Looked<'_>) -> bool {
+        let stays = || looked.1.is_saved(id) && self.paths(id).is_ok_and(|paths| self.all_stayed(id, &paths, looked.0));
+        self.has_effect(id, None, looked) && !stays()
     }
 
     /// Returns whether a changeset changed something, in one file where that is given. One that was made ahead of another
@@ -35,6 +41,11 @@ impl Archive {
             return false;
         }
         let Ok(paths) = file.map_or_else(|| self.paths(id), |file| Ok(vec![file.to_string()])) else { return true };
+        !self.all_stayed(id, &paths, workspace)
+    }
+
+    /// Returns whether files of a changeset are after it what they were when it was made.
+    fn all_stayed(&self, id: Id, paths: &[String], workspace: &Workspace) -> bool {
         let stayed = |path: &String| {
             let versions = self.versions(path).ok()?;
             let next = versions.partition_point(|version| version.id < id);
@@ -45,22 +56,32 @@ impl Archive {
             };
             Some(state_sha(&met) == state_sha(&after))
         };
-        !paths.iter().all(|path| stayed(path).unwrap_or(false))
+        paths.iter().all(|path| stayed(path).unwrap_or(false))
     }
 
-    /// Returns the newest changeset that changed something and can be read, with its paths.
+    /// Returns the newest changeset that changed something and can be read, with its paths. What was saved and stayed as it
+    /// was is passed over by an undo of one changeset alone: it is a version, too, of those that are counted.
     pub(super) fn newest(
         &self,
-        looked: Looked<'_>,
+        (looked, count): (Looked<'_>, usize),
         warnings: &mut Vec<String>,
     ) -> Result<(Id, Vec<String>), RestoreError> {
-        for id in self.list()?.into_iter().filter(|id| self.has_effect(*id, None, looked)) {
+        let is_meant = |id: Id| match count {
+            1 => self.is_undone_next(id, looked),
+            _ => self.has_effect(id, None, looked),
+        };
+        let ids = self.list()?;
+        for id in ids.iter().copied().filter(|id| is_meant(*id)) {
             match self.paths(id) {
                 Ok(paths) => return Ok((id, paths)),
                 Err(error) => warnings.push(error.to_string()),
             }
         }
-        Err(warnings.first().map_or(RestoreError::Empty, |why| RestoreError::Unreadable(why.clone())))
+        Err(match warnings.first() {
+            Some(why) => RestoreError::Unreadable(why.clone()),
+            None if ids.is_empty() => RestoreError::Empty,
+            None => RestoreError::NothingChanged,
+        })
     }
 
     /// Collects, for each file of the newest changeset, the state some versions back, and what is undone of it. `leaves`: so
@@ -109,10 +130,16 @@ impl Archive {
                 return Err(RestoreError::NoVersions { path: path.clone() });
             }
             let all = (versions.as_slice(), versions.len(), ids.as_slice());
-            let found = self.changed(path, all, looked).nth(count - 1);
-            let Some((at, _)) = found else {
-                let have = self.changed(path, all, looked).count();
-                return Err(RestoreError::TooFar { path: path.clone(), have, count });
+            // What was saved and stayed as it was is a version of those that are counted alone.
+            let is_passed = |(_, id): &(usize, Option<Id>)| {
+                let is_saved = id.filter(|id| count == 1 && looked.1.is_saved(*id));
+                is_saved.is_some_and(|id| self.all_stayed(id, std::slice::from_ref(path), looked.0))
+            };
+            let Some((at, _)) = self.changed(path, all, looked).filter(|found| !is_passed(found)).nth(count - 1) else {
+                return Err(match self.changed(path, all, looked).count() {
+                    have if count > 1 || have == 0 => RestoreError::TooFar { path: path.clone(), have, count },
+                    _ => RestoreError::NothingChanged,
+                });
             };
             Ok(Goal::new(path.clone(), Ok(versions.swap_remove(at))))
         };
@@ -188,7 +215,9 @@ impl Archive {
         let version = found.ok_or_else(|| "its version is missing from the archive".into());
         let is_between = leaves && self.has_between(&path, &own, &versions, written);
         let is_shared = is_between || has_later(&path, &own, &versions);
+        let next = own.last().and_then(|last| versions.iter().find(|version| version.id > *last));
+        let is_met_later = path.ends_with('/') && next.is_some_and(|next| next.folder);
         let own = if is_shared { own } else { Vec::new() };
-        Ok(Goal { path, version, is_made: false, own, is_between })
+        Ok(Goal { path, version, is_made: false, own, is_between, is_met_later })
     }
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::proposal::{FileChange, Hunk, HunkKind, State, changes, display_text, hidden, lines};
-use crate::text::clean::numbered;
+use crate::messages::diff;
+use crate::proposal::{FileChange, Hunk, HunkDefinition, HunkKind, State, changes, display_text, hidden, lines};
+use crate::text::clean::{clean_line, numbered};
 use crate::text::definition::{DefinitionChange, of_change};
 
 /// Unchanged lines around a hunk.
 pub const AROUND: usize = 2;
+/// Definitions that the head of a hunk names.
+const NAMED: usize = 4;
 
 /// Returns a hunk's lines with their signs and numbers: `-  17   text`. What stays has the number that it will have.
 pub fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
@@ -55,22 +58,48 @@ fn marked(line: &str) -> String {
     line.char_indices().map(one).collect()
 }
 
-/// Returns the definition that a hunk changes, and what becomes of it.
-pub fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChange)> {
-    if let Some(first) = hunk.definitions.first() {
-        return Some((first.name.clone(), first.change));
+/// Returns the definitions that a hunk changes, and what becomes of each: `fn total, changed, fn sum, added`. Where they are
+/// many, those that go come first and the rest is counted. None: none is known.
+pub fn definitions(file: &FileChange, hunk: &Hunk) -> Option<String> {
+    let words = |name: &str, change| format!("{}, {}", clean_line(name), diff::definition_change(change));
+    if hunk.definitions.is_empty() {
+        fn plain(state: &State) -> Vec<&str> {
+            state.text().map(|text| text.lines().collect()).unwrap_or_default()
+        }
+        let (before, after) = (plain(&file.before), plain(&file.after));
+        let of_lines = || of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after));
+        return (hunk.kind == HunkKind::Lines).then(of_lines).flatten().map(|(name, change)| words(&name, change));
     }
-    fn plain(state: &State) -> Vec<&str> {
-        state.text().map(|text| text.lines().collect()).unwrap_or_default()
-    }
-    let (before, after) = (plain(&file.before), plain(&file.after));
-    let of_lines = hunk.kind == HunkKind::Lines;
-    of_lines.then(|| of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after))).flatten()
+    let more = hunk.definitions.len().saturating_sub(NAMED);
+    let part = |is_removed| {
+        let is_of = move |one: &&HunkDefinition| (one.change == DefinitionChange::Removed) == is_removed;
+        hunk.definitions.iter().filter(is_of)
+    };
+    let sorted: Vec<&HunkDefinition> = match more {
+        0 => hunk.definitions.iter().collect(),
+        _ => part(true).chain(part(false)).take(NAMED).collect(),
+    };
+    let named = sorted.iter().map(|one| words(&one.name, one.change)).collect::<Vec<_>>().join(", ");
+    Some(if more > 0 { diff::more_definitions(more, &named) } else { named })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_definition_of_a_hunk_is_named_and_of_many_those_that_go() {
+        let (before, after) = (State::file(&b"1\n"[..]), State::file(&b"2\n"[..]));
+        let mut file = FileChange::new("a.rs", before, after, "edit", &[]);
+        assert_eq!(definitions(&file, &file.hunks[0]), None);
+        let one = |name: &str, change| HunkDefinition { name: name.into(), change };
+        let changed = |n: usize| one(&format!("fn f{n}"), DefinitionChange::Changed);
+        file.hunks[0].definitions = vec![changed(1), one("fn b", DefinitionChange::New)];
+        assert_eq!(definitions(&file, &file.hunks[0]).as_deref(), Some("fn f1, changed, fn b, added"));
+        file.hunks[0].definitions = (1..6).map(changed).chain([one("fn b", DefinitionChange::Removed)]).collect();
+        let many = "fn b, removed, fn f1, changed, fn f2, changed, fn f3, changed and 2 more";
+        assert_eq!(definitions(&file, &file.hunks[0]).as_deref(), Some(many));
+    }
 
     #[test]
     fn what_hides_in_an_added_line_is_shown_by_its_number() {

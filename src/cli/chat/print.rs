@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::hunk_lines::{AROUND, definition, lines_of};
+use super::hunk_lines::{AROUND, definitions, lines_of};
 use super::replies::{Review, hold_help};
 use super::restore_lines::not_written_line;
 use crate::cli::out::{self, Out};
@@ -342,8 +342,8 @@ impl Printer {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
         let mut head = say::hunk(&number, &total, &show(&file.path), &about(file, hunk));
-        if let Some((name, change)) = definition(file, hunk) {
-            head.push_str(&format!(", {}, {}", show(&name), diff::definition_change(change)));
+        if let Some(names) = definitions(file, hunk) {
+            head.push_str(&format!(", {names}"));
         }
         if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
             head.push_str(&say::found(&verbs::found(found.rung.word())));

@@ -146,6 +146,9 @@ fn end(place: &Place<'_>, mut out: Out<'_>, nodes: Vec<Value>, notes: &FindNotes
 pub(super) fn with_notes(mut answer: Value, notes: &FindNotes) -> Value {
     answer["errors"] = notes.errors.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
     answer["skipped"] = skipped_json(notes);
+    if !notes.without.is_empty() {
+        answer["without_definitions"] = notes.without.clone().into();
+    }
     answer
 }
 
@@ -158,6 +161,7 @@ pub(super) fn tell_notes(place: &Place<'_>, notes: &FindNotes, so: &str) {
     if place.json {
         return;
     }
+    notes.no_definitions().into_iter().for_each(|none| out::aside(format_args!("{none}")));
     let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
     tell(&errors, &format!("syntax errors, so {so}"));
     let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();

@@ -95,7 +95,13 @@ fn view() -> ServedTool {
             }),
             &["selector"],
         ),
-        with_notes(json!({"nodes": list(node), "next_cursor": cursor()}), &["nodes"]),
+        with_notes(
+            json!({
+                "nodes": list(node), "next_cursor": cursor(),
+                "without_definitions": described(list(schema::text()), "files that are there and have no definition"),
+            }),
+            &["nodes"],
+        ),
     )
 }
 

@@ -1,5 +1,6 @@
 //! The words for the files of a restore.
 
+use crate::archive::restore::is_in_part;
 use crate::proposal::{Counts, ForeignChoice, RestoreFate, RestorePreview, RestoreStatus};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
@@ -8,7 +9,10 @@ use crate::text::width::padded;
 
 /// Returns a preview as a line for the person.
 pub(in crate::cli) fn line(preview: &RestorePreview, width: usize) -> String {
-    let (glyph, words, detail) = in_words(&preview.status);
+    let (glyph, words, detail) = match &preview.status {
+        RestoreStatus::Refused(why) if is_in_part(preview) => ('!', "will restore in part", why.clone()),
+        status => in_words(status),
+    };
     let path = padded(&clean_line(&preview.path), width);
     format!("{glyph} {path}  {words:27}  {}", clean_line(&detail)).trim_end().to_owned()
 }

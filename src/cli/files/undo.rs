@@ -149,7 +149,8 @@ impl ArchiveCommands<'_> {
             revert = plan.revert(&mut restoration, Restorer::Person, self.stores())?;
         }
         if restoration.proposal.files.is_empty() && revert.is_none() {
-            return Ok((self.nothing_to_do(&restoration, named, ask)?, RestoredPaths::new()));
+            let there = restored_paths(plan, &restoration.previews, &mut WrittenFiles::new());
+            return Ok((self.nothing_to_do(&restoration, named, ask)?, there));
         }
         // Conflicts are chosen one by one.
         let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
@@ -176,7 +177,7 @@ impl ArchiveCommands<'_> {
             writeln!(self.out, "{}", restored_words(&applied, &paths, &restoration.previews))?;
             self.out.flush()?;
         }
-        let written = leave_parts(&restoration.previews, &mut paths);
+        let written = restored_paths(plan, &restoration.previews, &mut paths);
         Ok((self.left(&restoration.previews, &paths, (scripted, scripted || named))?, written))
     }
 
@@ -401,9 +402,10 @@ fn restored_words(applied: &Applied, written: &WrittenFiles, previews: &[Restore
     format!("{what} {}{archived}", files.into_iter().chain(definitions).collect::<Vec<_>>().join(" and "))
 }
 
-/// Leaves the files of which only the last changes were undone out of what was restored. Returns all that was written.
-fn leave_parts(previews: &[RestorePreview], paths: &mut WrittenFiles) -> RestoredPaths {
-    let mut written: RestoredPaths = paths.keys().map(|path| (path.clone(), true)).collect();
+/// Leaves the files of which a part was undone out of what was restored. Returns all that was written, and what was there already.
+fn restored_paths(plan: &RestorePlan, previews: &[RestorePreview], paths: &mut WrittenFiles) -> RestoredPaths {
+    let there = plan.already_there(previews).map(|path| (path.to_string(), true));
+    let mut written: RestoredPaths = paths.keys().map(|path| (path.clone(), true)).chain(there).collect();
     for part in previews.iter().filter(|preview| is_in_part(preview)) {
         if paths.remove(&part.path).is_some() {
             written.insert(part.path.clone(), false);

@@ -74,7 +74,10 @@ impl From<RestoreError> for ToolRefusal {
             RestoreError::Zero | RestoreError::OpsOnce(_) => "usage",
             RestoreError::Store(_) | RestoreError::StoreWithFiles(_) => "store",
             RestoreError::Unreadable(_) => "damaged",
-            RestoreError::Empty | RestoreError::NoVersions { .. } | RestoreError::TooFar { .. } => "not-found",
+            RestoreError::Empty
+            | RestoreError::NothingChanged
+            | RestoreError::NoVersions { .. }
+            | RestoreError::TooFar { .. } => "not-found",
         };
         ToolRefusal::new(kind, error.to_string())
     }

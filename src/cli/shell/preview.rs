@@ -66,14 +66,15 @@ fn tell(changes: &ViewChanges, as_json: bool) -> Result<()> {
                    "made": file.before.is_absent(), "gone": file.after.is_absent()})
         };
         let changed: Vec<_> = changes.files.iter().map(change).collect();
-        out.json(&json!({"type": "preview", "changed": changed, "notes": changes.notes()}))?;
+        let notes: Vec<String> = changes.notes().into_iter().chain(changes.read_only_notes()).collect();
+        out.json(&json!({"type": "preview", "changed": changed, "notes": notes}))?;
         return Ok(());
     }
     for file in &changes.files {
         out.styled(&diff::unified(file, out.is_terminal()))?;
     }
     let notes = changes.notes();
-    notes.iter().for_each(out::complain);
+    notes.iter().cloned().chain(changes.read_only_notes()).for_each(out::complain);
     out::aside(match changes.files.len() {
         0 if !notes.is_empty() => "preview: nothing else would be changed".to_string(),
         0 => "preview: nothing would be changed".to_string(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
-use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, passages};
-use crate::edit::stream::block::{UnreadBlock, changes_definition};
+use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, keeps_all_of, passages};
+use crate::edit::stream::block::{UnreadBlock, begins_with_other, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
@@ -64,11 +64,7 @@ pub(in crate::edit) fn from_code(
     let at_end = closed_at_end(&content, fence).filter(|_| !closed && !near.is_bounded);
     let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
     let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
-    let is_its_own = |inner: &InnerFile| {
-        let other = near.path.as_deref().filter(|path| !paths::same_path(path, &inner.path));
-        other.is_none_or(|path| !near.titled && !is_prose(path))
-    };
-    if let Some(inner) = inner_file(content, None, &ctx.known).filter(is_its_own) {
+    if let Some(inner) = inner_file(content, None, &ctx.known).filter(|inner| is_its_own(inner, near)) {
         from_inner(&inner, near, closed, may_quote, ctx);
         return closed && !inner.is_closed;
     }
@@ -92,10 +88,11 @@ pub(in crate::edit) fn from_code(
     let holds = |file: &KnownLines| !near.is_bounded && file.holds(fence);
     // A model that has tools for its changes may only quote the file, or a part of it.
     let is_expected = ctx.expected != Some(Format::TOOLS);
-    if let Some((file, nearly_all)) = resembled(content, ctx, named, holds) {
-        let path = file.path.clone();
-        let is_all = || nearly_all || is_all_of(&file.text, content, &path);
-        let complete = closed && (is_expected || titled && is_all());
+    // Of a file that is not in play, and of one that is only displayed, it is no version.
+    let is_meant = titled || !ctx.displays && !begins_with_other(&near.said, &ctx.known);
+    if let Some((file, nearly_all)) = resembled(content, ctx, named, holds).filter(|_| is_meant) {
+        let is_all = || is_all(file, nearly_all, (path.is_some(), titled), content, ctx);
+        let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
     } else if titled
         && closed
@@ -109,6 +106,30 @@ pub(in crate::edit) fn from_code(
         unread(path, (titled, near), (fence, content), ctx);
     }
     false
+}
+
+/// Returns whether a file inside of a block is meant, not the one that the block is under.
+fn is_its_own(inner: &InnerFile, near: &Surroundings) -> bool {
+    let other = near.path.as_deref().filter(|path| !paths::same_path(path, &inner.path));
+    other.is_none_or(|path| !near.titled && !is_prose(path))
+}
+
+/// Returns whether a block is all of the file that it is like. Where it is not `titled`, a sentence above names the file or
+/// nothing does: a file of few lines is in many a text, and of a longer one nearly all lines must stay.
+fn is_all(
+    file: &KnownFile,
+    nearly_all: bool,
+    (is_named, titled): (bool, bool),
+    content: &str,
+    ctx: &ReaderContext,
+) -> bool {
+    let (text, path) = (&*file.text, &file.path);
+    match ctx.lines_of(path).map_or(0, |lines| lines.solid) {
+        _ if titled => nearly_all || is_all_of(text, content, path),
+        0..=1 => false,
+        2..=FEW => is_named && is_all_of(text, content, path),
+        _ => keeps_all_of(text, content, path),
+    }
 }
 
 /// Returns whether a block that changes a file says for certain how: where a part goes, a person decides; the lines of a diff

@@ -9,6 +9,7 @@ mod near;
 mod rows;
 mod search;
 mod shift;
+mod tabs;
 mod tell;
 
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
+pub(super) use tabs::with_tabs;
 pub(super) use tell::numbered;
 
 use self::near::Near;

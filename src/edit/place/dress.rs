@@ -1,8 +1,8 @@
-//! Additions of models around the lines of a whole text, which the file does not have: numbers, the fence's language, tabs as
-//! spaces.
+//! Additions of models around the lines of a whole text, which the file does not have: numbers, the fence's language,
+//! indentation.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::{numbers, passage};
 use crate::edit::locate::{Shift, indent};
@@ -102,42 +102,6 @@ fn is_language(line: &str, path: &str) -> bool {
     NAMES.iter().any(|(name, extensions)| line.eq_ignore_ascii_case(name) && extensions.contains(&extension))
 }
 
-/// Returns a new text with the tabs of a file that is indented with them, where the new one has spaces in their place and
-/// more than that changes.
-pub(super) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
-    let begins = |text: &str, with: char| text.lines().filter(|l| l.starts_with(with) && !l.trim().is_empty()).count();
-    let (tabs, spaces) = (begins(old, '\t'), begins(old, ' '));
-    if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
-        return Cow::Borrowed(new);
-    }
-    // The indentation of each line; `None` where the file has the line with several.
-    let mut own: HashMap<&str, Option<&str>> = HashMap::new();
-    for line in old.lines() {
-        let lead = indent(line);
-        own.entry(line.trim()).and_modify(|own| *own = own.filter(|own| *own == lead)).or_insert(Some(lead));
-    }
-    let own = |line: &str| own.get(line.trim()).copied().flatten();
-    let is_tabs = |lead: &str| lead.bytes().all(|b| b == b'\t');
-    // A line of its own that lost its tabs shows that the others did, too, and how many spaces stand for one.
-    let lost = |line: &str| {
-        let tabs = own(line).filter(|own| line.starts_with(' ') && !own.is_empty() && is_tabs(own))?;
-        Some((indent(line).len() / tabs.len()).max(1))
-    };
-    let Some(unit) = new.lines().filter_map(lost).min() else {
-        return Cow::Borrowed(new);
-    };
-    let tabbed = |line: &'n str| -> String {
-        let (lead, text) = line.split_at(indent(line).len());
-        // A line may have moved: its own tabs count only where the spaces are no whole number of them.
-        match own(line).filter(|own| !lead.is_empty() && (!is_tabs(own) || lead.len() % unit != 0)) {
-            Some(own) => format!("{own}{text}"),
-            None => format!("{}{}{text}", "\t".repeat(lead.len() / unit), " ".repeat(lead.len() % unit)),
-        }
-    };
-    let text: String = new.split_inclusive('\n').map(tabbed).collect();
-    if text.trim_end() == old.trim_end() { Cow::Borrowed(new) } else { Cow::Owned(text) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,25 +140,5 @@ mod tests {
         ] {
             assert_eq!(bare(content, old, path), content, "{path}");
         }
-    }
-
-    #[test]
-    fn a_file_with_tabs_keeps_them() {
-        const MAKEFILE: (&str, &str) = (
-            "all: a b\n\na:\n\techo a\n\nb:\n\techo b\n",
-            "all: a b\n\na:\n    echo a\n\nb:\n    echo bb\n    echo c\n",
-        );
-        let (old, new) = MAKEFILE;
-        assert_eq!(with_tabs(new, old), "all: a b\n\na:\n\techo a\n\nb:\n\techo bb\n\techo c\n");
-        // A comment's own spaces say nothing of the tabs; a line may stand deeper than before.
-        let old = "/**\n * One.\n */\nfunc a() {\n\tb()\n}\n\nfunc c() {\n\tif d {\n\t\te()\n\t}\n}\n";
-        let new = "/**\n * Two.\n */\nfunc a() {\n    if d {\n        b()\n    }\n}\n";
-        let tabbed = "/**\n * Two.\n */\nfunc a() {\n\tif d {\n\t\tb()\n\t}\n}\n";
-        assert_eq!(with_tabs(new, old), tabbed);
-        let (old, new) = MAKEFILE;
-        // To put spaces in their place is the change; and a file of spaces has none.
-        let spaced = old.replace('\t', "    ");
-        assert_eq!(with_tabs(&spaced, old), spaced);
-        assert_eq!(with_tabs(new, &spaced), new);
     }
 }

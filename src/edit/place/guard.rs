@@ -1,7 +1,8 @@
 //! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of
 //! it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -277,6 +278,51 @@ pub(super) fn reaches_both_ends(old: &str, new: &str) -> bool {
     !after.is_empty() && (before.len() <= FEW || stays * 2 >= before.len()) && places.iter().all(is_kept)
 }
 
+/// Returns whether a text keeps nearly all lines of a file in their order, and all of its definitions. Where its last line is
+/// another one, something stands in its place: a text that ends before is a part. At its start a comment may go.
+pub(super) fn keeps_all(old: &str, new: &str) -> bool {
+    fn solid(text: &str) -> Vec<&str> {
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
+    }
+    const COMMENTS: [&str; 8] = ["\"\"\"", "'''", "# ", "//", "/*", "*", "--", "<!--"];
+    let (before, after) = (solid(old), solid(new));
+    let is_few = |lines: usize| lines <= 1 || lines * 10 <= before.len();
+    let is_alike = |old: usize, mut come: Range<usize>| {
+        let line = Pattern::new(before[old]);
+        come.any(|at| line.ratio(after[at], ALIKE) >= ALIKE)
+    };
+    let (mut changed, mut lost) = (0, 0);
+    for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        let (gone, come) = (place.old_range(), place.new_range());
+        if matches!(place, DiffOp::Equal { .. } | DiffOp::Insert { .. }) {
+            continue;
+        }
+        changed += gone.len();
+        lost += gone.len().saturating_sub(come.len());
+        let is_said = || before[gone.clone()].iter().all(|line| COMMENTS.iter().any(|mark| line.starts_with(mark)));
+        let is_there = |at: usize| !come.is_empty() && (is_few(gone.len()) || is_alike(at, come.clone()));
+        if gone.end == before.len() && !is_there(gone.end - 1) || gone.start == 0 && !(is_there(0) || is_said()) {
+            return false;
+        }
+    }
+    let is_kept = is_few(lost) && changed * MOST_CHANGED <= before.len();
+    is_kept && !before.is_empty() && keeps_definitions(old, new)
+}
+
+/// No more than one in so many lines of a file is another one in a text that keeps them.
+const MOST_CHANGED: usize = 4;
+
+/// Returns whether all names that a file defines are defined as often in a text.
+fn keeps_definitions(old: &str, new: &str) -> bool {
+    fn counts(lines: &Lines) -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        definitions(lines).iter().for_each(|own| *counts.entry(own.name.to_string()).or_insert(0) += 1);
+        counts
+    }
+    let (own, there) = (counts(&Lines::new(old)), counts(&Lines::new(new)));
+    own.iter().all(|(name, count)| there.get(name).is_some_and(|there| there >= count))
+}
+
 /// Returns whether two texts begin with the same line.
 pub(in crate::edit) fn begin_alike(old: &str, new: &str) -> bool {
     let first = |text| str::lines(text).map(str::trim_end).find(|line| !line.trim().is_empty());
@@ -352,6 +398,41 @@ mod tests {
             ("x = 1\n", ""),
         ] {
             assert!(!reaches_both_ends(old, new), "{new}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_keeps_nearly_all_lines_of_its_file_is_all_of_it() {
+        let lines = (1..10).map(|n| format!("def f{n}(a):\n    return a + {n}\n\n\n")).collect::<String>();
+        let file = format!("\"\"\"Sums.\"\"\"\n\n{lines}print(f1(2))\nprint(f2(3))\n");
+        let js = "const e = require(\"e\");\nconst app = e();\n\napp.get(\"/\", (a, b) => {\n  b.send(\"hi\");\n});\n\napp.listen(3000);\n";
+        for (old, new) in [
+            (file.as_str(), format!("{file}\n\ndef more(a):\n    return a\n")),
+            (&file, file.replace("print(f2(3))", "raise SystemExit")),
+            (&file, file.replace("print(f2(3))", "if f2(3):\n    print(1)\n    print(2)")),
+            (&file, file.replace("\"\"\"Sums.\"\"\"\n\n", "").replace("f2(3)", "f3(3)")),
+            (&file, file.replace("    return a + 4\n", "    b = a\n    return b + 4\n")),
+            (js, js.replace("3000", "8080")),
+            (js, js.replace("app.listen(3000);", "app.listen(3000, () => {\n  console.log(\"up\");\n});")),
+        ] {
+            assert!(keeps_all(old, &new), "{new}");
+        }
+        for new in [
+            file.replace("print(f1(2))\nprint(f2(3))\n", ""),
+            file.replace("print(f2(3))\n", ""),
+            file.replace("def f1(a):\n    return a + 1\n", "").replace("f2(3)", "f3(3)"),
+            file.replace("def f9(", "def g("),
+            file.replace("return a", "return b"),
+            lines.clone(),
+        ] {
+            assert!(!keeps_all(&file, &new), "{new}");
+        }
+        let shop = "version: 3\nservices:\n  web:\n    image: web:1\n    restart: always\n";
+        assert!(!keeps_all(shop, &shop.replace("version: 3\n", "").replace("always", "never")), "a key above is gone");
+        for (old, new) in
+            [("1.0.0\n", "See the log.\n"), ("import os\nx = 1\n", "import os\nprint(2)\n"), ("", "x = 1\n")]
+        {
+            assert!(!keeps_all(old, new), "{new}");
         }
     }
 

@@ -1,15 +1,16 @@
 //! A whole new text for a file.
 
-use super::dress::{shifted_back, undressed, with_tabs};
+use super::dress::{shifted_back, undressed};
 use super::entities::entities;
 use super::guard::{
-    Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, lacking, lost, reaches_both_ends,
+    Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, keeps_all, lacking, lost, reaches_both_ends,
 };
 use super::left_out::{LeftOut, left_out};
 use super::part::{is_lone_part, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
+use crate::edit::locate::with_tabs;
 use crate::edit::path::is_prose;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::{PlaceMatch, Rung};
@@ -87,7 +88,13 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
 
 /// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
 pub(in crate::edit) fn is_all_of(old: &str, content: &str, path: &str) -> bool {
-    reaches_both_ends(old, &undressed(content, Some(old), path).0)
+    reaches_both_ends(old, &undressed(content, Some(old), path).0) || keeps_all_of(old, content, path)
+}
+
+/// Returns whether a text is surely all of a file although nothing says so: it keeps its lines and definitions, in the dress
+/// that models give them.
+pub(in crate::edit) fn keeps_all_of(old: &str, content: &str, path: &str) -> bool {
+    keeps_all(old, &undressed(content, Some(old), path).0)
 }
 
 /// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and

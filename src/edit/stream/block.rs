@@ -7,7 +7,7 @@ use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{bare, may_name};
-use crate::edit::place::same_definition;
+use crate::edit::place::{begins_passage, passages, same_definition};
 
 /// A block of code that is no edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +46,29 @@ impl UnreadBlock {
         Some(path.to_string())
     }
 
+    /// Returns whether the line above leads to it.
+    fn is_led_to(&self) -> bool {
+        self.said.trim_end().ends_with([':', '：'])
+    }
+
+    /// Returns whether the line above leads to it and it begins with a passage of a file of this path: it is no mere quotation.
+    pub fn may_change(&self, path: &str) -> bool {
+        self.is_led_to() && begins_passage(&self.content, path)
+    }
+
+    /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it
+    /// and names no other file.
+    fn passage_of<'k>(&self, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
+        let names_other = || self.said_file(known).or_else(|| self.mentioned_file(known)).is_some();
+        if !self.is_led_to() || self.path.is_none() && names_other() {
+            return None;
+        }
+        let is_named = |file: &&KnownFile| self.path.as_ref().is_none_or(|path| *path == file.path);
+        let is_changed = |file: &&KnownFile| passages(&file.text, &self.content, &file.path).is_some();
+        let mut files = known.iter().filter(is_named).filter(is_changed);
+        files.next().filter(|_| files.next().is_none())
+    }
+
     /// Returns the only path of a file in the line above, whatever else it says, of one that is not in play.
     pub fn mentioned_file(&self, known: &[KnownFile]) -> Option<String> {
         if let Some(name) = perhaps_named(&self.said, known) {
@@ -58,6 +81,17 @@ impl UnreadBlock {
     }
 }
 
+/// Returns whether the first path in a sentence, or the first one of those in code or bold type, is of no file in play.
+pub(in crate::edit) fn begins_with_other(said: &str, known: &[KnownFile]) -> bool {
+    let mut marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
+    // `Node.js` and others are no files.
+    let is_product = |word: &str| word.starts_with(|c: char| c.is_uppercase()) && word.ends_with(".js");
+    let mut plain = said.split_whitespace().map(bare).filter(|word| !is_product(word));
+    let is_meant = |word: &&str| is_path(word, known) && is_file(word);
+    let Some(path) = marked.find(is_meant).or_else(|| plain.find(is_meant)) else { return false };
+    !known.iter().any(|file| same_path(path, &file.path) || may_name(path, &file.path))
+}
+
 /// Returns whether a text is a definition of a file and says something else than it.
 pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
     same_definition(file, content).is_some_and(|(new, _)| new != file)
@@ -67,8 +101,8 @@ pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
 pub(super) const MOST_COMPARED: usize = 64;
 
 /// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
-/// of a file in play, or that a sentence names a new file for. Where calls are asked for, only a definition of the one file
-/// in play. None where a file comes twice, or where there are more than [`MOST_COMPARED`].
+/// or other passages of a file in play, or that a sentence names a new file for. Where calls are asked for, only parts of the
+/// one file in play. None where a file comes twice, or where there are more than [`MOST_COMPARED`].
 pub(super) fn loose(blocks: &[UnreadBlock], format: Format, known: &[KnownFile]) -> Vec<Edit> {
     let of_calls = format == Format::TOOLS;
     if blocks.len() > MOST_COMPARED || of_calls && known.len() != 1 {
@@ -91,7 +125,10 @@ fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<Edit> {
     let mut changed = known.iter().filter(is_named).filter(|file| changes_definition(&file.text, &block.content));
     let path = match (changed.next(), changed.next(), &block.path) {
         (Some(file), None, _) => file.path.clone(),
-        (None, _, None) => block.said_file(known)?,
+        (None, ..) => match block.passage_of(known) {
+            Some(file) => file.path.clone(),
+            None => block.said_file(known).filter(|_| block.path.is_none())?,
+        },
         _ => return None,
     };
     let mut content = block.content.clone();
@@ -154,6 +191,35 @@ mod tests {
         ] {
             assert_eq!(paths(text, Format::WHOLE), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_line_that_a_sentence_leads_to_is_offered_in_its_place() {
+        let file = "TAX = 0.2\n\n\ndef one():\n    c = TAX\n    return c\n\n\ndef two():\n    return 2\n";
+        let known = [KnownFile { path: "shop.py".into(), text: file.into() }];
+        let offered = |text: &str, format: Format, known: &[KnownFile]| {
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let pieces = crate::edit::stream::edits_in_no_format(text, Some(format), known, calls);
+            let path = |piece| if let Piece::EditDone { edit, .. } = piece { edit.path } else { None };
+            pieces.into_iter().filter_map(path).collect::<Vec<_>>()
+        };
+        for head in ["To set the tax to 19 %, update `shop.py` as follows:", "In shop.py:", "Replace the line with:"] {
+            for format in Format::ALL {
+                let text = format!("{head}\n\n```python\nTAX = 0.19\n```\n");
+                assert_eq!(offered(&text, format, &known), ["shop.py"], "{} {head}", format.name());
+            }
+        }
+        for text in [
+            "`shop.py` has this line.\n```python\nTAX = 0.19\n```\n",
+            "`shop.py` has it as:\n```python\nTAX = 0.2\n```\n",
+            "Use `shop.py` so:\n```python\nc = one()\n```\n",
+            "Write `other.py`, which is new:\n```python\nTAX = 0.19\n```\n",
+            "Run `shop.py`:\n```sh\nTAX = 0.19\n```\n",
+        ] {
+            assert!(!offered(text, Format::TOOLS, &known).contains(&"shop.py".to_string()), "{text}");
+        }
+        let two = [&known[..], &[KnownFile { path: "b.py".into(), text: "TAX = 1\n".into() }]].concat();
+        assert!(offered("So:\n```python\nTAX = 0.19\n```\n", Format::WHOLE, &two).is_empty(), "two files have it");
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(in crate::edit) struct ReaderContext {
     pub said: String,
     /// The text is a document, not an answer: a diff in it that breaks off is refused.
     pub document: bool,
+    /// The model makes its changes by calls: a file that a sentence or nothing names is only displayed.
+    pub displays: bool,
     /// The lines that begin an edit.
     pub marks: Vec<LineMark>,
     /// The answer holds an edit.
@@ -120,6 +122,7 @@ impl ReaderContext {
             path: None,
             said: String::new(),
             document,
+            displays: false,
             marks: Vec::new(),
             has_edits: false,
             unread: Vec::new(),

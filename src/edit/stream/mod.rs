@@ -53,6 +53,13 @@ impl Parser {
         Parser::of(ReaderContext::new(expected, known, calls, false))
     }
 
+    /// Sets whether the model makes its changes by calls, so that a file which a sentence or nothing names is only displayed.
+    #[must_use]
+    pub fn displaying(mut self, displays: bool) -> Self {
+        self.ctx.displays = displays;
+        self
+    }
+
     /// Creates a parser of a document instead of an answer: in one, a unified diff outside of a fence is a patch,
     /// which is refused if it ends in the middle of a line or before its counts say.
     pub fn document(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
@@ -206,7 +213,7 @@ pub fn edits_in_no_format(
     let Some(format) = expected.filter(|_| files.is_empty() && text.len() <= LARGEST && has_fences()) else {
         return edits_of_files(files);
     };
-    let (_, blocks) = parsed(text, expected, Arc::new(known.to_vec()), calls);
+    let (_, blocks) = parsed(text, Parser::new(expected, known.to_vec(), calls));
     edits_of_files(block::loose(&blocks, format, known))
 }
 
@@ -214,13 +221,7 @@ pub fn edits_in_no_format(
 const LARGEST: usize = 4 << 20;
 
 /// Returns the pieces of a whole answer by the formats, and the blocks of code that are no edits.
-fn parsed(
-    text: &str,
-    expected: Option<Format>,
-    known: Arc<Vec<KnownFile>>,
-    calls: Arc<CallTable>,
-) -> (Vec<Piece>, Vec<UnreadBlock>) {
-    let mut parser = Parser::new(expected, known, calls);
+fn parsed(text: &str, mut parser: Parser) -> (Vec<Piece>, Vec<UnreadBlock>) {
     let mut pieces = parser.push(text);
     let (rest, blocks) = parser.finish_with_blocks(End::Ordinary);
     pieces.extend(rest);
@@ -230,7 +231,7 @@ fn parsed(
 /// Returns what in an answer looks like an edit and was not read as one, if anything.
 pub fn unread(
     text: &str,
-    format: Format,
+    (format, displays): (Format, bool),
     known: impl Into<Arc<Vec<KnownFile>>>,
     calls: Arc<CallTable>,
 ) -> Option<UnreadText> {
@@ -238,9 +239,10 @@ pub fn unread(
     if !unread::may_hold(text, format, &known) {
         return None;
     }
-    let (pieces, blocks) = parsed(text, Some(format), Arc::clone(&known), Arc::clone(&calls));
+    let parser = Parser::new(Some(format), Arc::clone(&known), Arc::clone(&calls)).displaying(displays);
+    let (pieces, blocks) = parsed(text, parser);
     let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
-    if is_prose && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
+    if is_prose && !displays && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
         return None;
     }
     unread::unread_text(pieces, &blocks, format, &known)

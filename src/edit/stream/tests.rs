@@ -377,21 +377,105 @@ fn a_small_file_under_its_path_is_whole_beside_calls_too() {
     }
 }
 
+#[test]
+fn a_file_under_the_name_of_another_one_is_no_version_of_the_one_it_is_like() {
+    let file = "services:\n  web:\n    image: web:1\n    ports: [80]\n  db:\n    image: db:1\n";
+    let new = file.replace("web:1", "web:2");
+    for head in [
+        "For production create `compose.prod.yml`:",
+        "Create a new file `compose.prod.yml` as a copy of `compose.yml`:",
+        "Create compose.prod.yml:",
+        "Then `deploy/compose.prod.yml`:",
+        "`compose.prod.yml`を作成します：",
+    ] {
+        for format in Format::ALL {
+            let text = format!("{head}\n\n```yaml\n{new}```\n");
+            let edits = edits_beside(&[("compose.yml", file)], &text, format);
+            let is_sure = |(path, _, whole): &(String, String, bool)| path == "compose.yml" && *whole;
+            assert!(!edits.iter().any(is_sure), "{} {head}: {edits:?}", format.name());
+        }
+    }
+    let server = "const a = 1;\nconst b = 2;\nconst c = 3;\nconst d = 4;\nlisten(a);\n";
+    let text = format!("Here is the updated Node.js server:\n\n```js\n{}```\n", server.replace("b = 2", "b = 5"));
+    assert_eq!(edits_beside(&[("server.js", server)], &text, Format::WHOLE).len(), 1);
+}
+
+#[test]
+fn a_model_that_makes_its_changes_by_calls_only_displays_a_file_that_no_path_heads() {
+    let file = "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n";
+    let known = vec![KnownFile { path: "m.py".into(), text: file.into() }];
+    let edits = |head: &str, displays| {
+        let mut parser = Parser::new(Some(Format::TOOLS), known.clone(), calls()).displaying(displays);
+        let mut pieces = parser.push(&format!("{head}\n\n```python\n{}```\n", file.replace("b = 2", "b = 7")));
+        pieces.extend(parser.finish(End::Ordinary));
+        pieces.iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).count()
+    };
+    let heads = ["With 7 it would look like this:", "Now `m.py` is:", "m.py"];
+    assert_eq!(heads.map(|head| edits(head, true)), [0, 0, 1]);
+    assert_eq!(heads.map(|head| edits(head, false)), [1, 1, 1]);
+}
+
+#[test]
+fn a_file_that_a_sentence_or_nothing_names_is_whole_where_it_keeps_its_lines() {
+    let file = "\"\"\"Sums.\"\"\"\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n\n\ndef div(a, b):\n    return a / b\n";
+    let heads = ["To do this, update `sums.py` as follows:", "Here is the updated code:", "sums.py"];
+    let read = |head: &str, new: &str, format| {
+        let text = format!("{head}\n\n```python\n{new}```\n\nRun it.\n");
+        edits_beside(&[("sums.py", file)], &text, format)
+    };
+    for head in heads {
+        for new in [
+            format!("{file}\n\ndef mul(a, b):\n    return a * b\n"),
+            format!("{file}\n\nif __name__ == \"__main__\":\n    print(add(1, 2))\n"),
+            file.replace("    return a / b\n", "    if b == 0:\n        raise ValueError\n    return a / b\n"),
+            file.replace("return a / b", "return a // b"),
+            file.replace("return a / b", "print(1)"),
+        ] {
+            for format in Format::ALL {
+                assert_eq!(
+                    read(head, &new, format),
+                    [("sums.py".into(), new.clone(), true)],
+                    "{} {head}",
+                    format.name()
+                );
+            }
+        }
+    }
+    let (_, functions) = file.split_once("\n\n\n").expect("a head");
+    for part in [
+        file.split_once("\n\n\ndef div").expect("an end").0.replace("a + b", "b + a") + "\n",
+        functions.replace("a + b", "b + a").replace("def div(a, b):\n    return a / b\n", ""),
+        file.replace("def div", "def pow"),
+    ] {
+        for head in &heads[..2] {
+            let edits = read(head, &part, Format::TOOLS);
+            assert!(edits.iter().all(|(_, _, whole)| !whole), "a part is no whole file: {edits:?}");
+        }
+    }
+    // A file of few lines is in many a text.
+    let (short, text) = ([("a.py", "import os\n")], "So:\n```python\nimport os\nprint(os.name)\nprint(1)\n```\n");
+    assert!(edits_beside(&short, text, Format::TOOLS).iter().all(|(_, _, whole)| !whole));
+    let named = [("a.py", "x = 1\ny = 2\nz = 3\n")];
+    let text = |head| format!("{head}\n```python\nx = 1\ny = 2\nz = 4\n```\n");
+    let whole = |head| edits_beside(&named, &text(head), Format::TOOLS).iter().map(|edit| edit.2).collect::<Vec<_>>();
+    assert_eq!([whole("Change `a.py` so:"), whole("So:")], [[true], [false]]);
+}
+
 const README: &str = "# Tool\n\nIt does things.\n\n## Install\n\n```bash\nmake install\n```\n\n## Use\n\n```\ntool --help\n```\n\n## Licence\n\nMIT, see LICENSE.\n";
 
 #[test]
 fn a_document_with_fences_in_it_is_whole_in_every_format() {
     let new = README.replace("things", "more");
     for format in Format::ALL {
-        for (text, is_certain) in [
-            (format!("README.md\n```markdown\n{new}```\n"), true),
-            (format!("Here it is.\n\n**README.md**\n```md\n{new}```\n\nThat is all of it.\n"), true),
-            (format!("Here is the new README.md:\n```markdown\n{new}```\n"), format != Format::TOOLS),
+        for text in [
+            format!("README.md\n```markdown\n{new}```\n"),
+            format!("Here it is.\n\n**README.md**\n```md\n{new}```\n\nThat is all of it.\n"),
+            format!("Here is the new README.md:\n```markdown\n{new}```\n"),
         ] {
-            let wanted = [("README.md".into(), new.clone(), is_certain)];
+            let wanted = [("README.md".into(), new.clone(), true)];
             assert_eq!(edits_beside(&[("README.md", README)], &text, format), wanted, "{} {text}", format.name());
             let known = [KnownFile { path: "README.md".into(), text: README.into() }];
-            assert_eq!(unread(&text, format, known.to_vec(), calls()), None, "{} {text}", format.name());
+            assert_eq!(unread(&text, (format, false), known.to_vec(), calls()), None, "{} {text}", format.name());
             for size in [1, 7, usize::MAX] {
                 let (all, _) = pieces(&text, size, Some(format), &known, End::Ordinary);
                 let done = all.iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).count();

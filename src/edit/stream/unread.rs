@@ -41,7 +41,7 @@ pub enum Unread {
     NoForm,
 }
 
-/// Blocks without a path of fewer lines than this are taken for quotations.
+/// Blocks without a path of fewer lines than this are taken for quotations, unless a line that names a file leads to them.
 const LEAST: usize = 3;
 
 /// Returns whether a text may hold something that looks like an edit.
@@ -131,7 +131,8 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
         return (block.titled && (is_all(file) || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
     }
     let paths = || files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
-    (block.titled || is_long || !may_quote).then(|| Unread::NoPlace(paths()))
+    let may_change = || files.iter().any(|file| block.may_change(&file.path));
+    (block.titled || is_long || !may_quote || may_change()).then(|| Unread::NoPlace(paths()))
 }
 
 /// Returns whether a text has the lines of a part, one after another.
@@ -202,7 +203,7 @@ mod tests {
         let known = [("calc.py", FILE), ("app.toml", "name = 1\nlast = 2\nmore = 3\nkey = 4\n")];
         let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
         let calls = crate::tools::ToolSet::builtin().calls();
-        crate::edit::stream::unread(text, format, known.to_vec(), calls).map(|unread| unread.why)
+        crate::edit::stream::unread(text, (format, false), known.to_vec(), calls).map(|unread| unread.why)
     }
 
     #[test]
@@ -224,6 +225,10 @@ mod tests {
             ("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```".into(), None),
             ("calc.py\n```python\ndef two():\n    return 2\n```\n".into(), None),
             ("In app.toml write\n```\nkey = 7\n```\n".into(), None),
+            ("Update `app.toml` so:\n\n```\nother = 7\n```\n".into(), Some(Unread::NoPlace("app.toml".into()))),
+            ("In calc.py:\n```python\ndef new():\n    return 3\n```\n".into(), Some(Unread::NoPlace(calc()))),
+            ("Use `calc.py` so:\n```python\nprint(one())\n```\n".into(), None),
+            ("`calc.py` says:\n```python\ndef two():\n    return 2\n```\n".into(), None),
             ("It is fine.".into(), None),
         ] {
             assert_eq!(why(&text, Format::TOOLS), wanted, "{text}");
@@ -241,7 +246,7 @@ mod tests {
         let known = ["x/a.py", "y/a.py"].map(|path| KnownFile { path: path.into(), text: FILE.into() });
         let calls = crate::tools::ToolSet::builtin().calls();
         let text = "a.py\n```python\nprint(1)\n```\n";
-        let unread = crate::edit::stream::unread(text, Format::TOOLS, known.to_vec(), calls);
+        let unread = crate::edit::stream::unread(text, (Format::TOOLS, false), known.to_vec(), calls);
         assert_eq!(unread.map(|unread| unread.why), Some(Unread::NoPlace("x/a.py, y/a.py".into())));
     }
 

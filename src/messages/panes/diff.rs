@@ -69,7 +69,7 @@ messages! {
     // The head of a hunk.
     hunk_of(n, all): "hunk {n} of {all}  ", "ハンク {n}/{all}  ";
     definition_changed: "changed", "変更";
-    definition_new: "new", "新規";
+    definition_new: "added", "追加";
     definition_renamed: "renamed", "改名";
     definition_moved: "moved", "移動";
     definition_removed: "removed", "削除";

@@ -31,8 +31,8 @@ messages! {
     absent_then: "absent then", "当時はなし";
     absent_now: "absent now", "現在はなし";
     no_difference: "no archived file differs", "異なるファイルはありません";
-    search: "a time (14:05, -2h), or words of a turn", "時刻（14:05、-2h）またはターンの語句";
-    no_such_moment: "no such moment: give a time (14:05, -2h) or words of a turn", "該当する時点がありません: 時刻（14:05、-2h）か語句を入力してください";
+    search: "a time (14:05, -2h), or words of a turn or command", "時刻（14:05、-2h）、ターンまたはコマンドの語句";
+    no_such_moment: "no such moment: give a time (14:05, -2h) or words of a turn or command", "該当する時点がありません: 時刻（14:05、-2h）か語句を入力してください";
     nothing_before(time): "nothing is archived before {time}", "{time}より前のアーカイブはありません";
     restore_needs_now: "unpin first: a restore goes from now to then", "先に固定を外してください。復元は現在から当時へ行います";
     not_restored: "no version holds this state: it was changed outside nebula, or is a folder that an undo removes", "この状態のバージョンはありません。nebula外で変更されたか、元に戻すと消えるフォルダーです";

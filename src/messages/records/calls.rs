@@ -153,6 +153,14 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("restore {id} ({title}) first", "先に{id}（{title}）を復元してください"),
     ("{why}; restore {id} ({title}) first", "{why}。先に{id}（{title}）を復元してください"),
     ("it was not restored", "復元していません"),
+    (
+        "it was not restored with the others: restore it once more",
+        "ほかといっしょには復元されませんでした。もう一度復元してください",
+    ),
+    (
+        "the same lines were changed outside nebula: choose its hunks, or keep it",
+        "同じ行が nebula の外で変更されました。ハンクごとに選ぶか、変更を残してください",
+    ),
     ("restored {paths} and {n} more files", "復元しました: {paths}、ほか{n}ファイル"),
     ("restored {paths} and {n} more file", "復元しました: {paths}、ほか{n}ファイル"),
     ("restored {paths}", "復元しました: {paths}"),

@@ -264,6 +264,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{why}: 承認できるのは人だけですが、だれもいません（1つの提案のファイルはまとめて承認されます）",
     ),
     ("{why}: only a person may approve it, and nobody is there", "{why}: 承認できるのは人だけですが、だれもいません"),
+    ("there is no guard here: {why}", "ここではガードが使えません: {why}"),
+    ("there is no sandbox here: {why}", "ここではサンドボックスが使えません: {why}"),
+    ("shell.keeper is scan", "shell.keeperがscanです"),
+    ("shell.sandbox is off", "shell.sandboxがoffです"),
     ("nobody is there to allow this command", "このコマンドを許可できる人がいません"),
     (
         "nobody is there to allow this command: a rule asks about it; its class is {class}: {why}",

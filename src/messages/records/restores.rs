@@ -65,6 +65,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("derived: and {n} more folders", "再生成できるフォルダー: ほか{n}個"),
     ("not in the preview: {path} ({why})", "プレビューに含まれません: {path}（{why}）"),
+    ("{folder} is read-only in a preview", "プレビュー中、{folder}には書き込めません"),
     ("and {n} more are not in the preview", "ほか{n}件がプレビューに含まれません"),
     (
         "changed on disk while the preview ran: {path}: what is taken is merged into what is there now, or nothing is written",

@@ -2,6 +2,10 @@
 
 pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the archive is empty: there is nothing to undo", "アーカイブが空のため、元に戻すものはありません"),
+    (
+        "no file was changed after what the archive holds: there is nothing to undo",
+        "アーカイブにある状態より後に変更されたファイルがないため、元に戻すものはありません",
+    ),
     ("no changeset can be read: {why}", "読み取れるチェンジセットがありません: {why}"),
     ("the archive is empty: there is nothing to redo", "アーカイブが空のため、やり直すものはありません"),
     (

@@ -16,7 +16,7 @@ use super::vocabulary::Vocabulary;
 use crate::config::ModelFolders;
 use crate::provider::models::Effort;
 use crate::provider::wire::ReasoningTags;
-use crate::provider::{Delta, EndReason, Error, ErrorKind, Request, Usage};
+use crate::provider::{Delta, EndReason, Error, ErrorKind, Request, ServerWords, Usage};
 use crate::text::size;
 
 /// A request and where its answer goes.
@@ -148,7 +148,7 @@ impl Loaded {
                 format!("the conversation is longer than the model's window of {window} tokens"),
                 "Leave something out, or /compact.",
             );
-            error.limit = u32::try_from(window).ok();
+            error.said = Some(Box::new(ServerWords { window: u32::try_from(window).ok(), ..ServerWords::default() }));
             return Err(error.into());
         }
         // The last token is read anew: what follows it is wanted.

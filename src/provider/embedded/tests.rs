@@ -289,7 +289,7 @@ async fn embedded_files_that_cannot_be_run_say_which_and_why() {
     }
     let file = put(folder.path(), "tiny.gguf", &whole);
     let (.., error) = ask(&inside(&file), request(&[&"word ".repeat(200)], 4)).await;
-    assert_eq!(error.map(|error| (error.kind, error.limit)), Some((ErrorKind::ContextTooLong, Some(512))));
+    assert_eq!(error.map(|error| (error.kind, error.window())), Some((ErrorKind::ContextTooLong, Some(512))));
     let (.., error) = ask(&inside(&file), Request { model: "other".into(), ..request(&["hi"], 4) }).await;
     assert!(error.is_some_and(|error| error.kind == ErrorKind::NoModel && error.hint.contains("tiny")));
 }

@@ -45,6 +45,24 @@ pub(super) fn named_window(message: &str) -> Option<u32> {
     }
 }
 
+/// Returns the tokens of the prompt as a refusal counts them, where the window that it names takes the prompt and only an
+/// answer of the `asked` tokens is too long beside it.
+pub(in crate::provider) fn counted_prompt(message: &str, asked: u32) -> Option<u32> {
+    const ANSWER: [&str; 4] = ["max_tokens", "completion", "output", "new_tokens"];
+    let window = named_window(message)?;
+    let text = message.to_lowercase();
+    if !ANSWER.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let numbers: Vec<(Range<usize>, u32)> = placed(&text).collect();
+    let is_sum = |sum: u32| numbers.iter().any(|(_, n)| *n == sum);
+    // A prompt as long as the answer stands there as such only where their sum does.
+    let is_asked = |n: u32| n == asked && !is_sum(asked.saturating_mul(2));
+    let is_prompt = |n: u32| n < window && n.saturating_add(asked) > window && !is_asked(n);
+    let found = numbers.iter().find(|(at, n)| is_prompt(*n) && !is_of_answer(&text, at));
+    found.map(|(_, prompt)| *prompt)
+}
+
 /// Returns whether a text ends in `words`, with nothing but links behind them.
 fn stands_behind(text: &str, words: &str) -> bool {
     let mut text = text;
@@ -88,6 +106,43 @@ fn placed(text: &str) -> impl Iterator<Item = (Range<usize>, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_that_fits_beside_a_shorter_answer_is_counted_in_many_words() {
+        for (message, asked, prompt) in [
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 7776. This model's maximum context length is \
+                 16384 tokens and your request has 9516 input tokens (7776 > 16384 - 9516). None",
+                7_776,
+                Some(9_516),
+            ),
+            (
+                "This model's maximum context length is 16384 tokens. However, you requested 17292 tokens (9516 in the \
+                 messages, 7776 in the completion). Please reduce the length of the messages or completion.",
+                7_776,
+                Some(9_516),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (5000 in the \
+                 messages, 5000 in the completion).",
+                5_000,
+                Some(5_000),
+            ),
+            (
+                "You passed 9517 input tokens and requested 7776 output tokens. However, the model's context length \
+                 is only 16384 tokens, resulting in a maximum input length of 8608 tokens.",
+                7_776,
+                Some(9_517),
+            ),
+            ("input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000", 64_000, Some(188_240)),
+            ("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 19000 `inputs` tokens and 512", 512, None),
+            ("Input tokens exceed the configured limit of 272000 tokens. You sent 300000 tokens.", 16_384, None),
+            ("Request too large for m on tokens per min (TPM): Limit 30000, Used 29000, Requested 41000.", 4_096, None),
+            ("prompt is too long: 210000 tokens > 200000 maximum", 64_000, None),
+        ] {
+            assert_eq!(counted_prompt(message, asked), prompt, "{message}");
+        }
+    }
 
     #[test]
     fn a_refusal_for_length_names_the_window_in_many_words() {

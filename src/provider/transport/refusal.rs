@@ -12,7 +12,7 @@ use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after, retry_after_ms};
 use crate::messages::provider as say;
 use crate::provider::models::Model;
-use crate::provider::{Error, ErrorKind};
+use crate::provider::{Error, ErrorKind, ServerWords};
 use crate::text::distance::nearest_few;
 use crate::text::time;
 
@@ -71,6 +71,9 @@ impl Server {
         let quoted = if says.is_empty() { say::unsaid().into() } else { say::it_says(&says) };
         let (mut error, again) = self.meaning(code, body, with, url, model, &quoted);
         (error.status, error.request_id) = (Some(code), with.request_id.clone());
+        let named = || body.window.or_else(|| named_window(&body.message));
+        let window = if error.kind == ErrorKind::ContextTooLong { named() } else { None };
+        error.said = Some(Box::new(ServerWords { words: says, window, prompt: None }));
         let again = match again {
             Again::Later if with.final_word => Again::Never,
             Again::Later => with.wait.map_or(Again::Later, Again::After),
@@ -110,7 +113,7 @@ impl Server {
             404 | 400 | 422 if body.is_about_model(model) => {
                 never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
             }
-            404 | 405 => {
+            404 | 405 if !body.is_about_files() => {
                 never(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), &say::check_wire(&self.wire().words()))
             }
             300..=399 => {
@@ -118,17 +121,17 @@ impl Server {
                 let message = say::redirects(&host, &to, &code);
                 never(ErrorKind::NotFound, message, say::set_base_url())
             }
-            413 | 429 if code == 413 || body.is_too_large() => (self.too_long(model, body, quoted), Again::Never),
-            400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
+            413 | 429 if code == 413 || body.is_too_large() => (Self::too_long(model, quoted), Again::Never),
+            400 | 422 if body.is_about_length() => (Self::too_long(model, quoted), Again::Never),
             429 => {
                 let hint = say::ask_later();
                 (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
-            500 | 502..=504 | 529 if !body.is_about_roles() => {
+            500 | 502..=504 | 529 if !body.is_final(code) => {
                 let message = say::overloaded(&host, &code);
                 (Error::new(ErrorKind::Server, message, quoted), Again::Later)
             }
-            408 | 425 | 500..=599 if !body.is_about_roles() => {
+            408 | 425 | 500..=599 if !body.is_final(code) => {
                 let message = say::server_failed(&host, &code);
                 (Error::new(ErrorKind::Server, message, quoted), Again::Later)
             }
@@ -140,10 +143,9 @@ impl Server {
         }
     }
 
-    fn too_long(&self, model: &str, body: &ErrorBody, quoted: &str) -> Error {
+    fn too_long(model: &str, quoted: &str) -> Error {
         let hint = say::too_long_hint(&quoted);
-        let error = Error::new(ErrorKind::ContextTooLong, say::does_not_fit(&model), hint);
-        Error { limit: body.window.or_else(|| named_window(&body.message)), ..error }
+        Error::new(ErrorKind::ContextTooLong, say::does_not_fit(&model), hint)
     }
 
     /// Returns the name of what is to authorize the requests.
@@ -333,6 +335,19 @@ impl ErrorBody {
     fn is_about_roles(&self) -> bool {
         let message = self.message.to_lowercase();
         has_words(&message, &NO_SYSTEM) || has_words(&message, &IN_TURNS)
+    }
+
+    /// Returns whether a failure has a cause that the same request meets again, so that no other try helps.
+    fn is_final(&self, code: u16) -> bool {
+        let no_memory = || self.message.to_lowercase().contains("requires more system memory");
+        self.is_about_roles() || code == 500 && (self.is_about_files() || no_memory())
+    }
+
+    /// Returns whether it is about pictures or documents that the model, or its server, does not take.
+    fn is_about_files(&self) -> bool {
+        const WORDS: [&str; 6] =
+            ["image input", "image:", "support image", "multimodal", "mmproj", "failed to load image"];
+        has_words(&self.message.to_lowercase(), &WORDS)
     }
 
     fn is_about_length(&self) -> bool {

@@ -16,7 +16,8 @@ use super::pairs::Paired;
 use crate::config::Connection;
 use crate::provider::models::{self, Facts, Model, Thinking};
 use crate::provider::transport::{
-    Again, Attempt, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry, suggest,
+    Again, Attempt, Failure, LARGEST, Out, Server, async_stream, counted_prompt, never, read, read_limited, retry,
+    suggest,
 };
 use crate::provider::{Delta, Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 
@@ -136,12 +137,12 @@ impl<F: Format> Shared<F> {
         let request = shaped.as_ref().unwrap_or(request);
         let place = self.server.place();
         let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
-        let (address, body, lessons) = {
+        let (address, body, lessons, most) = {
             // The lock is held while what is new is written; nothing can panic under it.
             let ClientState { format, learnt, lessons, .. } = &mut *self.state();
             let most = F::most(request, learnt);
             let basis = RequestBasis { place: &place, host: &self.server.host, learnt, most };
-            (format.address(&self.server, request), format.body(request, &basis), *lessons)
+            (format.address(&self.server, request), format.body(request, &basis), *lessons, most)
         };
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
@@ -162,6 +163,10 @@ impl<F: Format> Shared<F> {
             && let Ok(Ok(offered)) = timeout(TO_SUGGEST, self.list()).await
         {
             suggest(&mut failure.error, &request.model, &offered);
+        }
+        if let (ErrorKind::ContextTooLong, Some(said), Some(most)) = (failure.error.kind, &mut failure.error.said, most)
+        {
+            said.prompt = counted_prompt(&said.words, most);
         }
         if failure.error.kind == ErrorKind::BadRequest {
             match self.learn(request, &place, &failure.error.hint, lessons) {

@@ -339,3 +339,45 @@ fn what_a_person_wrote_to_a_file_that_was_made_and_removed_comes_back() {
     assert!(all_stays(&w));
     assert_eq!((text_at(&w, "a"), waiting(&w)), (Some("mine 1\n".into()), vec![removed]));
 }
+
+#[test]
+fn what_entries_took_back_of_each_other_is_decided_where_another_file_stays() {
+    let w = World::with("one\n");
+    let first = entry_of(&w, &[("a", Some("two\n")), ("b", Some("x\n"))]);
+    let second = entry_of(&w, &[("a", Some("one\n"))]);
+    fs::write(w.workspace.full("b"), "mine\n").expect("written");
+    assert_eq!(waiting(&w), [first, second]);
+    assert_eq!(restore_these(&w, &[first, second]), (false, vec![first]));
+    assert_eq!(waiting(&w), [first]);
+}
+
+#[test]
+fn files_that_changed_places_are_undone_together() {
+    let (text, other) = (lines_of("line"), lines_of("other"));
+    let w = World::with(&text);
+    fs::write(w.workspace.full("b"), &other).expect("written");
+    let places = entry_of(&w, &[("a", Some(&other)), ("b", Some(&text))]);
+    let longer = format!("{other}more\n");
+    let later = entry_of(&w, &[("a", Some(&longer))]);
+    assert_eq!(restore_these(&w, &[places]), (false, vec![places]));
+    assert_eq!(files_of(&w), BTreeMap::from([("a", longer), ("b", text.clone())]));
+    assert_eq!((restore_whole(&w, later), restore_whole(&w, places)), (vec![], vec![]));
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", text), ("b", other)]), vec![]));
+}
+
+#[test]
+fn nothing_waits_after_all_was_brought_back_to_the_beginning() {
+    let text = lines_of("line");
+    let w = World::with(&text);
+    let moved = entry_of(&w, &[("a", None), ("b", Some(&text))]);
+    fs::write(w.workspace.full("b"), format!("{text}mine\n")).expect("written");
+    entry_of(&w, &[("b", None)]);
+    let plan = restore_plan::plan(&RestoreScope::Since(moved.to_string()), w.stores()).expect("planned");
+    let found = plan.look(&Choices::default(), ProposalId(2), w.stores()).expect("looked");
+    let ids = undone_by(&plan.request, w.stores()).expect("listed");
+    write(&w, &found.proposal, Consent::Flag("--yes"), "undo");
+    let written = found.proposal.files.iter().map(|file| file.path.as_str()).chain(plan.already_there(&found.previews));
+    let written = written.map(|path| (path.to_string(), true)).collect();
+    assert_eq!(record_restored(&ids, &written, None, w.stores()).expect("recorded"), []);
+    assert_eq!((files_of(&w), waiting(&w)), (BTreeMap::from([("a", text)]), vec![]));
+}

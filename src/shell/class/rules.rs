@@ -45,6 +45,16 @@ deno: run eval repl
 nix: run shell develop
 cmake: -P -E
 composer: exec";
+/// Parts of programs behind which a script is named: a rule without its name would allow every script.
+const SCRIPT_PARTS: &str = "\
+npm: run run-script
+pnpm: run run-script
+yarn: run
+bun: run
+deno: task
+composer: run run-script";
+/// Options before a script's name that take no value.
+const SCRIPT_OPTIONS: &[&str] = &["-s", "--silent", "-q", "--quiet", "--if-present"];
 /// Programs that run the package which is named behind them, and their options that take no value.
 const PACKAGE_RUNNERS: &str = "npx bunx pnpx uvx";
 const PACKAGE_OPTIONS: &[&str] = &["-y", "--yes", "--no", "--no-install", "--bun"];
@@ -135,8 +145,7 @@ impl Rule {
         if self.decision != RuleDecision::Allow {
             return Ok(());
         }
-        let parts = RUN_PARTS.lines().filter_map(|line| line.split_once(':')).find(|(program, _)| *program == family);
-        if let Some(second) = self.prefix.get(1).filter(|word| parts.is_some_and(|(_, parts)| named(parts, word))) {
+        if let Some(second) = self.prefix.get(1).filter(|word| has_part(RUN_PARTS, family, word)) {
             let inner = Rule { prefix: inner_prefix(family, second, &self.prefix[2..]), ..self.clone() };
             let is_option = inner.prefix.first().is_some_and(|word| word.starts_with('-'));
             if is_option || inner.check().is_err() {
@@ -390,6 +399,12 @@ fn inner_prefix(program: &str, part: &str, words: &[String]) -> Vec<String> {
     words[skipped..].to_vec()
 }
 
+/// Returns whether a table names a word as a part of a program.
+fn has_part(table: &str, program: &str, word: &str) -> bool {
+    let parts = table.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| *name == program);
+    parts.is_some_and(|(_, parts)| named(parts, word))
+}
+
 /// Returns the name of a program without its version, and of a loader or an emulator the kind: `python3.11` is
 /// `python`.
 fn family(name: &str) -> &str {
@@ -456,7 +471,14 @@ pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>>
     let (part, _) = found.parts.iter().zip(met).find(asks)?;
     let known: Vec<String> = part.words.iter().map_while(Clone::clone).collect();
     let possible = found.unknown.is_none() && found.class < Class::Final;
-    let begins = known.iter().take(2).take_while(|word| !word.starts_with('-')).count().max(1);
+    let mut begins = known.iter().take(2).take_while(|word| !word.starts_with('-')).count().max(1);
+    if let [program, second, rest @ ..] = &known[..]
+        && has_part(SCRIPT_PARTS, family(base(program)), second)
+    {
+        let at = rest.iter().position(|word| !SCRIPT_OPTIONS.contains(&word.as_str()))?;
+        // Behind any other option its value may stand.
+        begins = (!rest[at].starts_with('-')).then_some(at + 3)?;
+    }
     // What removes or reaches further is allowed with its options alone, never by its name.
     let whole = part.class >= Class::Harm && begins < 2;
     let words = if whole { known.len() } else { begins };
@@ -843,5 +865,10 @@ mod tests {
         assert_eq!(of("python3 -m unittest -q").as_deref(), Some("python3 -m unittest"));
         assert_eq!(of("npx vitest run").as_deref(), Some("npx vitest"));
         assert_eq!(of("go run ./cmd/gen").as_deref(), Some("go run ./cmd/gen"));
+        // A script has the name that it was given.
+        assert_eq!(of("npm test").as_deref(), Some("npm test"));
+        assert_eq!(of("npm run lint").as_deref(), Some("npm run lint"));
+        assert_eq!(of("pnpm run -s lint --fix").as_deref(), Some("pnpm run -s lint"));
+        assert_eq!(of("npm run $x"), None);
     }
 }

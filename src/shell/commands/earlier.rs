@@ -40,6 +40,10 @@ impl Commands {
         let mut state = self.state();
         let mut lost = Vec::new();
         let last = records.iter().rev().find_map(|(record, _)| Some((record.next_folder.clone()?, &record.variables)));
+        let of_model = |record: &CommandRecord| record.call.as_ref().and_then(|_| record.next_folder.clone());
+        if let Some(folder) = records.iter().rev().find_map(|(record, _)| of_model(record)) {
+            state.known = folder;
+        }
         if let Some((folder, variables)) = last {
             if folder.starts_with(self.shell.workspace.root()) && folder.is_dir() {
                 state.folder = folder;

@@ -48,10 +48,20 @@ struct CommandsState {
     /// The number of the last command.
     last: usize,
     folder: PathBuf,
-    left: BTreeMap<String, String>,
+    /// The folder in which the next command begins as far as the model knows.
+    known: PathBuf,
+    /// The variables that those before it set, or, none, unset.
+    left: BTreeMap<String, Option<String>>,
     all: Vec<Arc<ShellCommand>>,
     /// The news for the model of the commands that an earlier nebula ran.
     news: Vec<String>,
+}
+
+impl CommandsState {
+    /// Returns the names of the variables that commands set.
+    fn set_names(&self) -> Vec<String> {
+        self.left.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.clone()).collect()
+    }
 }
 
 impl std::fmt::Debug for Commands {
@@ -63,15 +73,10 @@ impl std::fmt::Debug for Commands {
 impl Commands {
     /// Creates the commands of a session that has run none yet. `session` names its folder of logs.
     pub fn new(shell: Arc<Shell>, session: &str) -> Self {
-        let folder = shell.workspace.root().to_path_buf();
+        let root = shell.workspace.root();
+        let state = CommandsState { folder: root.into(), known: root.into(), ..CommandsState::default() };
         let since = u64::try_from(time::now()).unwrap_or_default().saturating_mul(1_000_000);
-        Commands {
-            shell,
-            session: session.into(),
-            state: Mutex::new(CommandsState { folder, ..CommandsState::default() }),
-            temporary: OnceLock::new(),
-            since,
-        }
+        Commands { shell, session: session.into(), state: Mutex::new(state), temporary: OnceLock::new(), since }
     }
 
     /// Returns what all sessions share.
@@ -83,7 +88,7 @@ impl Commands {
     fn around(&self, folder: Option<&str>) -> (Around, String) {
         let root = self.shell.workspace.root().to_path_buf();
         let folder = self.folder_of(folder).unwrap_or_else(|_| root.clone());
-        let left = self.state().left.get("PATH").cloned();
+        let left = self.state().left.get("PATH").cloned().flatten();
         let path = left.or_else(|| self.shell.environment.all().get("PATH").cloned());
         let outside = self.shell.workspace.outside().into_iter().filter(|outside| !outside.is_repository);
         let kept = outside.map(|outside| outside.folder).collect();
@@ -182,7 +187,7 @@ impl Commands {
     }
 
     /// Returns the id of the next command, which no other gets, and the variables that it begins with.
-    fn reserve(&self) -> (String, BTreeMap<String, String>) {
+    fn reserve(&self) -> (String, BTreeMap<String, Option<String>>) {
         let mut state = self.state();
         let logs = self.logs();
         state.last = record::reserve(logs.as_deref(), state.last);
@@ -359,34 +364,56 @@ impl Commands {
         ended
     }
 
-    /// Takes up what a command left to the next one: a note for the model where that is something to know.
-    pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> Option<String> {
-        let left = left.filter(|_| !command.left_taken.swap(true, Ordering::Relaxed))?;
+    /// Takes up what a command left to the next one: notes for the model where that is something to know.
+    pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> Vec<String> {
+        let Some(left) = left.filter(|_| !command.left_taken.swap(true, Ordering::Relaxed)) else { return Vec::new() };
         let root = self.shell.workspace.root();
-        let variables = self.shell.environment.left(&command.given, &left.variables);
+        let variables = self.shell.environment.left(&command.given, &left.variables, left.lists_all);
+        let dropped = variables.note();
         let mut state = self.state();
-        state.left.extend(variables);
+        state.left.extend(variables.changed);
         let real = left.folder.canonicalize().unwrap_or_else(|_| left.folder.clone());
         let inside = real.starts_with(root) && real.is_dir();
-        let before = std::mem::replace(&mut state.folder, if inside { real.clone() } else { root.to_path_buf() });
-        command.note_left(state.folder.clone(), state.left.keys().cloned().collect());
-        let named = real.strip_prefix(root).map(|path| path.display().to_string()).unwrap_or_default();
-        match inside {
+        let folder = if inside { real.clone() } else { root.to_path_buf() };
+        let mut before = std::mem::replace(&mut state.folder, folder.clone());
+        if command.info.call.is_some() {
+            before = std::mem::replace(&mut state.known, folder);
+        }
+        command.note_left(state.folder.clone(), state.set_names());
+        let moved = match inside {
             true if before == real => None,
-            true if named.is_empty() => Some("cwd is now the workspace's root".into()),
-            true => Some(format!("cwd is now {named}")),
+            true => Some(self.now_in(&real)),
             false if left.folder.is_dir() => {
                 Some("cwd is the workspace's root again: it had left the workspace".into())
             }
             false => Some("cwd is the workspace's root again: the folder it was in was removed or renamed".into()),
+        };
+        moved.into_iter().chain(dropped).collect()
+    }
+
+    /// Takes the note for the model that the next command begins in another folder than it knows of: a command of the
+    /// person's own went there, they let commands begin in the root again, or the folder is gone.
+    pub fn take_moved(&self) -> Option<String> {
+        let mut state = self.state();
+        if state.known == state.folder {
+            return None;
         }
+        state.known = state.folder.clone();
+        let now = self.now_in(&state.folder);
+        Some(format!("Your next command does not begin where your last one ended: {now}"))
+    }
+
+    fn now_in(&self, folder: &Path) -> String {
+        let named = self.below_root(folder).unwrap_or_else(|| "the workspace's root".into());
+        format!("cwd is now {named}")
     }
 
     /// Returns the folder and the variables that the next command begins with, as those before it left them; secrets are
     /// masked.
-    pub fn left(&self) -> (PathBuf, BTreeMap<String, String>) {
+    pub fn left(&self) -> (PathBuf, BTreeMap<String, Option<String>>) {
         let state = self.state();
-        let masked = |(name, value): (&String, &String)| (name.clone(), self.shell.environment.masked(value));
+        let masked = |value: &String| self.shell.environment.masked(value);
+        let masked = |(name, value): (&String, &Option<String>)| (name.clone(), value.as_ref().map(masked));
         (state.folder.clone(), state.left.iter().map(masked).collect())
     }
 

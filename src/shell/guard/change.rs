@@ -8,6 +8,7 @@ use super::call::{Notification, Refusal};
 use super::connect;
 use super::filter;
 use super::path::{descriptor, of_descriptor, resolve, text_at};
+use super::reach::meta_at;
 
 /// A path among a call's arguments, or none where the kernel will find nothing either.
 type Found = Result<Option<PathBuf>, Refusal>;
@@ -67,9 +68,7 @@ pub enum Made {
 impl PathChange {
     /// Returns the names that lead elsewhere after it than before.
     pub fn moved(&self) -> Vec<PathBuf> {
-        let is = |path: &Path, kind: fn(&fs::FileType) -> bool| {
-            fs::symlink_metadata(path).is_ok_and(|meta| kind(&meta.file_type()))
-        };
+        let is = |path: &Path, kind: fn(&fs::FileType) -> bool| meta_at(path).is_ok_and(|meta| kind(&meta.file_type()));
         match self {
             PathChange::Rename(old, new, _) => vec![old.clone(), new.clone()],
             PathChange::SecondName(_, new) | PathChange::Make(new, Made::Link) => vec![new.clone()],

@@ -14,6 +14,7 @@ mod outside;
 mod owners;
 mod raced;
 mod shared;
+mod unseen;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex};
 use super::call::Refusal;
 use super::hold::{Consents, HoldQuestion};
 use super::names::{Inode, Names, has_others, inode, meta_of};
+use super::reach::{meta_at, reach};
 use super::under_way::CallsUnderWay;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::shell::message::{NAMED, Summary};
@@ -153,7 +155,7 @@ impl Keeping {
     /// Returns the notes so far.
     pub fn summary(&self) -> Summary {
         // What is no folder there now is none that was built again.
-        let meta = |folder: &str| fs::symlink_metadata(self.path_of(folder.trim_end_matches('/')));
+        let meta = |folder: &str| meta_at(&self.path_of(folder.trim_end_matches('/')));
         let gone = self.gone.iter().filter(|folder| !meta(folder).is_ok_and(|meta| meta.is_dir()));
         Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() }
     }
@@ -230,7 +232,7 @@ impl Keeping {
         match self.places.of(path, folder) {
             PathClass::Refused => self.refuse(path),
             PathClass::Kept => {
-                match (fs::symlink_metadata(path), folder) {
+                match (meta_at(path), folder) {
                     (Err(_), true) => self.note(path, StagedKind::Absent, 0, true),
                     (Err(_), false) => {
                         self.ask_about_later(path)?;
@@ -242,23 +244,23 @@ impl Keeping {
                 self.left.touch(self.name(path), false);
                 Ok(())
             }
-            PathClass::Excluded(glob) if !folder && fs::symlink_metadata(path).is_err() => {
+            PathClass::Excluded(glob) if !folder && meta_at(path).is_err() => {
                 self.ask_about_later(path)?;
                 self.made.insert(path.to_path_buf());
                 self.unarchived(path, &format!("archiveExclude: {glob}"))
             }
-            PathClass::Derived(_) if !folder && fs::symlink_metadata(path).is_err() => {
+            PathClass::Derived(_) if !folder && meta_at(path).is_err() => {
                 self.made.insert(path.to_path_buf());
                 Ok(())
             }
-            PathClass::Outside if fs::symlink_metadata(path).is_err() => self.outside(path, None),
+            PathClass::Outside if meta_at(path).is_err() => self.outside(path, None),
             _ => Ok(()),
         }
     }
 
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
-        let whose = fs::symlink_metadata(path).ok();
+        let whose = meta_at(path).ok();
         self.keep_named(path)?;
         if self.saved.contains(&self.name(path)) {
             self.set_loose(&[path], false);
@@ -269,7 +271,7 @@ impl Keeping {
 
     /// Keeps a file or link at this name, by a further name of it where that can be.
     fn keep_named(&mut self, path: &Path) -> Verdict {
-        let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        let Some(meta) = self.found(path)? else { return Ok(()) };
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => return self.outside(path, Some(&meta)),
@@ -327,7 +329,7 @@ impl Keeping {
 
     /// Keeps a folder that is about to go or to get another mode. Where a file or link is, such a call changes nothing.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
-        let Some(meta) = fs::symlink_metadata(path).ok().filter(Metadata::is_dir) else { return Ok(()) };
+        let Some(meta) = self.found(path)?.filter(Metadata::is_dir) else { return Ok(()) };
         match self.places.of(path, true) {
             // One that holds the workspace is not the command's, whatever it may write in it.
             _ if self.places.root() != path && self.places.root().starts_with(path) => self.refuse(path),
@@ -407,7 +409,7 @@ impl Keeping {
 
     fn link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
         let (to, staged) = self.staging.new_name();
-        let target = fs::read_link(path).map_err(|e| number(&e))?;
+        let target = reach(path, |path| fs::read_link(path)).map_err(|e| number(&e))?;
         std::os::unix::fs::symlink(target, to).map_err(|e| number(&e))?;
         self.add(JournalLine {
             path: name,
@@ -422,7 +424,7 @@ impl Keeping {
 
     fn hard_link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
         let (to, staged) = self.staging.new_name();
-        if fs::hard_link(path, &to).is_err() {
+        if reach(path, |path| fs::hard_link(path, &to)).is_err() {
             // Another file system, too many names, or another owner's file.
             return self.copy(path, meta);
         }
@@ -602,6 +604,34 @@ mod tests {
         let lines = keeping.staging.journal().expect("read").states;
         let kinds: Vec<(&str, StagedKind)> = lines.iter().map(|line| (line.path.as_str(), line.kind)).collect();
         assert_eq!(kinds, [("a", StagedKind::File), ("link", StagedKind::Link)]);
+    }
+
+    #[test]
+    fn a_file_whose_path_is_longer_than_the_kernel_takes_is_kept_or_stays() {
+        use std::io::Write as _;
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let mut above = root.clone();
+        while above.as_os_str().len() + 203 < 4_000 {
+            above.push("d".repeat(200));
+        }
+        above.push("e".repeat(3_999 - above.as_os_str().len()));
+        fs::create_dir_all(&above).expect("made");
+        let name = "y".repeat(150);
+        let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let made = rustix::fs::openat(fs::File::open(&above).expect("open"), &name, flags, mode).expect("made");
+        fs::File::from(made).write_all(b"work").expect("written");
+        let file = above.join(&name);
+        keeping.lose(&file).expect("kept");
+        let [line] = &keeping.staging.journal().expect("read").states[..] else { panic!("one state") };
+        assert_eq!((line.kind, keeping.path_of(&line.path)), (StagedKind::File, file.clone()));
+        assert_eq!(read(&keeping.staging.folder().join(line.staged.as_deref().expect("a file"))), "work");
+        // What is out of reach there too is no more taken for absent.
+        assert_eq!(keeping.lose(&file.join("z")), Err(libc::ENAMETOOLONG));
+        let [(_, why)] = &keeping.summary().not_archived[..] else { panic!("named") };
+        assert_eq!(why, "its path is too long: the call was refused");
+        keeping.lose(&root.join("a/below")).expect("nothing is below a file");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod keep;
 mod names;
 mod others;
 mod path;
+mod reach;
 mod setup;
 mod sys;
 mod under_way;

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::path::is_descriptor;
+use super::reach::meta_at;
 use crate::shell::places::{PathClass, PathClasses};
 
 /// Device and number of a file.
@@ -18,7 +19,7 @@ pub fn inode(meta: &Metadata) -> Inode {
 
 /// Returns the metadata of the file that a call means: a descriptor's link is followed, no other is.
 pub fn meta_of(path: &Path) -> Option<Metadata> {
-    if is_descriptor(path) { fs::metadata(path).ok() } else { fs::symlink_metadata(path).ok() }
+    if is_descriptor(path) { fs::metadata(path).ok() } else { meta_at(path).ok() }
 }
 
 /// Returns whether a file may have more names than the one it was reached by; a descriptor is none.
@@ -56,7 +57,7 @@ impl Names {
                 self.known.get(&own).cloned()
             }
         };
-        let is_still = |other: &PathBuf| fs::symlink_metadata(other).is_ok_and(|meta| inode(&meta) == own);
+        let is_still = |other: &PathBuf| meta_at(other).is_ok_and(|meta| inode(&meta) == own);
         all.unwrap_or_default().into_iter().filter(|other| other != path && is_still(other)).collect()
     }
 

@@ -13,7 +13,7 @@ use super::sys;
 use crate::disk::{LinkView, follow_links};
 
 /// The longest path that the kernel takes.
-const LONGEST: usize = 4_096;
+pub const LONGEST: usize = 4_096;
 /// Follows the last name of a file that has none any more.
 const GONE: &[u8] = b" (deleted)";
 /// The value in place of a descriptor for the caller's own folder.

@@ -21,8 +21,10 @@ use crate::text::number::thousands;
 const LARGEST_LOG: u64 = 64 << 20;
 /// The bytes of the end of a longer output that the log holds.
 const LOG_TAIL: usize = 1 << 20;
-/// A line that has not ended by then is cut.
+/// A line that has not ended by then is handed out in pieces.
 const LONGEST_LINE: usize = 1 << 20;
+/// Columns of such a line that are held, so that the words about its length have room in those that the model gets.
+const BEGINNING: usize = COLUMNS - 50;
 /// The bytes of the beginning and of the end that the model gets.
 const HEAD: usize = 8 << 10;
 const TAIL: usize = 24 << 10;
@@ -61,15 +63,16 @@ enum Escape {
 }
 
 impl Cleaner {
-    /// Takes bytes; hands out each line that is whole, without its ending.
-    pub fn take(&mut self, mut bytes: &[u8], line: &mut impl FnMut(String)) {
+    /// Takes bytes; hands out each line that is over, without its ending, and pieces of one that is very long: the second
+    /// says whether the line is over.
+    pub fn take(&mut self, mut bytes: &[u8], line: &mut impl FnMut(String, bool)) {
         while let Some(&byte) = bytes.first() {
             if self.escape == Escape::None && !is_special(byte) && !self.returned {
                 let plain = bytes.iter().position(|b| is_special(*b)).unwrap_or(bytes.len());
                 self.line.extend_from_slice(&bytes[..plain]);
                 bytes = &bytes[plain..];
                 if self.line.len() > LONGEST_LINE {
-                    line(self.end_line());
+                    line(self.end_piece(), false);
                 }
                 continue;
             }
@@ -95,7 +98,7 @@ impl Cleaner {
         rest
     }
 
-    fn special(&mut self, byte: u8, line: &mut impl FnMut(String)) {
+    fn special(&mut self, byte: u8, line: &mut impl FnMut(String, bool)) {
         if self.escape != Escape::None {
             self.escape = after(self.escape, byte);
             return;
@@ -105,7 +108,7 @@ impl Cleaner {
             self.under = overlay(&over, &self.under).into_bytes();
         }
         match byte {
-            b'\n' => line(self.end_line()),
+            b'\n' => line(self.end_line(), true),
             b'\r' => self.returned = true,
             0x1b => self.escape = Escape::Begun,
             0x08 => drop(self.line.pop()),
@@ -113,6 +116,18 @@ impl Cleaner {
             0..=0x1f | 0x7f => {}
             byte => self.line.push(byte),
         }
+    }
+
+    /// Hands out what there is of a line that goes on, up to the last whole character.
+    fn end_piece(&mut self) -> String {
+        let whole = match str::from_utf8(&self.line) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.line.len(),
+        };
+        let next = self.line.split_off(whole);
+        let piece = self.end_line();
+        self.line = next;
+        piece
     }
 
     fn end_line(&mut self) -> String {
@@ -160,6 +175,8 @@ struct Log {
     /// The end of what no longer fits.
     tail: VecDeque<u8>,
     left_out: u64,
+    /// True if what stands in the file ends within a line.
+    within_line: bool,
 }
 
 /// The part of an output that is new.
@@ -187,6 +204,8 @@ pub struct Output {
     tail: VecDeque<String>,
     tail_bytes: usize,
     lines: usize,
+    /// The beginning of a very long line that is not over yet, and its bytes so far.
+    long: Option<(String, usize)>,
     /// The number of lines that [`Output::take_printed`] returned.
     handed_out: usize,
     /// The unfinished line that it returned.
@@ -235,7 +254,7 @@ impl Output {
 
     fn clean(&mut self, bytes: &[u8]) {
         let mut cleaner = std::mem::take(&mut self.cleaner);
-        cleaner.take(bytes, &mut |line| self.add(line));
+        cleaner.take(bytes, &mut |piece, is_over| self.add_piece(piece, is_over));
         self.cleaner = cleaner;
     }
 
@@ -243,8 +262,9 @@ impl Output {
     pub fn finish(&mut self) {
         let held = self.masker.finish();
         self.clean(&held);
-        if let Some(rest) = self.cleaner.finish() {
-            self.add(rest);
+        let rest = self.cleaner.finish();
+        if rest.is_some() || self.long.is_some() {
+            self.add_piece(rest.unwrap_or_default(), true);
         }
         if let Some(log) = &mut self.log {
             let done = log.finish();
@@ -257,14 +277,26 @@ impl Output {
         self.cleaner.rest().map(|line| mask::masked(&self.secrets, line))
     }
 
-    fn add(&mut self, line: String) {
-        let line = mask::masked(&self.secrets, line);
+    fn add_piece(&mut self, piece: String, is_over: bool) {
+        let piece = mask::masked(&self.secrets, piece);
         if let Some(log) = &mut self.log
-            && let Err(error) = log.add(&line)
+            && let Err(error) = log.add(&piece, is_over)
         {
             self.log_error = Some(error.to_string());
             self.log = None;
         }
+        let (beginning, before) = match self.long.take() {
+            None if is_over => return self.add(piece),
+            long => long.unwrap_or_else(|| (piece.chars().take(BEGINNING).collect(), 0)),
+        };
+        let bytes = before + piece.len();
+        match is_over {
+            true => self.add(shortened(&beginning, bytes)),
+            false => self.long = Some((beginning, bytes)),
+        }
+    }
+
+    fn add(&mut self, line: String) {
         self.lines += 1;
         if self.head.len() + line.len() < HEAD && self.head_lines + 1 == self.lines {
             self.head_lines += 1;
@@ -372,8 +404,13 @@ impl Output {
 fn cut(line: &str) -> String {
     match line.char_indices().nth(COLUMNS) {
         None => line.to_string(),
-        Some((at, _)) => format!("{} (line cut: {} bytes)", &line[..at], thousands(line.len())),
+        Some((at, _)) => shortened(&line[..at], line.len()),
     }
+}
+
+/// Returns the beginning of a line of so many bytes, with words that say so.
+fn shortened(beginning: &str, bytes: usize) -> String {
+    format!("{beginning} (line cut: {} bytes)", thousands(bytes))
 }
 
 impl Log {
@@ -382,17 +419,20 @@ impl Log {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        Ok(Log { file: BufWriter::new(file), size: 0, tail: VecDeque::new(), left_out: 0 })
+        Ok(Log { file: BufWriter::new(file), size: 0, tail: VecDeque::new(), left_out: 0, within_line: false })
     }
 
-    fn add(&mut self, line: &str) -> io::Result<()> {
-        let length = line.len() as u64 + 1;
+    /// Adds a line, or a piece of one that is not over.
+    fn add(&mut self, line: &str, is_over: bool) -> io::Result<()> {
+        let end: &[u8] = if is_over { b"\n" } else { b"" };
+        let length = (line.len() + end.len()) as u64;
         if self.size + length <= LARGEST_LOG - LOG_TAIL as u64 && self.left_out == 0 && self.tail.is_empty() {
             self.size += length;
+            self.within_line = !is_over;
             self.file.write_all(line.as_bytes())?;
-            return self.file.write_all(b"\n");
+            return self.file.write_all(end);
         }
-        self.tail.extend(line.bytes().chain([b'\n']));
+        self.tail.extend(line.as_bytes().iter().chain(end));
         let over = self.tail.len().saturating_sub(LOG_TAIL);
         self.left_out += over as u64;
         self.tail.drain(..over);
@@ -401,7 +441,8 @@ impl Log {
 
     fn finish(&mut self) -> io::Result<()> {
         if self.left_out > 0 {
-            writeln!(self.file, "[{} bytes left out here]", self.left_out)?;
+            let end = if self.within_line { "\n" } else { "" };
+            writeln!(self.file, "{end}[{} bytes left out here]", self.left_out)?;
         }
         let (a, b) = self.tail.as_slices();
         self.file.write_all(a)?;
@@ -443,7 +484,7 @@ mod tests {
 
     fn clean(parts: &[&[u8]]) -> Vec<String> {
         let (mut cleaner, mut lines) = (Cleaner::default(), Vec::new());
-        parts.iter().for_each(|part| cleaner.take(part, &mut |line| lines.push(line)));
+        parts.iter().for_each(|part| cleaner.take(part, &mut |line, _| lines.push(line)));
         lines.extend(cleaner.finish());
         lines
     }
@@ -507,6 +548,28 @@ mod tests {
         assert_eq!(fast.for_screen(2), (SHOWN + 5, vec!["2003".into(), "2004".into()]));
         fast.take(b"\0\n");
         assert_eq!(fast.for_screen(2), (1, vec!["(binary output, 8,917 bytes)".into()]));
+    }
+
+    #[test]
+    fn a_line_is_one_however_long_it_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("c1.log");
+        let printed = format!("first\n{}\nend\n{}", "é".repeat(1_500_000), "x".repeat(LONGEST_LINE + 1));
+        let mut output = Output::new(Some(&path), Vec::new());
+        printed.as_bytes().chunks(65_537).for_each(|bytes| output.take(bytes));
+        output.finish();
+        assert_eq!(output.line_count(), 4);
+        assert_eq!(fs::read_to_string(&path).expect("a log"), printed + "\n");
+        let lines = output.last(4);
+        assert!(
+            lines[1].starts_with("éé") && lines[1].ends_with("é (line cut: 3,000,000 bytes)"),
+            "{}",
+            lines[1].len()
+        );
+        assert_eq!((lines[0].as_str(), lines[2].as_str()), ("first", "end"));
+        assert!(lines[3].ends_with("x (line cut: 1,048,577 bytes)"));
+        let result = output.for_model("c1");
+        assert_eq!((result.lines().count(), result.matches("line cut").count()), (4, 2));
     }
 
     #[test]

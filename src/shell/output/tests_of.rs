@@ -11,9 +11,10 @@ pub struct TestSummary {
     pub lines: Vec<String>,
 }
 
+/// The words of a line after which a Rust program tells its panic.
+const PANIC: &str = "panicked at";
 /// Words of lines that name a failure.
-const FAILURES: &[&str] =
-    &["FAILED", "FAIL:", "FAIL ", "panicked at", "error[", "error:", "Error:", "✗", "✕", "not ok "];
+const FAILURES: &[&str] = &["FAILED", "FAIL:", "FAIL ", PANIC, "error[", "error:", "Error:", "✗", "✕", "not ok "];
 /// Beginnings of lines that count something other than tests.
 const OF_FILES: &[&str] = &["Test Suites:", "Test Files", "Snapshots"];
 
@@ -24,13 +25,22 @@ pub fn summarise_test(lines: &[String], most: usize) -> TestSummary {
         summary.passed += number_before(line, "passed");
         summary.failed += number_before(line, "failed");
     }
-    let names = |line: &&String| FAILURES.iter().any(|word| line.contains(word)) && !line.starts_with("test result:");
-    summary.lines = lines.iter().filter(names).take(most).cloned().collect();
+    summary.lines = naming_failures(lines).take(most).cloned().collect();
     if summary.lines.is_empty() {
         let said: Vec<&String> = lines.iter().filter(|line| !line.trim().is_empty()).collect();
         summary.lines = said[said.len().saturating_sub(most)..].iter().map(|line| line.to_string()).collect();
     }
     summary
+}
+
+/// Returns the lines that name failures, and those after a panic that tell it: up to an empty line or a note.
+fn naming_failures(lines: &[String]) -> impl Iterator<Item = &String> {
+    let mut tells = false;
+    lines.iter().filter(move |line| {
+        let names = FAILURES.iter().any(|word| line.contains(word)) && !line.starts_with("test result:");
+        tells = !line.trim().is_empty() && !line.starts_with("note: ") && (tells || line.contains(PANIC));
+        names || tells
+    })
 }
 
 /// Returns the number that stands before a word of a line; 0: there is none.
@@ -66,5 +76,22 @@ mod tests {
         assert_eq!((of(jest).0, of(jest).1), (12, 2));
         assert_eq!(of("one\n\ntwo\nthree\n"), (0, 0, vec!["two".to_string(), "three".to_string()]));
         assert_eq!(of(""), (0, 0, Vec::new()));
+    }
+
+    #[test]
+    fn what_a_panic_tells_stands_with_it() {
+        let text = "test b ... FAILED\n\n---- b stdout ----\n\nthread 'b' panicked at src/lib.rs:3:5:\n\
+            assertion `left == right` failed\n  left: -1\n right: 5\n\
+            note: run with `RUST_BACKTRACE=1` to display a backtrace\n\nfailures:\n    b\n";
+        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        let expected = [
+            "test b ... FAILED",
+            "thread 'b' panicked at src/lib.rs:3:5:",
+            "assertion `left == right` failed",
+            "  left: -1",
+            " right: 5",
+        ];
+        assert_eq!(summarise_test(&lines, 8).lines, expected);
+        assert_eq!(summarise_test(&lines, 3).lines, expected[..3]);
     }
 }

@@ -63,6 +63,8 @@ pub struct ViewChanges {
     pub unknown: Option<String>,
     /// True where the layer has no room left: files in it may be cut short.
     pub is_full: bool,
+    /// Folders outside the workspace that the command itself may write, and only reads in a view.
+    pub read_only: Vec<PathBuf>,
 }
 
 impl ViewChanges {
@@ -92,6 +94,13 @@ impl ViewChanges {
         let more = (self.more_left_out > 0).then(|| format!("and {} more are not in the preview", self.more_left_out));
         let first = full.into_iter().chain(meanwhile).chain(derived).chain(more_derived);
         first.chain(self.left_out.iter().map(left)).chain(more).collect()
+    }
+
+    /// Returns a line for each folder that the command itself may write: there it does other things than in a view.
+    pub fn read_only_notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.read_only
+            .iter()
+            .map(|folder| format!("{} is read-only in a preview", clean_line(&folder.to_string_lossy())))
     }
 }
 
@@ -123,7 +132,8 @@ pub fn read(
     places: &PathClasses,
     begun: &Beginning<'_>,
 ) -> Result<ViewChanges, TooMuch> {
-    let found = ViewChanges { is_full: is_full(upper), ..ViewChanges::default() };
+    let read_only = workspace.folders().to_vec();
+    let found = ViewChanges { is_full: is_full(upper), read_only, ..ViewChanges::default() };
     let mut reading = Reading { upper, workspace, places, begun, bytes: 0, repository: BTreeSet::new(), found };
     reading.changed_root(begun.mode)?;
     reading.folder(Path::new(""))?;
@@ -320,6 +330,8 @@ impl Reading<'_> {
 
     fn add(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
         let path = name::text_of(inside.as_os_str());
+        // Reading a file that its mode keeps its owner from changes what is known about it.
+        let below = self.lower(inside);
         let present = match self.workspace.read_archived(&path) {
             Ok(read) => read.state,
             Err(error) => {
@@ -330,7 +342,7 @@ impl Reading<'_> {
         if present == after {
             return Ok(());
         }
-        let Some(before) = self.before(inside, &present) else {
+        let Some(before) = self.before(inside, below.as_ref(), &present) else {
             self.leave_out(inside, "it changed on disk while the preview ran");
             self.found.unknown.get_or_insert_with(|| path.into_owned());
             return Ok(());
@@ -352,12 +364,12 @@ impl Reading<'_> {
         self.push(FileChange::new(path.into_owned(), before, after, BY, &[]))
     }
 
-    /// Returns the state of a path as the view met it, which is the present one unless that changed meanwhile; none: it did,
-    /// and what it was is not known.
-    fn before(&self, inside: &Path, present: &State) -> Option<State> {
+    /// Returns the state of a path as the view met it, which is the present one unless that, found as `below`, changed
+    /// meanwhile; none: it did, and what it was is not known.
+    fn before(&self, inside: &Path, below: Option<&Metadata>, present: &State) -> Option<State> {
         let met = self.begun.met.state(inside);
-        match self.lower(inside) {
-            Some(meta) if changed_at(&meta) > self.begun.at => met,
+        match below {
+            Some(meta) if changed_at(meta) > self.begun.at => met,
             Some(_) => Some(present.clone()),
             None => met.or_else(|| Some(present.clone())),
         }

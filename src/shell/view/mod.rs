@@ -461,6 +461,28 @@ mod tests {
         assert_eq!((met.before.text(), met.after.text()), (Some(before.as_str()), Some(after.as_str())));
     }
 
+    /// To read a file that keeps its owner out its mode is another for a moment, which is no change by someone else.
+    #[test]
+    fn a_file_that_its_owner_cannot_read_did_not_change_on_disk() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("private"), "one\n").expect("written");
+        fs::set_permissions(at("private"), fs::Permissions::from_mode(0)).expect("set");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        view.put("private", &State::Absent).expect("put");
+        fs::write(at("later"), "").expect("written");
+        while changed_at(&fs::metadata(at("later")).expect("there")) <= view.begun {
+            // The clock of the file system goes on in steps.
+            fs::write(at("later"), "").expect("written");
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!((paths, changes.left_out.len()), (vec!["private"], 0), "{changes:?}");
+    }
+
     #[test]
     fn what_a_command_changes_of_nebulas_own_is_left_out_and_said() {
         let dir = tempfile::tempdir().expect("a folder");

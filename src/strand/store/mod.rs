@@ -18,6 +18,7 @@ mod repair;
 mod write_lock;
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -220,17 +221,20 @@ impl Store {
         from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists()).map(Path::to_owned)
     }
 
-    /// Finds the store for a working directory: upwards, else the only child that is one.
+    /// Finds the store for a working directory: upwards, else the only child that is one and is called `*.strand` or
+    /// `*.strand-store`, else the only one whatever it is called.
     pub fn find(from: &Path) -> Option<PathBuf> {
         if let Some(above) = Store::find_above(from) {
             return Some(above);
         }
-        let children = std::fs::read_dir(from).ok()?.flatten().map(|entry| entry.path());
-        let mut stores = children.filter(|path| {
-            let named = path.extension().is_some_and(|ext| ext == "strand" || ext == "strand-store");
-            named && path.join(".strand/op-log.jsonl").exists()
-        });
-        stores.next().filter(|_| stores.next().is_none())
+        let is_named = |path: &Path| path.extension().is_some_and(|ext| ext == "strand" || ext == "strand-store");
+        // A link to a folder is none that lies here, unless its name says so.
+        let may_be = |entry: &DirEntry| is_named(&entry.path()) || entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let children = std::fs::read_dir(from).ok()?.flatten().filter(may_be).map(|entry| entry.path());
+        let stores = children.filter(|path| path.join(".strand/op-log.jsonl").exists());
+        let (mut named, mut others): (Vec<_>, Vec<_>) = stores.partition(|path| is_named(path));
+        let stores = if named.is_empty() { &mut others } else { &mut named };
+        stores.pop().filter(|_| stores.is_empty())
     }
 
     /// Sets how long a writer waits for another.

@@ -18,7 +18,7 @@ pub fn since_read(read: &State, now: &State) -> Option<String> {
 /// lists all of it.
 pub fn beside_edit(alone: &State, merged: &State) -> Option<(String, bool)> {
     let (lines, all) = compared(alone, merged)?;
-    Some((format!("What others changed in it (- without it, + as it is now):{lines}"), all))
+    Some((format!("What else changed in it (- without it, + as it is now):{lines}"), all))
 }
 
 fn compared(read: &State, now: &State) -> Option<(String, bool)> {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn what_others_changed_beside_an_edit_is_listed_and_whether_that_is_all() {
         let state = |text: &str| State::file(text.as_bytes());
-        let text = "What others changed in it (- without it, + as it is now):\n@@ line 2 @@\n+c";
+        let text = "What else changed in it (- without it, + as it is now):\n@@ line 2 @@\n+c";
         assert_eq!(beside_edit(&state("a\n"), &state("a\nc\n")), Some((text.into(), true)));
         let long = format!("a\n{}\n", "x".repeat(WIDTH + 1));
         assert!(beside_edit(&state("a\n"), &state(&long)).is_some_and(|(_, all)| !all));

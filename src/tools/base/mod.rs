@@ -6,6 +6,8 @@ mod context;
 pub mod drift;
 mod output;
 mod set;
+#[cfg(feature = "strand")]
+mod viewed;
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -21,6 +23,8 @@ pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
 pub use output::StoreChange;
 pub use output::{AtPath, CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
+#[cfg(feature = "strand")]
+pub use viewed::ViewedDefinitions;
 
 use crate::edit::{Edit, names};
 use crate::provider::ToolSpec;

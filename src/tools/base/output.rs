@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "strand")]
+use super::viewed::ViewedDefinitions;
 use crate::edit::Edit;
 #[cfg(feature = "strand")]
 use crate::strand::cli::{Opening, ToolCall, TouchedDefinition};
@@ -72,6 +74,8 @@ pub struct StoreChange {
     pub call: ToolCall,
     /// The definitions that it touches; none: what it does is not known before.
     pub touched: Vec<TouchedDefinition>,
+    /// The definitions that the model knows: those that it touches, too, once it is made.
+    pub viewed: Arc<ViewedDefinitions>,
     /// Its effect, for the person: the tool, and each definition as marked lines; or its arguments.
     pub what: String,
 }

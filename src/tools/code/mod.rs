@@ -75,6 +75,8 @@ impl DefinitionList {
                 self.text.push_str(&format!("(the first {shown} definitions; name a file or a definition for more)\n"));
             }
         }
+        let none = notes.no_definitions().map(|none| format!("{none}; readFile shows the text\n"));
+        self.text.push_str(&none.unwrap_or_default());
         let errors: Vec<String> = notes.errors.iter().map(|(path, line)| format!("{path}:{line}")).collect();
         self.remark(&errors, "syntax errors, so definitions may be missing");
         let skipped: Vec<String> = notes.skipped.iter().map(|(_, why)| why.clone()).collect();

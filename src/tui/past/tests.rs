@@ -7,7 +7,15 @@ use crate::text::time::Clock;
 
 fn moment(id: &str, at: i64, turn: i64, title: &str) -> MomentRow {
     let turn = Some(("s".to_string(), turn));
-    MomentRow { id: id.into(), at, kind: PastKind::Edit, turn, title: title.into(), files: 1 }
+    MomentRow {
+        id: id.into(),
+        at,
+        kind: PastKind::Edit,
+        turn,
+        title: title.into(),
+        cause: format!("edit {id}"),
+        files: 1,
+    }
 }
 
 /// A timeline of three turns; the answer to what it asks for is taken in each time.
@@ -56,6 +64,8 @@ fn a_moment_is_gone_to_by_changeset_by_turn_by_time_and_by_word() {
     assert_eq!(stay(timeline.act(Action::PreviousItem)), [past(Some("b1"), None)]);
     assert_eq!(stay(timeline.act(Action::First)), [past(Some("a1"), None)]);
     assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("PRICES")), [past(Some("c2"), None)]);
+    assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("gift")), [past(Some("b2"), None)]);
+    assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("Edit A1")), [past(Some("a1"), None)], "by its cause");
     assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("gift")), [past(Some("b2"), None)]);
     let said = timeline.line(&LineFor::Search, LineInput::Taken("nowhere"));
     assert!(matches!(said.as_slice(), [PaneEffect::Say(_)]), "{said:?}");

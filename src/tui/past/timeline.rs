@@ -367,7 +367,8 @@ impl Timeline {
         let wanted = words.to_lowercase();
         let has = |at: &usize| {
             let moment = &self.moments[*at];
-            moment.id.starts_with(&wanted) || moment.title.to_lowercase().contains(&wanted)
+            let said = [&moment.title, &moment.cause].into_iter().any(|said| said.to_lowercase().contains(&wanted));
+            moment.id.starts_with(&wanted) || said
         };
         let here = self.at.min(self.moments.len());
         let found = (0..here).rev().find(has).or_else(|| (here..self.moments.len()).rev().find(has));

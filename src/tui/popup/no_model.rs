@@ -219,9 +219,10 @@ impl LinePainter<'_, '_> {
     fn servers(&mut self, status: &Status, bold: Style) {
         self.put(say::local_server(), bold);
         let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
-        match tried.is_empty() {
-            true => self.say(say::looking_for_server()),
-            false => self.say(&say::nothing_answers(&tried.join(", "))),
+        match &status.without_model {
+            Some(server) => self.say(server),
+            None if tried.is_empty() => self.say(say::looking_for_server()),
+            None => self.say(&say::nothing_answers(&tried.join(", "))),
         }
         if let Some(file) = &status.model_file {
             self.say("");

@@ -91,6 +91,31 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
 }
 
 #[tokio::test]
+async fn a_card_says_what_became_of_a_rule_and_what_has_none_yet() {
+    let world = world();
+    let mut live = start(&world, &["touch made-1 && mkdir made-2", "touch made-3"]);
+    live.submit("go");
+    let (id, card_text) = card(&mut live).await;
+    assert_eq!((card_text.asks.len(), card_text.rule.as_str()), (0, "no rule meets this text"));
+    let always = |word: &str| CommandDecision::Always { prefix: vec![word.into()], keep: false };
+    live.send(Command::DecideCommand(id, always("touch")));
+    let (_, card_text) = card(&mut live).await;
+    assert_eq!(
+        (card_text.asks[0].as_str(), card_text.rule.as_str()),
+        ("rule for this session: touch", "no rule yet: mkdir made-2")
+    );
+    assert_eq!(card_text.prefix.0[0], "mkdir");
+    live.send(Command::DecideCommand(id, always("sh")));
+    let (_, card_text) = card(&mut live).await;
+    assert!(card_text.asks[0].starts_with("no rule: "), "{:?}", card_text.asks);
+    live.send(Command::DecideCommand(id, CommandDecision::Refuse(String::new())));
+    assert_eq!(ended(&mut live).await.0, CallState::Refused);
+    assert_eq!(ended(&mut live).await.0, CallState::Done, "the rule stays");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn review_runs_what_can_be_undone_and_asks_for_the_rest() {
     if !works() {
         return;

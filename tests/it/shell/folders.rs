@@ -214,3 +214,16 @@ fn a_command_that_is_killed_leaves_what_it_changed_there_to_be_undone() {
         assert!(left.is_empty(), "{keeper}: {left:?}\n{undone}");
     }
 }
+
+#[test]
+fn a_preview_says_that_it_writes_nothing_there() {
+    if !Tree::new().nebula(&["doctor"]).stdout.windows(10).any(|words| words == b"view works") {
+        return;
+    }
+    let world = World::new();
+    let said = world.run(&["--preview"], "echo more >> a");
+    let note = format!("{} is read-only in a preview", world.out.display());
+    assert!(both(&said).contains(&note), "{}", both(&said));
+    assert!(both(&said).contains("preview: nothing would be changed"), "{}", both(&said));
+    assert_eq!(fs::read_to_string(world.out.join("a")).expect("there"), "a before\n");
+}

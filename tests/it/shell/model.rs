@@ -141,6 +141,31 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
 }
 
 #[tokio::test]
+async fn variables_of_several_lines_and_unset_ones_go_on_and_too_large_ones_are_named() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let texts = [
+        "export TEXT_LINES=$(printf 'l1\\nl2') AWAY=1; declare -x FIXED=7; readonly FIXED",
+        "echo \"<$TEXT_LINES>\" fixed=$FIXED away=$AWAY; unset AWAY PAGER",
+        "echo away=${AWAY-none} pager=${PAGER-none}; export BIG=$(head -c 40000 /dev/zero | tr '\\0' x) SMALL=1",
+        "echo small=$SMALL big=${#BIG}",
+    ];
+    let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let mut live = start(&world, steps);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = last_results(&live).replace("\\\\", "\\");
+    let lines = ["<l1\\nl2> fixed=7 away=1", "away=none pager=none", "small=1 big=0"];
+    for part in lines.into_iter().chain(["not set for the next command: BIG ("]) {
+        assert!(results.contains(part), "{part}: {results}");
+    }
+    live.close().await;
+}
+
+#[tokio::test]
 async fn what_was_cut_off_leaves_no_folder_and_no_variable() {
     if !works() {
         return;
@@ -243,6 +268,94 @@ async fn a_limit_holds_while_processes_keep_ending() {
     live.submit("go");
     let call = ended(&mut live).await;
     assert!(call.result.as_deref().is_some_and(|r| r.starts_with("stopped after 1 s")), "{call:?}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+/// The watch sees what a command changes long before it ends, and someone else may write beside it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_command_that_goes_on_changes_was_not_changed_outside_nebula() {
+    if !works() {
+        return;
+    }
+    for keeper in ["guard", "scan"] {
+        let world = world().file("b.txt", "b\n").file("c.txt", "c\n").approve("all");
+        let read = ["a.txt", "b.txt", "c.txt"].map(|path| ("readFile", json!({"path": path})));
+        let command = json!({"command": "echo two >> a.txt; mkfifo pipe; echo begun; cat pipe"});
+        let steps = vec![calls(&read), say("read"), call("runCommand", command), say("done")];
+        let model = Arc::new(Replay::from_steps(steps));
+        let mut parts = world.parts(model.clone());
+        parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+        parts.config.shell.keeper = Some(keeper.into());
+        let mut live = world.start_with(parts, model);
+        let is_told = |path: &'static str| {
+            move |e: &EventBody| matches!(e, EventBody::Drifted(all) if all.iter().any(|p| p == path)).then_some(())
+        };
+        live.submit("read");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        // From here on the watch stands.
+        world.write("c.txt", "theirs\n");
+        live.until(is_told("c.txt")).await;
+        live.submit("go");
+        live.until(|event| match event {
+            EventBody::Changed(_, Item::Call(call)) if call.preview.iter().any(|line| line.text == "begun") => Some(()),
+            _ => None,
+        })
+        .await;
+        // What the watch saw before this it has looked at.
+        world.write("x.rs", "fn x() {}\n");
+        live.until(|event| matches!(event, EventBody::GraphChanged).then_some(())).await;
+        if keeper == "guard" {
+            world.write("b.txt", "theirs\n");
+            live.until(is_told("b.txt")).await;
+            world.write("saved", "theirs\n");
+            std::fs::rename(world.root().join("saved"), world.root().join("a.txt")).expect("renamed");
+        }
+        assert!(!live.events.iter().any(|e| is_told("a.txt")(e).is_some()), "{keeper}: while the command runs");
+        let pipe = world.root().join("pipe");
+        tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n")).await.expect("joined").expect("written");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        if keeper == "guard" {
+            // What someone else made of it is told then.
+            if !live.events.iter().any(|e| is_told("a.txt")(e).is_some()) {
+                live.until(is_told("a.txt")).await;
+            }
+        } else {
+            world.write("y.rs", "fn y() {}\n");
+            live.until(|event| matches!(event, EventBody::GraphChanged).then_some(())).await;
+            assert!(!live.events.iter().any(|e| is_told("a.txt")(e).is_some()));
+        }
+        live.close().await;
+    }
+}
+
+/// Without guard and sandbox `review` is `edits`.
+#[tokio::test]
+async fn where_review_asks_it_says_why_when_it_is_chosen_and_on_the_first_card() {
+    use nebula::protocol::{Approval, CommandDecision, Setting};
+    if !works() {
+        return;
+    }
+    let world = world();
+    let texts = ["touch b.txt", "touch c.txt"];
+    let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    parts.config.shell.keeper = Some("scan".into());
+    let mut live = world.start_with(parts, model);
+    live.send(Command::Set(Setting::Approval(Approval::Review)));
+    let why = "review acts as edits here, so commands ask: shell.keeper is scan";
+    live.until(|event| matches!(event, EventBody::Notice(notice) if notice.title == why).then_some(())).await;
+    live.submit("go");
+    for is_first in [true, false] {
+        let question = live.question().await;
+        let asks = question.card.as_ref().map(|card| card.asks.clone()).unwrap_or_default();
+        assert_eq!(asks.iter().any(|line| line == why), is_first, "{asks:?}");
+        live.send(Command::DecideCommand(question.id, CommandDecision::Refuse(String::new())));
+        assert_eq!(ended(&mut live).await.state, CallState::Refused);
+    }
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
 }
@@ -407,6 +520,29 @@ async fn a_command_of_the_person_names_the_folder_that_it_runs_in() {
     live.send(Command::ClearEnvironment);
     live.send(Command::Run("pwd".into()));
     assert_eq!(ended(&mut live).await.main, "pwd");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn the_model_is_told_once_in_which_folder_its_next_command_begins() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let look = call("runCommand", json!({"command": "pwd"}));
+    let mut live = start(&world, vec![say("one"), look, say("two"), say("three")]);
+    live.send(Command::Run("mkdir -p d && cd d".into()));
+    ended(&mut live).await;
+    live.submit("first");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(last_results(&live).matches("cwd is now d").count(), 1, "{}", last_results(&live));
+    live.submit("second");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(last_results(&live).matches("cwd is now").count(), 1, "{}", last_results(&live));
+    live.send(Command::ClearEnvironment);
+    live.submit("third");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(last_results(&live).matches("cwd is now the workspace's root").count(), 1, "{}", last_results(&live));
     live.close().await;
 }
 

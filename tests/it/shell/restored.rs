@@ -142,6 +142,33 @@ fn many_folders_within_one_another_come_and_go() {
 }
 
 #[test]
+fn a_file_whose_path_is_longer_than_the_kernel_takes_comes_back() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let root = tree.root().canonicalize().expect("real");
+    let mut above = root.clone();
+    while above.as_os_str().len() + 203 < 4_000 {
+        above.push("d".repeat(200));
+    }
+    above.push("e".repeat(3_999 - above.as_os_str().len()));
+    fs::create_dir_all(&above).expect("made");
+    let name = "y".repeat(150);
+    // Commands that go there first have no path that is too long.
+    let there =
+        |text: &str| Command::new("sh").args(["-c", text, "sh", &name]).current_dir(&above).output().expect("ran");
+    assert!(there("echo work > \"$1\"").status.success());
+    for form in ["find d* -type f -delete", "rm -rf d*"] {
+        let ran = run(&tree, form);
+        assert!(both(&ran).contains("changeset"), "{form}: {}", both(&ran));
+        let undone = tree.nebula(&["undo", "--yes"]);
+        assert!(undone.status.success(), "{form}: {}", both(&undone));
+        assert_eq!(text(&there("cat \"$1\"").stdout), "work\n", "{form}");
+    }
+}
+
+#[test]
 fn a_pipe_in_the_place_of_a_file_or_folder_gives_way() {
     if !works() {
         return;

@@ -790,6 +790,32 @@ async fn blame_follows_a_file_that_was_moved() {
 }
 
 #[tokio::test]
+async fn a_moved_files_lines_keep_their_causes_whatever_becomes_of_both_paths() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let old = "one\ntwo\nthree\nfour\n";
+    let before = ["before"; 4];
+    // The commands, what someone then writes at both paths, and the causes of the lines at the new one.
+    let cases: [(&[&str], Option<&str>, Option<&str>, Vec<&str>); 4] = [
+        (&["mv a.txt b.txt"], Some("use b\n"), None, before.to_vec()),
+        (&["mv a.txt b.txt; echo 'use b' > a.txt"], None, None, before.to_vec()),
+        (&["mv a.txt b.txt"], None, Some("one\nx\ny\nz\n"), vec!["before", "outside", "outside", "outside"]),
+        // A copy is no move: the old path has its lines still.
+        (&["cp a.txt b.txt; echo five >> a.txt"], None, None, vec!["command"; 4]),
+    ];
+    for (commands, at_old, at_new, causes) in cases {
+        let world = World::new().variable("PATH", &path).file("a.txt", old).approve("all");
+        ran(&world, commands).await;
+        at_old.into_iter().for_each(|text| world.write("a.txt", text));
+        at_new.into_iter().for_each(|text| world.write("b.txt", text));
+        let said = nebula(&world, &["blame", "b.txt", "--json"]);
+        let lines: Vec<Value> = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+        let found: Vec<_> = lines.iter().map(|line| line["cause"].as_str().expect("a cause")).collect();
+        assert_eq!(found, causes, "{commands:?}: {lines:?}");
+        assert!(lines.iter().all(|line| line["unsure"] == false), "{commands:?}: {lines:?}");
+    }
+}
+
+#[tokio::test]
 async fn lines_that_come_back_over_a_move_have_the_causes_that_they_had() {
     let path = std::env::var("PATH").expect("a PATH");
     for moves in [

@@ -303,6 +303,15 @@ fn of_several_stores_one_must_be_named() {
         "Error: there are several stores here, project.strand and second.strand; name one with --store\n"
     );
     world.out(0, &["--store", "second.strand", "list"]);
+    // One that is called as a store is before others, and one that is not is found where it is alone.
+    let world = World::new();
+    world.out(0, &["init", "app"]);
+    assert_eq!(world.out(0, &["list"]), world.out(0, &["--store", "project.strand", "list"]));
+    std::fs::remove_dir_all(world.path().join("project.strand")).unwrap();
+    world.out(0, &["--store", "app", "add", "slot", "own", "Int = 1"]);
+    assert!(world.out(0, &["list"]).contains("slot.own"));
+    world.out(0, &["init", "other"]);
+    assert!(world.err(6, &["list"]).contains("several stores here, app and other;"));
 }
 
 #[test]

@@ -164,6 +164,24 @@ async fn a_definition_that_changed_since_it_was_viewed_is_overwritten_only_when_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_refused_change_would_have_made_is_not_known_as_viewed() {
+    let world =
+        store([vec![("strand_view", json!({"selector": "*"}))], vec![replace("Int = 2")], vec![replace("Int = 3")]]);
+    let mut live = start(&world);
+    live.submit("two");
+    let question = live.question().await;
+    // The person refuses it, and makes the same change.
+    strand(&world, &["replace", "slot.count", "Int = 2"]);
+    live.send(Command::Reply(question.id, Reply::Choice(question.choices.len() - 1)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    assert!(told.iter().any(|text| text.contains("the change of the store was refused")), "{told:?}");
+    let last = told.last().expect("a result");
+    assert!(last.contains("\"stale\"") && last.contains("slot count = Int = 2"), "{told:?}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_is_not_wanted_leaves_the_store_as_it_was() {
     let world = store([vec![replace("Int = 2")]]);
     let mut live = start(&world);
@@ -199,6 +217,12 @@ async fn the_tools_are_those_of_a_store_in_the_workspace_and_plan_mode_has_its_r
     let world = store([vec![replace("Int = 2")]]).plan();
     let names: Vec<String> = of_store(&world.root()).iter().map(|tool| tool.spec().name).collect();
     assert!(names.iter().any(|name| name == "strand_patch_apply") && names.iter().all(|name| name != "strand_sync"));
+    // A folder below is found as well, whatever it is called; of two that are called alike, none.
+    let around = World::new();
+    for (made, is_found) in [("app", true), ("other", false), ("one.strand", true), ("two.strand", false)] {
+        strand(&around, &["init", made]);
+        assert_eq!(!of_store(&around.root()).is_empty(), is_found, "{made}");
+    }
     // A folder below it is a workspace of its own, and the store is not in it.
     world.write("below/a.txt", "");
     assert!(of_store(&world.root().join("below")).is_empty());

@@ -47,6 +47,15 @@ pub struct MockServer {
 impl MockServer {
     /// Answers the n-th request with the n-th script; requests beyond get a reset.
     pub async fn start(scripts: Vec<Vec<Act>>) -> Self {
+        Self::start_with(scripts, None).await
+    }
+
+    /// Answers each request about the models with this list, and the n-th of the others with the n-th script.
+    pub async fn listing(list: Vec<Act>, scripts: Vec<Vec<Act>>) -> Self {
+        Self::start_with(scripts, Some(list)).await
+    }
+
+    async fn start_with(scripts: Vec<Vec<Act>>, list: Option<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -56,7 +65,7 @@ impl MockServer {
             let mut served = tokio::task::JoinSet::new();
             for connection in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                served.spawn(serve(stream, connection, scripts.clone(), log.clone()));
+                served.spawn(serve(stream, connection, (scripts.clone(), list.clone()), log.clone()));
             }
         });
         Self { port, seen, task }
@@ -86,12 +95,18 @@ impl Drop for MockServer {
 
 type Scripts = Arc<Mutex<std::vec::IntoIter<Vec<Act>>>>;
 
-async fn serve(mut stream: TcpStream, connection: usize, scripts: Scripts, log: Arc<Mutex<Vec<ReceivedRequest>>>) {
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    (scripts, list): (Scripts, Option<Vec<Act>>),
+    log: Arc<Mutex<Vec<ReceivedRequest>>>,
+) {
     stream.set_nodelay(true).unwrap();
     while let Some(mut seen) = read_request(&mut stream).await {
         seen.connection = connection;
+        let list = list.clone().filter(|_| seen.line.starts_with("GET "));
         log.lock().unwrap().push(seen);
-        let script = scripts.lock().unwrap().next().unwrap_or(vec![Act::Reset]);
+        let script = list.or_else(|| scripts.lock().unwrap().next()).unwrap_or(vec![Act::Reset]);
         for act in script {
             match act {
                 Act::Send(bytes) => {

@@ -4,6 +4,7 @@
 mod anthropic;
 mod fake;
 mod follow_up;
+mod left_out;
 mod names;
 mod prefix;
 mod refusals;

@@ -22,7 +22,7 @@ async fn task_with(world: &World, server: &MockServer, wire: &str, prompt: &str,
 }
 
 /// Runs `nebula task --json` with these words, the server at this address being the configured one.
-async fn run(world: &World, url: &str, wire: &str, words: &[&str], models: Value) -> Output {
+pub(super) async fn run(world: &World, url: &str, wire: &str, words: &[&str], models: Value) -> Output {
     std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
     let config = json!({
         "provider": "mine", "model": "m", "models": models,
@@ -40,7 +40,7 @@ async fn run(world: &World, url: &str, wire: &str, words: &[&str], models: Value
     tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic")
 }
 
-fn json_answer(body: &str) -> Vec<Act> {
+pub(super) fn json_answer(body: &str) -> Vec<Act> {
     answer("200 OK", "content-type: application/json\r\n", body)
 }
 

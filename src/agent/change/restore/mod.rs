@@ -63,6 +63,8 @@ pub struct RestoreResult {
     pub kept: Vec<ChangedFile>,
     /// The files that were to be merged with what was changed since.
     pub merged: Vec<ChangedFile>,
+    /// The paths that were as they are to be already, see [`RestorePlan::already_there`].
+    pub there: Vec<String>,
 }
 
 /// A file of a restore that is not as what is restored left it.
@@ -83,7 +85,7 @@ impl ChangedFile {
 
 impl From<ProposalResult> for RestoreResult {
     fn from(proposal: ProposalResult) -> Self {
-        RestoreResult { proposal, kept: Vec::new(), merged: Vec::new() }
+        RestoreResult { proposal, kept: Vec::new(), merged: Vec::new(), there: Vec::new() }
     }
 }
 
@@ -162,13 +164,14 @@ impl Restores {
                 Ok(plan) => {
                     let undone = reviewed::undone(&context, &plan).await;
                     match run(&context, &plan, None, &own).await {
-                        Some(RestoreResult { proposal: result, kept, .. }) => {
+                        Some(RestoreResult { proposal: result, kept, there, .. }) => {
                             tell(&context, &result, &plan.title).await;
                             own.tell_replaced(&context, &result, &plan.title).await;
                             if result.changeset.is_some() && (is_review || is_whole(&result)) {
                                 let stays = |path: &String| kept.iter().any(|file| file.path == *path);
                                 let written = result.written.into_iter().map(|(path, _)| (!stays(&path), path));
-                                let written = written.map(|(is_whole, path)| (path, is_whole)).collect();
+                                let there = there.into_iter().map(|path| (path, true));
+                                let written = written.map(|(is_whole, path)| (path, is_whole)).chain(there).collect();
                                 reviewed::reviewed(&context, undone, written, (is_review, &reason)).await;
                             }
                         }
@@ -351,12 +354,13 @@ pub async fn run(
             tell_own(context, &proposal).await;
         }
         let (kept, merged) = foreign_files(&restoration.previews);
+        let there = plan.already_there(&restoration.previews).map(String::from).collect();
         let mut chosen = context.approvals.choices(proposal.id);
         let parts = RestoreParts { previews: restoration.previews, revert, ..RestoreParts::default() };
         let executing = execute_proposal(context, proposal, parts, Approver::Person, cause, &again);
         let (result, rechosen) = unless_chosen(executing, (&mut chosen, &mut choices), &again).await;
         if !(rechosen && matches!(result.outcome, Outcome::Withdrawn)) || stop.is_cancelled() {
-            return Some(RestoreResult { proposal: result, kept, merged });
+            return Some(RestoreResult { proposal: result, kept, merged, there });
         }
     }
 }

@@ -94,7 +94,7 @@ impl SessionContext {
             format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });
         let ended: Vec<String> = ended.collect();
-        let news = self.commands.take_news().into_iter().chain(ended);
+        let news = self.commands.take_news().into_iter().chain(self.commands.take_moved()).chain(ended);
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(news).collect()
     }
 
@@ -165,6 +165,7 @@ impl SessionContext {
             banner: self.services.banner(),
             in_ram: self.services.memory.banner().map(|trouble| trouble.word().into()),
             tried: connection.tried,
+            without_model: connection.without_model,
             model_file: connection.model_file,
             key_places: connection.key_places,
             jobs: self.commands.jobs().len(),

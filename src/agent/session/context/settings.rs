@@ -30,6 +30,8 @@ pub struct Settings {
     pub no_tools: bool,
     /// The model is told of its tools in the prompt, and writes calls as text.
     pub text_calls: bool,
+    /// The model is known to make its changes by calls: a file in its text is only displayed where no path heads it.
+    pub displays: bool,
     /// The approval policy.
     pub approval: Approval,
     /// The consent in whose name the policy accepts.
@@ -52,6 +54,7 @@ impl Settings {
             small_model: false,
             no_tools: false,
             text_calls: false,
+            displays: false,
             approval,
             consent: consent(config, approval),
             model: None,

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::context::prefix::RequestPrefix;
 use crate::edit::Format;
+use crate::provider::Message;
 use crate::provider::models::Effort;
-use crate::provider::{Capabilities, Message};
 
 /// The requests that were made for a session.
 #[derive(Default)]
 pub struct SentRequests {
-    /// Messages with attachments that a model did not take, and what that one is sent in their place.
-    pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
+    /// Messages with attachments that are not sent, the text in place of these, and what is sent.
+    pub plain: Vec<(Arc<Message>, String, Arc<Message>)>,
     /// Messages with attachments as a small model gets them.
     pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
     /// The inputs of the last request's beginning.

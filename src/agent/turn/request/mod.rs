@@ -2,6 +2,7 @@
 
 mod model_fit;
 mod next;
+mod refused_files;
 pub mod system_prompt;
 mod takeable;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 pub use self::model_fit::{learn_format, learn_no_tools};
 pub use self::next::{BuiltRequest, Unbuilt, build};
+pub use self::refused_files::{FileRefusals, may_be_about_files};
 use self::takeable::takeable;
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::target::RequestTarget;
@@ -109,5 +111,5 @@ pub fn to_summarise(
     // Of the session's own window nothing is left out: the person may drop the summary.
     let fitted = session.window.clone().fit(&session.messages[..end], summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
-    (takeable(session, target.capabilities(), fitted.messages, fitted.sizes), room)
+    (takeable(session, target, fitted.messages, fitted.sizes), room)
 }

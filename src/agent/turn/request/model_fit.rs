@@ -67,7 +67,10 @@ pub(super) fn fitted(
     let is_agent = settings.mode == Mode::Agent;
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
     let text_calls = calls && format != Format::TOOLS && (no_tools || is_agent && !called());
-    Settings { format, small_model, text_calls, no_tools, ..settings }
+    let makes_calls =
+        session.sent.native_edits.contains(&target.model) || !is_unknown(&target.model) && !target.is_local();
+    let displays = format == Format::TOOLS && !text_calls && !no_tools && makes_calls;
+    Settings { format, small_model, text_calls, no_tools, displays, ..settings }
 }
 
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:

@@ -50,7 +50,7 @@ fn note_prefix(
         place,
         format: (settings.format.name().into(), settings.small_model),
         summarised: session.summary.as_ref().map(|(_, covered)| *covered),
-        left_out: (session.prompt.left_out, session.prompt.chosen.len()),
+        left_out: (session.prompt.left_out, session.prompt.chosen.len() + session.prompt.refused.len()),
     };
     let (system, tools) = (Some(Arc::clone(system)), Some(Arc::clone(tools)));
     let prefix = RequestPrefix { basis, system, tools, messages: Vec::new() };
@@ -88,7 +88,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if fitted.too_long {
         return Err(Unbuilt::TooLong);
     }
-    let mut messages = takeable(session, target.capabilities(), fitted.messages, fitted.sizes);
+    let mut messages = takeable(session, &target, fitted.messages, fitted.sizes);
     arrange(&settings, session, &mut messages);
     note_prefix(&settings, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();

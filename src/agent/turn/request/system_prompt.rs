@@ -24,6 +24,10 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
         update(context, session, anew, fresh).await;
         session.prompt.covered = covered;
     }
+    // Meanwhile the person may run commands of their own.
+    if let Some(moved) = context.commands.take_moved() {
+        session.add_hidden(&moved);
+    }
     present(context, session).await
 }
 

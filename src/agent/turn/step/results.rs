@@ -151,7 +151,7 @@ pub fn merge_note(file: &MergedFile) -> (String, bool) {
         _ => format!("Your edit was merged into it (by {how})"),
     };
     let note =
-        format!("{path} changed on disk after it was read. {edit}, and the rest is as others left it.{again}{others}");
+        format!("{path} changed on disk after it was read. {edit}, and the rest is as it was on disk.{again}{others}");
     (note, is_known)
 }
 

@@ -222,7 +222,7 @@ mod tests {
         // Nothing was left to decide: no person rejected anything.
         let decision = Some(Decision::new(Vec::new(), Consent::Person));
         let proposal = ProposalResult { decision, ..ProposalResult::refused() };
-        let none = RestoreResult { proposal, kept, merged: Vec::new() };
+        let none = RestoreResult { proposal, kept, merged: Vec::new(), there: Vec::new() };
         assert_eq!(undo_summary(&none), (CallState::Refused, format!("Nothing was restored.\nNot restored: {note}")));
         assert_eq!(reason(Some(&none), ""), note);
     }

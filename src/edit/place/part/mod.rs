@@ -11,12 +11,12 @@ use self::outline::{decorated, ends_there, has_receiver, methods};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::{Shift, indent};
+use crate::edit::locate::{Shift, indent, with_tabs};
 
 /// Returns a file with the one definition that a text consists of in the place of the only one of that name and kind, and
 /// its name. Of a class around a few of those methods that the file's class has, the methods are placed, and named, alone.
 pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String, String)> {
-    let new = bytes::fit_whole(new, file);
+    let new = bytes::fit_whole(&with_tabs(new, file), file);
     let (splices, names) = placed(file, &new, None)?;
     Some((spliced(file, &splices), names))
 }
@@ -287,6 +287,15 @@ mod tests {
         assert!(same_definition(&two, &class).is_some());
         assert!(same_definition(CART, "function add(x: number): void {\n}\n").is_none(), "another kind");
         let tabs = CART.replace("    ", "\t\t").replace("\n  ", "\n\t");
-        assert!(same_definition(&tabs, &dedented(CHANGED)).is_none(), "no one knows how far it is indented");
+        let (of, to) = (
+            "\tadd(name: string, quantity = 1): void {\n\t\tthis.items.push({ name, quantity });\n\t}\n",
+            "\tadd(name: string, quantity: number): void {\n\t\tif (quantity < 1) {\n\t\t\tthrow new Error(`bad ${quantity}`);\n\t\t}\n\t\tthis.items.push({ name, quantity });\n\t}\n",
+        );
+        assert!(tabs.contains(of));
+        for part in [CHANGED, &dedented(CHANGED)] {
+            assert_eq!(same_definition(&tabs, part), Some((tabs.replace(of, to), "add".to_string())), "{part}");
+        }
+        let spaced = "add(name: string, quantity: number): void {\n this.items.push(name);\n}\n";
+        assert!(same_definition(&tabs, spaced).is_none(), "no one knows how far it is indented");
     }
 }

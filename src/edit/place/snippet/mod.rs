@@ -15,7 +15,7 @@ use super::part::{self, Passage, in_order};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::indent;
+use crate::edit::locate::{indent, with_tabs};
 
 /// More passages than this are no handful of changes, and as many under one head are not distinguished by it.
 const MOST: usize = 64;
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 /// ones. Nothing where the place of any part of the text is not certain, or where nothing changes.
 pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(String, String)> {
     let form = Form::of(path);
-    let new = bytes::fit_whole(new, file);
+    let new = bytes::fit_whole(&with_tabs(new, file), file);
     let part = Side::new(&new, form);
     if !(1..=MOST).contains(&part.outermost(0..part.lines.len()).len()) {
         return None;
@@ -39,6 +39,15 @@ pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(St
     let (splices, names) = (in_order(placing.splices)?, placing.names.join(", "));
     let text = spliced(file, &splices);
     (text != file && form.keeps_sound(file, &text)).then_some((text, names))
+}
+
+/// Returns whether the first line of a text that is no comment begins a passage.
+pub(in crate::edit) fn begins_passage(text: &str, path: &str) -> bool {
+    let form = Form::of(path);
+    let side = Side::new(text, form);
+    let is_said = |line: &str| line.trim().is_empty() || form.decorates(line);
+    let first = (0..side.lines.len()).find(|at| !is_said(side.lines.content(*at)));
+    first.is_some_and(|at| side.units.iter().any(|unit| unit.lines.contains(&at)))
 }
 
 /// A text and its passages, in the order of their heads.

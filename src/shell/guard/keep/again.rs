@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use super::super::call::Notification;
 use super::super::names::{Inode, inode, meta_of};
+use super::super::reach::{meta_at, reach};
 use super::left::open_files;
 use super::{Keeping, Verdict, is_below};
 use crate::archive::staging::{JournalLine, StagedKind};
@@ -118,7 +119,7 @@ impl Keeping {
 
     /// Notes the state of a path on which no call is under way, unless the file there can be written otherwise.
     fn note_left(&mut self, name: String, open: &HashSet<Inode>) {
-        let there = match fs::symlink_metadata(self.path_of(&name)) {
+        let there = match meta_at(&self.path_of(&name)) {
             Ok(meta) if meta.is_dir() => return,
             Ok(meta) => Some(meta),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -210,7 +211,7 @@ impl Keeping {
     /// Keeps a file by one more name, which stays one of the same file until it is archived.
     fn link_large(&mut self, name: &str, path: &Path, meta: &Metadata) -> Verdict {
         let (to, staged) = self.staging.new_name();
-        match fs::hard_link(path, &to) {
+        match reach(path, |path| fs::hard_link(path, &to)) {
             Ok(()) => self.add_linked(name.into(), staged, meta),
             // Another file system, or another owner's file: the note says that it changed meanwhile.
             Err(_) => Ok(()),

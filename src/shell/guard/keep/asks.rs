@@ -8,6 +8,7 @@ use std::path::Path;
 use super::super::call::Refusal;
 use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::super::names::meta_of;
+use super::super::reach::meta_at;
 use super::copies::share_file;
 use super::{Keeping, Verdict, number};
 use crate::proposal::acts_later;
@@ -89,7 +90,7 @@ impl Keeping {
                 Err(libc::EACCES)
             }
             CallConsent::Ask => {
-                let bytes = path.symlink_metadata().ok().map(|meta| meta.len());
+                let bytes = meta_at(path).ok().map(|meta| meta.len());
                 self.question = Some(HoldQuestion { bytes, ..HoldQuestion::new(HoldReason::ActsLater, name) });
                 Err(libc::EACCES)
             }

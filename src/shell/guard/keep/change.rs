@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::change::{Made, PathChange};
+use super::super::reach::meta_at;
 use super::{Keeping, Verdict};
 
 impl Keeping {
@@ -15,11 +16,7 @@ impl Keeping {
             PathChange::LoseFolder(path) => self.lose_folder(path),
             PathChange::Make(path, made) => self.make(path, *made == Made::Folder),
             PathChange::MakeUnnamed(path) => self.make_unnamed(path),
-            PathChange::Rename(_, new, flags)
-                if has(*flags, libc::RENAME_NOREPLACE) && new.symlink_metadata().is_ok() =>
-            {
-                Ok(())
-            }
+            PathChange::Rename(_, new, flags) if has(*flags, libc::RENAME_NOREPLACE) && meta_at(new).is_ok() => Ok(()),
             PathChange::Rename(old, new, flags) => self.rename(old, new, has(*flags, libc::RENAME_EXCHANGE)),
             PathChange::SecondName(old, new) => self.second_name(old, new),
             PathChange::Mode(path, to) => self.set_mode(path, *to),
@@ -34,7 +31,7 @@ impl Keeping {
     }
 
     fn set_mode(&mut self, path: &Path, to: Option<u64>) -> Verdict {
-        match path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        match meta_at(path).is_ok_and(|meta| meta.is_dir()) {
             true => self.lose_folder(path),
             false => self.change_mode(path, to.map(|to| to as u32)),
         }

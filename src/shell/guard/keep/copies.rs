@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::super::names::{Inode, inode};
+use super::super::reach::reach;
 use crate::disk;
 
 /// The size from which a file is large: a smaller one is copied in some milliseconds.
@@ -69,7 +70,7 @@ impl Copies {
 
 /// Copies a file with its mode.
 pub(super) fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
-    let file = disk::open_file(from, disk::Links::Refuse)?;
+    let file = reach(from, |from| disk::open_file(from, disk::Links::Refuse))?;
     disk::copy_new(&file, to, meta.mode() & 0o1777).map(drop)
 }
 
@@ -77,7 +78,7 @@ pub(super) fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<(
 /// be read.
 pub(super) fn share_file(from: &Path, to: &Path, meta: &Metadata) -> bool {
     let share = |file| disk::share_new(&file, to, meta.mode() & 0o1777);
-    disk::open_file(from, disk::Links::Refuse).and_then(share).unwrap_or(false)
+    reach(from, |from| disk::open_file(from, disk::Links::Refuse)).and_then(share).unwrap_or(false)
 }
 
 /// Returns whether a file is as it was.

@@ -3,6 +3,7 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
+use super::super::reach::{meta_at, reach};
 use super::{Keeping, Verdict, number};
 use crate::archive::staging::StagedKind;
 use crate::shell::places::PathClass;
@@ -13,16 +14,16 @@ impl Keeping {
         if old == new {
             return Ok(());
         }
-        let Ok(meta) = fs::symlink_metadata(old) else {
+        let Ok(meta) = meta_at(old) else {
             // Another thread may put something there before the kernel looks: what is at the new name is kept all the same.
-            return match fs::symlink_metadata(new) {
+            return match meta_at(new) {
                 Ok(there) if there.is_dir() => self.lose_folder(new),
                 Ok(_) => self.lose(new),
                 Err(_) => self.make(new, false),
             };
         };
         self.names.add(old, new);
-        let is_folder = meta.is_dir() || exchange && fs::symlink_metadata(new).is_ok_and(|there| there.is_dir());
+        let is_folder = meta.is_dir() || exchange && meta_at(new).is_ok_and(|there| there.is_dir());
         self.move_away(old, new, &meta)?;
         self.replace(old, new, &meta, exchange)?;
         self.set_loose(&[old, new], is_folder);
@@ -37,7 +38,7 @@ impl Keeping {
 
     /// Keeps what is at `new`, whose place something else takes.
     fn replace(&mut self, old: &Path, new: &Path, meta: &Metadata, exchange: bool) -> Verdict {
-        match fs::symlink_metadata(new) {
+        match meta_at(new) {
             Ok(there) if exchange => {
                 self.move_away(new, old, &there)?;
                 match (meta.is_dir(), there.is_dir()) {
@@ -65,7 +66,7 @@ impl Keeping {
         match self.places.of(old, false) {
             PathClass::Refused => return self.refuse(old),
             // A write by the new name changes the old file, so the command must be allowed to change that.
-            PathClass::Outside => self.outside(old, fs::symlink_metadata(old).ok().as_ref())?,
+            PathClass::Outside => self.outside(old, meta_at(old).ok().as_ref())?,
             _ => {}
         }
         self.make(new, false)?;
@@ -91,7 +92,7 @@ impl Keeping {
             let from = join(old, &inside);
             self.lose_folder(&from)?;
             self.make(&join(new, &inside), true)?;
-            for entry in fs::read_dir(&from).map_err(|e| number(&e))? {
+            for entry in reach(&from, |from| fs::read_dir(from)).map_err(|e| number(&e))? {
                 let entry = entry.map_err(|e| number(&e))?;
                 let inside = inside.join(entry.file_name());
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -1,11 +1,12 @@
 //! Owners and groups, which no version holds: what an undo does not bring back of them is named.
 
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::process::{getegid, geteuid, getgroups};
 
+use super::super::reach::meta_at;
 use super::{Keeping, Verdict};
 use crate::shell::places::PathClass;
 
@@ -15,7 +16,7 @@ const SET_GROUP: u32 = 0o2000;
 impl Keeping {
     /// Names a file that is about to get another group, where the kernel lets its owner do that.
     pub fn note_group(&mut self, path: &Path, to: u32) -> Verdict {
-        let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        let Ok(meta) = meta_at(path) else { return Ok(()) };
         let is_own = || to == getegid().as_raw() || getgroups().is_ok_and(|own| own.iter().any(|id| id.as_raw() == to));
         let changes = to != u32::MAX && to != meta.gid() && meta.uid() == geteuid().as_raw();
         if !changes || !is_own() || self.is_new(&self.name(path)) {
@@ -30,7 +31,7 @@ impl Keeping {
     /// Names a kept file that goes, where what an undo makes in its place is of another user or group.
     pub(super) fn note_owner(&mut self, path: &Path, whose: Option<&Metadata>) -> Verdict {
         let Some(meta) = whose.filter(|meta| meta.is_file()) else { return Ok(()) };
-        let above = path.parent().and_then(|above| fs::symlink_metadata(above).ok());
+        let above = path.parent().and_then(|above| meta_at(above).ok());
         let gives = above.filter(|above| above.mode() & SET_GROUP != 0).map(|above| above.gid());
         let comes_back = meta.uid() == geteuid().as_raw() && meta.gid() == gives.unwrap_or(getegid().as_raw());
         if comes_back || self.is_new(&self.name(path)) {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::names::{has_others, inode, own_names};
 use super::super::path::is_descriptor;
+use super::super::reach::reach;
 use super::copies::copy_file;
 use super::{Keeping, Linked, Verdict, number};
 
@@ -15,7 +16,7 @@ impl Keeping {
         if self.linked.is_empty() && self.sealed.is_empty() {
             return Ok(());
         }
-        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+        let Ok(meta) = reach(path, |path| fs::metadata(path)) else { return Ok(()) };
         let own = inode(&meta);
         // Its number alone may be another file's by now: in the archive it has a name more.
         let sealed = self.sealed.get(&own).filter(|_| meta.nlink() > own_names(path)).cloned();

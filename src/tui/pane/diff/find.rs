@@ -160,8 +160,8 @@ impl View {
         }
     }
 
-    /// Returns the hunks that are decided with one, by definition: each that touches a definition of it, and of what moves
-    /// both halves, also where one of them shares its hunk with another definition.
+    /// Returns the hunks that are decided with one, by definition: each that touches a definition of it, and of what moves,
+    /// is renamed, comes or goes all parts, also where one of them shares its hunk with another definition.
     pub fn same_definition(&self, (f, h): (usize, usize)) -> Vec<(usize, usize)> {
         let hunks = self.files.get(f).map_or(&[][..], |file| &file.hunks);
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -172,8 +172,8 @@ impl View {
         let (mut found, mut names) = (BTreeSet::from([h]), of(h).map(|one| one.name.as_str()).collect::<Vec<_>>());
         while let Some(name) = names.pop() {
             for at in places.remove(name).into_iter().flatten().filter(|at| found.insert(*at)) {
-                let moved = of(at).filter(|one| one.change == DefinitionChange::Moved);
-                names.extend(moved.map(|one| one.name.as_str()));
+                let whole = of(at).filter(|one| one.change != DefinitionChange::Changed);
+                names.extend(whole.map(|one| one.name.as_str()));
             }
         }
         found.into_iter().map(|h| (f, h)).collect()

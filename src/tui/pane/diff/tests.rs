@@ -966,6 +966,17 @@ fn both_halves_of_a_moved_definition_are_accepted_where_one_shares_its_hunk() {
     // What moves out of a hunk that is accepted arrives, too.
     moved.files[0].hunks[0].definitions.push(named("fn keep", DefinitionChange::Changed));
     assert_eq!(decided(&moved, &[Action::NextHunk, Action::AcceptDefinition]), [yes; 3]);
+    // What is renamed, comes or goes is taken whole, too; what is only changed is not.
+    for (change, end) in [
+        (DefinitionChange::Renamed, yes),
+        (DefinitionChange::New, yes),
+        (DefinitionChange::Removed, yes),
+        (DefinitionChange::Changed, open),
+    ] {
+        moved.files[0].hunks[0].definitions[0].change = change;
+        moved.files[0].hunks[2].definitions[0].change = change;
+        assert_eq!(decided(&moved, &[Action::NextHunk, Action::AcceptDefinition]), [yes, yes, end], "{change:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -31,17 +32,26 @@ const LISTED: usize = 6;
 const QUESTION_LINES: usize = 12;
 
 /// Asks the person about a command, in the place of the card that has this name, and waits; none when interrupted.
+/// `said`: what became of the rule that they asked for on the card before.
 pub async fn ask(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
-    (id, call): (QuestionId, &CommandCall),
+    (id, call, said): (QuestionId, &CommandCall, Option<String>),
     judged: &JudgedCommand,
     stop: &CancellationToken,
 ) -> Option<CommandDecision> {
     let paths: Vec<PathBuf> = judged.met.iter().flat_map(|met| met.paths.clone()).collect();
     let root = judged.around.root.clone();
     let not_in_git = tokio::task::spawn_blocking(move || not_in_git(&root, &paths)).await.unwrap_or_default();
-    let card = card(context.settings().approval, call, judged, not_in_git);
+    let approval = context.settings().approval;
+    let mut card = card(approval, call, judged, not_in_git);
+    card.asks.splice(0..0, said);
+    if let Some(why) = &judged.unguarded
+        && !context.services.reported_unguarded_policy.swap(true, Ordering::Relaxed)
+    {
+        let why = localized(why);
+        card.asks.push(if approval == Approval::All { words::all_asks(&why) } else { words::review_asks(&why) });
+    }
     let card = masked(card, &context.services.shell.environment);
     let text = question(&card);
     let choices = run_or_not();
@@ -62,6 +72,7 @@ fn masked(card: CommandCard, environment: &Environment) -> CommandCard {
         why: card.why.map(masked),
         parts,
         asks: card.asks.into_iter().map(masked).collect(),
+        rule: masked(card.rule),
         ..card
     }
 }
@@ -140,7 +151,7 @@ fn card(
         asks: asks(judged),
         rule: match asking {
             Some(rule) => words::rule_asks(&rule.words()),
-            None => words::no_rule().into(),
+            None => rule_note(judged),
         },
         prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
         may_network: judged.has_sandbox && judgement.grant != Grant::Online,
@@ -152,6 +163,17 @@ fn card(
             && asking.is_none()
             && !prints_keys,
     }
+}
+
+/// Returns that no rule meets a text, or which of its parts have none yet.
+fn rule_note(judged: &JudgedCommand) -> String {
+    let parts = judged.found.parts.iter().zip(&judged.judgement.rules).filter(|(part, _)| part.needs_rule());
+    let (with, without): (Vec<_>, Vec<_>) = parts.partition(|(_, rule)| rule.is_some());
+    if with.is_empty() || without.is_empty() {
+        return words::no_rule().into();
+    }
+    let first_line = |(part, _): &(&ClassifiedCommand, _)| printable(part.text.lines().next().unwrap_or_default());
+    words::no_rule_yet(&without.iter().map(first_line).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns why there is no preview of a command; none: there may be one.

@@ -7,7 +7,9 @@ use crate::agent::session::context::SessionContext;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::shell::class::disk::{self, Met};
-use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge, prints_keys};
+use crate::shell::class::rules::{
+    AskReason, CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge, prints_keys,
+};
 use crate::shell::class::{Around, Assessment, Class};
 use crate::shell::{Grant, HoldSettings, Keeper, PreviewWhen};
 use crate::tools::CommandCall;
@@ -29,6 +31,8 @@ pub struct JudgedCommand {
     pub has_sandbox: bool,
     /// The guard alone would refuse what it writes outside the workspace.
     pub is_held_by_guard: bool,
+    /// The reason why the policy asks about it though guard and sandbox would hold it elsewhere; none: that is not so.
+    pub unguarded: Option<String>,
     /// The reason why no command runs in a view here; none: one may.
     pub no_view: Option<String>,
     /// The reason why it has no preview though it was to have one: it is never run unasked then.
@@ -156,6 +160,8 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let off = shell.settings.sandbox.off;
         let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };
         let judgement = judge(&found, &rules, policy, enforced);
+        let is_unguarded = judgement.asks == Some(AskReason::Unguarded);
+        let unguarded = is_unguarded.then(|| shell.no_review()).flatten();
         let no_view = shell.no_view();
         let is_own_unprotected = shell.mounts_own(keeper).is_err();
         JudgedCommand {
@@ -166,6 +172,7 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
             keeper,
             has_sandbox,
             is_held_by_guard: keeper == Keeper::Guard && !has_sandbox && !off,
+            unguarded,
             no_view,
             lacks_preview: None,
             is_own_unprotected,

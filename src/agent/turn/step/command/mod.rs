@@ -29,6 +29,7 @@ use crate::protocol::{
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
 use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper, ShellCommand, StartError};
+use crate::text::quote;
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::{JudgedCommand, judge_command};
@@ -98,6 +99,8 @@ struct Asking {
     edited: bool,
     /// The reason why its preview could not begin.
     no_preview: Option<String>,
+    /// The outcome of the rule that the person asked for last, for the next card.
+    rule: Option<String>,
 }
 
 /// Starts a command once it is allowed; an error is the result of the call. What was to be a preview and cannot be one is
@@ -256,7 +259,7 @@ async fn decide(
             return allowed(by.0, by.1, judged.judgement.grant);
         }
         let id = *asking.card.get_or_insert_with(|| context.events.question());
-        match card::ask(context, item, (id, call), &judged, stop).await {
+        match card::ask(context, item, (id, call, asking.rule.take()), &judged, stop).await {
             None => return Err(CommandResult::Interrupted),
             Some(CommandDecision::Run { network }) => {
                 let grant = if network { Grant::Online } else { judged.judgement.grant };
@@ -269,7 +272,9 @@ async fn decide(
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
             Some(CommandDecision::Preview) => return in_view(Purpose::Propose, Consent::Person),
-            Some(CommandDecision::Always { prefix, keep }) => add_rule(context, &judged, prefix, keep).await,
+            Some(CommandDecision::Always { prefix, keep }) => {
+                asking.rule = Some(add_rule(context, &judged, prefix, keep).await);
+            }
             Some(CommandDecision::Review) => review_from_now(context).await,
         }
     }
@@ -295,11 +300,17 @@ async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
     }
 }
 
-/// Adds a rule that the person asked for, or says why there can be none.
-async fn add_rule(context: &Arc<SessionContext>, judged: &JudgedCommand, prefix: Vec<String>, keep: bool) {
-    if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
-        context.say(Level::Warning, words::no_such_rule(&why), "").await;
-    }
+/// Adds a rule that the person asked for, and says so, or why there can be none. Returns the same for the card, which
+/// covers the chat.
+async fn add_rule(context: &Arc<SessionContext>, judged: &JudgedCommand, prefix: Vec<String>, keep: bool) -> String {
+    let rule = quote::line(&prefix);
+    let (level, said) = match judge::allow(context, &judged.found, prefix, keep).await {
+        Ok(()) if keep => (Level::Info, words::rule_written(&rule)),
+        Ok(()) => (Level::Info, words::rule_added(&rule)),
+        Err(why) => (Level::Warning, words::no_such_rule(&why)),
+    };
+    context.say(level, said.clone(), "").await;
+    said
 }
 
 /// Lets what can be undone run without a question for the rest of the session.

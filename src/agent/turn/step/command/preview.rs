@@ -72,10 +72,10 @@ pub async fn finish(
     match changes {
         Ok(changes) => {
             report.files = files_of_view(&changes.files);
-            report.notes.extend(changes.notes());
+            report.notes.extend(changes.notes().into_iter().chain(changes.read_only_notes()));
             let (line, taken) = match (changes.files.len(), purpose) {
                 (_, Purpose::Propose) if changes.unknown.is_some() => (conflict(context, &changes).await, None),
-                (0, _) => (nothing_proposed(context, &changes.notes(), purpose).await, None),
+                (0, _) => (nothing_proposed(context, &changes, purpose).await, None),
                 (count, Purpose::ThrowAway) => {
                     (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
                 }
@@ -112,12 +112,14 @@ async fn keep_record(command: &Arc<ShellCommand>, changeset: Option<String>, vie
 
 /// Returns the line for the model where there is nothing to propose. Where there is something that is left out, the person
 /// reads it now.
-async fn nothing_proposed(context: &SessionContext, left_out: &[String], purpose: Purpose) -> String {
-    let Some((first, more)) = left_out.split_first() else {
-        return "preview: nothing was changed, and nothing would have been".into();
-    };
-    if purpose == Purpose::Propose {
+async fn nothing_proposed(context: &SessionContext, changes: &ViewChanges, purpose: Purpose) -> String {
+    let left_out = changes.notes();
+    let lines: Vec<String> = left_out.iter().cloned().chain(changes.read_only_notes()).collect();
+    if let Some((first, more)) = lines.split_first().filter(|_| purpose == Purpose::Propose) {
         context.say(Level::Warning, first.clone(), more.join("\n")).await;
+    }
+    if left_out.is_empty() {
+        return "preview: nothing was changed, and nothing would have been".into();
     }
     "preview: nothing was changed; what would have been is left out of it, as said above".into()
 }
@@ -168,7 +170,7 @@ async fn propose(
 ) -> (String, (Option<String>, Vec<ChangedPath>)) {
     seal_jobs(&context.services, &context.commands, &context.events).await;
     item.set(&context.events, CallState::Asking).await;
-    let left_out = changes.notes();
+    let left_out = changes.notes().into_iter().chain(changes.read_only_notes()).collect();
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });

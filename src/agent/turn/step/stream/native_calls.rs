@@ -120,7 +120,8 @@ impl StepReader<'_> {
         for id in std::mem::take(&mut self.said) {
             self.step.events.send(EventBody::Changed(id, Item::Answer { text: String::new() })).await;
         }
-        self.parser = Parser::new(Some(self.format), self.session.files.known_by_name(), self.session.tools.calls());
+        let parser = Parser::new(Some(self.format), self.session.files.known_by_name(), self.session.tools.calls());
+        self.parser = parser.displaying(self.displays);
         let mut items: Vec<CallItem> = self.written.drain(..).map(|(_, item)| item).collect();
         items.extend(self.edits.drain(..).map(|(_, edit)| edit.end(None)));
         let mut dropped = 0;

@@ -28,6 +28,8 @@ pub(super) struct StepReader<'a> {
     pub(super) plan: bool,
     pub(super) session: &'a mut Conversation,
     pub(super) format: Format,
+    /// The model makes its changes by calls: a file in its text is only displayed.
+    pub(super) displays: bool,
     pub(super) target: &'a RequestTarget,
     /// The one who is asked.
     pub(super) origin: Option<Arc<Origin>>,
@@ -93,12 +95,14 @@ impl<'a> StepReader<'a> {
     ) -> Self {
         let format = settings.format;
         let parser = Parser::new(Some(format), session.files.known_by_name(), session.tools.calls());
+        let parser = parser.displaying(settings.displays);
         session.model = Some(target.model.clone());
         StepReader {
             plan: settings.mode == Mode::Plan,
             step,
             session,
             format,
+            displays: settings.displays,
             target,
             origin: None,
             answer: Answer::default(),
@@ -388,7 +392,7 @@ impl<'a> StepReader<'a> {
         let whole = matches!(ended, Ended::Whole | Ended::Paused);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
-        if whole && self.calls_made == 0 {
+        if whole && self.calls_made == 0 && !self.displays {
             let (known, calls) = (self.session.files.known(), self.session.tools.calls());
             let edits = edits_in_no_format(&self.answer.text, Some(self.format), &known, calls);
             let edits = self.without_reports(edits);

@@ -70,10 +70,14 @@ impl ToolRun<'_> {
         let (services, stop) = (Arc::clone(&self.context.services), self.stop.clone());
         let (preview, counts) = (item.call.preview.clone(), item.call.counts);
         let issued = tokio::task::spawn_blocking(move || {
-            let StoreChange { opening, call, touched, .. } = change;
+            let StoreChange { opening, call, touched, viewed, .. } = change;
             let with =
                 |stores: crate::execute::Stores<'_>| issue(opening, (&call, &touched), (cause, consent), stores, &stop);
-            services.with_stores(&stop, with)
+            let issued = services.with_stores(&stop, with);
+            if issued.as_ref().is_ok_and(|issued: &Issued| issued.changeset.is_some()) {
+                viewed.made(&touched);
+            }
+            issued
         });
         let Issued { answer, notices, changeset, unrecorded } = match issued.await {
             Ok(Ok(issued)) => issued,

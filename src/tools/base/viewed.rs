@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::strand::cli::{ToolAnswer, TouchedDefinition};
 
@@ -11,8 +11,8 @@ use crate::strand::cli::{ToolAnswer, TouchedDefinition};
 const OVERWRITE: [&str; 3] = ["strand_replace", "strand_remove", "strand_patch_apply"];
 
 /// The texts of definitions that the model knows, by qualified name.
-#[derive(Default)]
-pub(super) struct ViewedDefinitions(Mutex<HashMap<String, Vec<String>>>);
+#[derive(Debug, Default)]
+pub struct ViewedDefinitions(Mutex<HashMap<String, Vec<String>>>);
 
 impl ViewedDefinitions {
     /// Keeps the definitions of an answer of `strand_view`.
@@ -51,7 +51,7 @@ impl ViewedDefinitions {
         Some(ToolAnswer::Refused(json!({"error": error})))
     }
 
-    /// Keeps what a call makes of definitions. One that is edited in parts, and is another one than the model knows, is so
+    /// Keeps what a call that was made did to definitions. One that is edited in parts, and is another one than the model knows, is so
     /// still.
     pub fn made(&self, touched: &[TouchedDefinition]) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,9 +76,4 @@ impl ViewedDefinitions {
             }
         }
     }
-}
-
-/// Returns the definition of which a call says the hash that it expects.
-pub(super) fn expected(arguments: &Map<String, Value>) -> Option<&str> {
-    arguments.get("expect_hash").filter(|hash| hash.is_string()).and_then(|_| arguments.get("qname")?.as_str())
 }

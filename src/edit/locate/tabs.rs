@@ -1,0 +1,106 @@
+//! The tabs of a file that is indented with them, for texts that have spaces in their place.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use super::indent;
+
+/// Returns a new text, or a part of one, with the tabs of a file that is indented with them, where the new one has spaces in
+/// their place and more than that changes.
+pub(in crate::edit) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    let begins = |text: &str, with: char| text.lines().filter(|l| l.starts_with(with) && !l.trim().is_empty()).count();
+    let (tabs, spaces) = (begins(old, '\t'), begins(old, ' '));
+    if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
+        return Cow::Borrowed(new);
+    }
+    // The indentation of each line; `None` where the file has the line with several.
+    let mut own: HashMap<&str, Option<&str>> = HashMap::new();
+    for line in old.lines() {
+        let lead = indent(line);
+        own.entry(line.trim()).and_modify(|own| *own = own.filter(|own| *own == lead)).or_insert(Some(lead));
+    }
+    let own = |line: &str| own.get(line.trim()).copied().flatten();
+    // A line of the file's that lost its tabs shows how many spaces stand for one. In a part that lost some in front, too,
+    // the lines show it among each other; so they do where each of them is another one.
+    let lost = |line: &str| {
+        let tabs = own(line).filter(|own| line.starts_with(' ') && !own.is_empty() && is_tabs(own))?;
+        Some((indent(line).len() / tabs.len()).max(1))
+    };
+    let step = step(new).filter(|step| *step > 1);
+    let Some(unit) = new.lines().filter_map(lost).min().max(step) else {
+        return Cow::Borrowed(new);
+    };
+    let tabbed = |line: &'n str| -> String {
+        let (lead, text) = line.split_at(indent(line).len());
+        // A line may have moved: its own tabs count only where the spaces are no whole number of them.
+        match own(line).filter(|own| !lead.is_empty() && (!is_tabs(own) || lead.len() % unit != 0)) {
+            Some(own) => format!("{own}{text}"),
+            None => format!("{}{}{text}", "\t".repeat(lead.len() / unit), " ".repeat(lead.len() % unit)),
+        }
+    };
+    let text: String = new.split_inclusive('\n').map(tabbed).collect();
+    if text.trim_end() == old.trim_end() { Cow::Borrowed(new) } else { Cow::Owned(text) }
+}
+
+fn is_tabs(lead: &str) -> bool {
+    lead.bytes().all(|b| b == b'\t')
+}
+
+/// Returns by how many spaces one line of a text is deeper than another, at the least: as far as the first step to the right
+/// consists of them, which may be one of several levels. A comment's own spaces count for nothing.
+fn step(text: &str) -> Option<usize> {
+    const ALIGNED: usize = 2;
+    let solid = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('*'));
+    let leads: BTreeSet<usize> = solid.map(|line| indent(line).len()).collect();
+    let steps: Vec<usize> = leads.iter().zip(leads.iter().skip(1)).map(|(lead, next)| next - lead).collect();
+    let first = *steps.first()?;
+    steps.into_iter().filter(|step| *step > ALIGNED && first % step == 0).min().or(Some(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_tabs_keeps_them() {
+        const MAKEFILE: (&str, &str) = (
+            "all: a b\n\na:\n\techo a\n\nb:\n\techo b\n",
+            "all: a b\n\na:\n    echo a\n\nb:\n    echo bb\n    echo c\n",
+        );
+        let (old, new) = MAKEFILE;
+        assert_eq!(with_tabs(new, old), "all: a b\n\na:\n\techo a\n\nb:\n\techo bb\n\techo c\n");
+        // A comment's own spaces say nothing of the tabs; a line may stand deeper than before.
+        let old = "/**\n * One.\n */\nfunc a() {\n\tb()\n}\n\nfunc c() {\n\tif d {\n\t\te()\n\t}\n}\n";
+        let new = "/**\n * Two.\n */\nfunc a() {\n    if d {\n        b()\n    }\n}\n";
+        let tabbed = "/**\n * Two.\n */\nfunc a() {\n\tif d {\n\t\tb()\n\t}\n}\n";
+        assert_eq!(with_tabs(new, old), tabbed);
+        let (old, new) = MAKEFILE;
+        // To put spaces in their place is the change; and a file of spaces has none.
+        let spaced = old.replace('\t', "    ");
+        assert_eq!(with_tabs(&spaced, old), spaced);
+        assert_eq!(with_tabs(new, &spaced), new);
+    }
+
+    #[test]
+    fn a_part_all_lines_of_which_are_others_gets_tabs() {
+        let old = "class A:\n\tdef one(self):\n\t\tself.x += 1\n\n\tdef two(self):\n\t\treturn 2\n";
+        for (part, tabbed) in [
+            ("def one(self):\n    self.x += 10\n", "def one(self):\n\tself.x += 10\n"),
+            ("  def one(self):\n    self.x += 10\n", "\tdef one(self):\n\t\tself.x += 10\n"),
+            // Another line in it says nothing else where all lost a tab in front.
+            (
+                "def one(self):\n    if a:\n        b()\n    self.x += 1\n",
+                "def one(self):\n\tif a:\n\t\tb()\n\tself.x += 1\n",
+            ),
+            // Only its first line lost what stood in front of it; a line may be aligned to another one.
+            ("def one(self):\n        if a:\n            b()\n", "def one(self):\n\t\tif a:\n\t\t\tb()\n"),
+            ("def one(self):\n    b(c,\n      d)\n", "def one(self):\n\tb(c,\n\t  d)\n"),
+        ] {
+            assert_eq!(with_tabs(part, old), tabbed);
+        }
+        let make = "all: a\n\na:\n\tcc a.c\n\ntest:\n\t./a.out\n";
+        assert_eq!(with_tabs("test:\n    ./b.out\n", make), "test:\n\t./b.out\n");
+        // Nothing says how many spaces stand for a tab.
+        assert_eq!(with_tabs("    ./b.out\n", make), "    ./b.out\n");
+    }
+}
