@@ -310,6 +310,15 @@ pub fn came_back(path: &str, changesets: &[Id], stores: Stores<'_>) -> Vec<(Id, 
     stores.archive.came_back((stores.workspace, path), changesets, &written)
 }
 
+/// Returns whether the change of a changeset stands in a file, see [`Archive::stands`].
+///
+/// [`Archive::stands`]: crate::archive::Archive::stands
+pub fn stands(path: &str, changeset: Id, stores: Stores<'_>) -> bool {
+    let project = stores.project();
+    let written = WrittenStates::new(stores.memory, &project);
+    stores.archive.stands((stores.workspace, path), changeset, &written)
+}
+
 /// Returns a change of a restore that says whether someone else changed its file.
 pub fn marking_foreign(change: FileChange, stores: Stores<'_>) -> FileChange {
     let project = stores.project();

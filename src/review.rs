@@ -75,6 +75,17 @@ pub struct ReviewQueue {
     pub unreadable: Vec<archive::Error>,
     /// Entries that wait no more, as someone discarded them outside nebula.
     pub discarded: Vec<Id>,
+    /// The paths of all such entries: they wait again where their work is brought back.
+    pub discarded_paths: Vec<String>,
+}
+
+impl ReviewQueue {
+    /// Leaves out entries that were discarded, of these with their paths.
+    fn leave_out(&mut self, discarded: Vec<Id>, of: &[(Id, Vec<&str>)]) {
+        let paths = of.iter().filter(|(id, _)| discarded.contains(id)).flat_map(|(_, paths)| paths);
+        self.discarded_paths.extend(paths.map(|path| path.to_string()));
+        self.discarded = discarded;
+    }
 }
 
 /// Returns the changes that wait. One whose files are all back to their states before waits no more, nor does one that was
@@ -113,6 +124,9 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         let is_decided = decision.is_some_and(|(decision, at)| {
             *decision != ReviewDecision::Discard || !discarded.came_back((&name, &paths), *at, stores)
         });
+        if is_decided && decision.is_some_and(|(decision, _)| *decision == ReviewDecision::Discard) {
+            queue.discarded_paths.extend(paths.iter().map(|path| path.to_string()));
+        }
         let restored = is_decided.then(|| decisive.of.get(name.as_str()).copied());
         let since = restored_since(&name, restored.flatten(), (&restores, &decisive), stores)?;
         // Where the restore was undone, it waits again.
@@ -136,7 +150,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         let undecided = gone.iter().filter(|(entry, _)| !reviewed.contains_key(&entry.id.to_string()));
         let with_paths = undecided.map(|(entry, _)| (entry.id, entry.files.iter().map(|file| &*file.path).collect()));
         let undecided: Vec<(Id, Vec<&str>)> = with_paths.collect();
-        queue.discarded = discarded.gone(&undecided, (stores, &modes));
+        queue.leave_out(discarded.gone(&undecided, (stores, &modes)), &undecided);
     }
     Ok(queue)
 }

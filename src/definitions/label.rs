@@ -1,7 +1,7 @@
 //! The definitions that each hunk of a change touches: for the head of the hunk, and to fold or decide a definition as a
 //! whole. What lies in two definitions is two hunks, however near they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::code::{NodeKind, SourceFile, broken_line, is_renamed};
@@ -74,10 +74,25 @@ impl Side {
         format!("{} {}", self.file.nodes[at].kind.word(), self.file.name(at))
     }
 
-    /// Returns the outermost of a definition and those around it that the other text does not have.
-    fn outermost(&self, at: usize, other: &[Option<usize>]) -> usize {
+    /// Returns the outermost of a definition and those around it that the other text does not have. `alike`: those of which
+    /// it has most lines.
+    fn outermost(&self, at: usize, other: &[Option<usize>], alike: &HashSet<usize>) -> usize {
         let around = std::iter::successors(Some(at), |at| self.file.nodes[*at].parent);
-        around.take_while(|at| other[*at].is_none()).last().unwrap_or(at)
+        around.take_while(|around| other[*around].is_none() && !alike.contains(around)).last().unwrap_or(at)
+    }
+
+    /// Returns whether a definition lies in another one.
+    fn is_within(&self, at: usize, other: usize) -> bool {
+        std::iter::successors(Some(at), |at| self.file.nodes[*at].parent).any(|around| around == other)
+    }
+
+    /// Returns the rest of a definition's name behind that of a type.
+    fn member(&self, at: usize, of: usize) -> Option<&str> {
+        self.file.nodes[at].dotted.strip_prefix(&self.file.nodes[of].dotted)?.strip_prefix('.')
+    }
+
+    fn has_members(&self, of: usize) -> bool {
+        (0..self.file.nodes.len()).any(|at| self.member(at, of).is_some())
     }
 }
 
@@ -90,33 +105,111 @@ struct Versions {
     earlier: Vec<Option<usize>>,
     /// The definition before that was renamed to one after.
     renamed: HashMap<usize, usize>,
+    /// Those of them, before and after, of which more than the name differs.
+    alike: [HashSet<usize>; 2],
 }
 
 impl Versions {
     fn new(before: Side, after: Side) -> Versions {
-        let key = |side: &Side, at: usize| {
-            (side.file.nodes[at].kind.word(), side.file.nodes[at].dotted.clone(), side.file.nodes[at].number)
-        };
-        let at: HashMap<_, usize> = (0..after.file.nodes.len()).map(|at| (key(&after, at), at)).collect();
-        let later: Vec<Option<usize>> =
-            (0..before.file.nodes.len()).map(|b| at.get(&key(&before, b)).copied()).collect();
-        let mut earlier = vec![None; after.file.nodes.len()];
-        for (b, a) in later.iter().enumerate().filter_map(|(b, a)| Some((b, (*a)?))) {
-            earlier[a] = Some(b);
-        }
-        let mut versions = Versions { before, after, later, earlier, renamed: HashMap::new() };
+        let (later, earlier) = (vec![None; before.file.nodes.len()], vec![None; after.file.nodes.len()]);
+        let mut versions =
+            Versions { before, after, later, earlier, renamed: HashMap::new(), alike: Default::default() };
+        versions.find_same();
         versions.find_renamed();
+        versions.find_alike();
+        versions.find_members();
         versions
+    }
+
+    fn pair(&mut self, b: usize, a: usize) {
+        self.later[b] = Some(a);
+        self.earlier[a] = Some(b);
+    }
+
+    /// Pairs definitions of one kind and name: of several those of one text first, and the others in their order.
+    fn find_same(&mut self) {
+        let named = |side: &Side| {
+            let mut named: HashMap<(&'static str, String), Vec<usize>> = HashMap::new();
+            for (at, node) in side.file.nodes.iter().enumerate() {
+                named.entry((node.kind.word(), node.dotted.clone())).or_default().push(at);
+            }
+            named
+        };
+        let mut new = named(&self.after);
+        for (key, old) in named(&self.before) {
+            let (mut now, mut others) = (new.remove(&key).unwrap_or_default(), Vec::new());
+            for b in old {
+                match now.iter().position(|a| self.after.text(*a) == self.before.text(b)) {
+                    Some(at) => self.pair(b, now.remove(at)),
+                    None => others.push(b),
+                }
+            }
+            others.into_iter().zip(now).for_each(|(b, a)| self.pair(b, a));
+        }
+    }
+
+    /// Returns the definitions that came and those that went.
+    fn unpaired(&self) -> [Vec<usize>; 2] {
+        let of = |pairs: &[Option<usize>]| (0..pairs.len()).filter(|at| pairs[*at].is_none()).collect();
+        [of(&self.earlier), of(&self.later)]
+    }
+
+    fn is_free(&self, b: usize, a: usize) -> bool {
+        !self.renamed.contains_key(&a) && !self.renamed.values().any(|taken| *taken == b)
+    }
+
+    /// Finds types that came and went under another name with most of their lines.
+    fn find_alike(&mut self) {
+        let [new, gone] = self.unpaired();
+        if new.is_empty() || gone.is_empty() {
+            return;
+        }
+        let (new, gone) = (
+            new.into_iter().filter(|a| self.after.has_members(*a)).collect::<Vec<_>>(),
+            gone.into_iter().filter(|b| self.before.has_members(*b)).collect::<Vec<_>>(),
+        );
+        let pairs = new.iter().flat_map(|a| gone.iter().map(move |b| (*a, *b)));
+        for (a, b) in pairs.take(PAIRS) {
+            let (old, now) = (&self.before.file.nodes[b], &self.after.file.nodes[a]);
+            let is_other = old.kind == now.kind && old.name != now.name;
+            if is_other && self.is_free(b, a) && has_most_lines(self.before.text(b), self.after.text(a)) {
+                self.renamed.insert(a, b);
+                self.alike[0].insert(b);
+                self.alike[1].insert(a);
+            }
+        }
+    }
+
+    /// Pairs the members of types that were renamed, but for what lies in one of which only the name differs.
+    fn find_members(&mut self) {
+        let renamed: Vec<(usize, usize)> = self.renamed.iter().map(|(a, b)| (*a, *b)).collect();
+        for (of_a, of_b) in renamed {
+            let [new, gone] = self.unpaired();
+            let is_alike = self.alike[1].contains(&of_a);
+            for b in gone {
+                if !is_alike && self.before.is_within(b, of_b) {
+                    continue;
+                }
+                let Some(member) = self.before.member(b, of_b) else { continue };
+                let old = &self.before.file.nodes[b];
+                let is_it = |a: &&usize| {
+                    let now = &self.after.file.nodes[**a];
+                    let is_same = now.kind == old.kind && now.number == old.number;
+                    is_same && self.earlier[**a].is_none() && self.after.member(**a, of_a) == Some(member)
+                };
+                if let Some(a) = new.iter().find(is_it).copied() {
+                    self.pair(b, a);
+                }
+            }
+        }
     }
 
     /// Finds those of the definitions that came and went of which only the name differs.
     fn find_renamed(&mut self) {
-        let gone: Vec<usize> = (0..self.later.len()).filter(|b| self.later[*b].is_none()).collect();
-        let new: Vec<usize> = (0..self.earlier.len()).filter(|a| self.earlier[*a].is_none()).collect();
+        let [new, gone] = self.unpaired();
         let pairs = new.iter().flat_map(|a| gone.iter().map(move |b| (*a, *b)));
         for (a, b) in pairs.take(PAIRS) {
-            let is_free = !self.renamed.contains_key(&a) && !self.renamed.values().any(|taken| *taken == b);
-            if is_free && is_renamed(&self.before.file, b, &self.after.file, a) {
+            if self.is_free(b, a) && is_renamed(&self.before.file, b, &self.after.file, a) {
                 self.renamed.insert(a, b);
             }
         }
@@ -130,6 +223,15 @@ impl Versions {
         !last.is_empty() && !next.is_empty() && last.iter().all(is_other)
     }
 
+    /// Returns whether a hunk puts its lines into another order, and changes none.
+    fn is_reordered(&self, before: &Range<usize>, after: &Range<usize>) -> bool {
+        let of = |side: &Side, lines: &Range<usize>| {
+            let all = side.file.text.lines().skip(lines.start).take(lines.len());
+            solid(all).into_iter().map(|(line, count)| (line.to_owned(), count)).collect::<HashMap<_, _>>()
+        };
+        of(&self.before, before) == of(&self.after, after)
+    }
+
     /// Returns the definitions that a hunk with these lines before and after touches. The whole texts say which of them
     /// come or go: its lines may end in the middle of one, where two end alike.
     fn touched(&self, before: &Range<usize>, after: &Range<usize>) -> Vec<HunkDefinition> {
@@ -140,7 +242,7 @@ impl Versions {
             }
         };
         for at in innermost(&self.after, after) {
-            let at = self.after.outermost(at, &self.earlier);
+            let at = self.after.outermost(at, &self.earlier, &self.alike[1]);
             let name = self.after.label(at);
             match (self.earlier[at], self.renamed.get(&at)) {
                 (None, Some(_)) => add(name, DefinitionChange::Renamed),
@@ -151,7 +253,7 @@ impl Versions {
             }
         }
         for at in innermost(&self.before, before) {
-            let at = self.before.outermost(at, &self.later);
+            let at = self.before.outermost(at, &self.later, &self.alike[0]);
             let renamed = || self.renamed.iter().find(|(_, before)| **before == at);
             match self.later[at] {
                 None => match renamed() {
@@ -165,8 +267,34 @@ impl Versions {
                 Some(_) => {}
             }
         }
+        if found.is_empty() && self.is_reordered(before, after) {
+            // One that changed places with its neighbour lies in the hunk at both ends.
+            let whole = |at: &usize| contains(after, &self.after.lines(*at)) && self.earlier[*at].is_some();
+            let moved = innermost(&self.after, after).into_iter().filter(whole);
+            found
+                .extend(moved.map(|at| HunkDefinition { name: self.after.label(at), change: DefinitionChange::Moved }));
+        }
         found
     }
+}
+
+/// Returns how often each line of a text stands in it, without blank ones and the space around each.
+fn solid<'t>(lines: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
+    let mut counts = HashMap::new();
+    lines.map(str::trim).filter(|line| !line.is_empty()).for_each(|line| *counts.entry(line).or_insert(0) += 1);
+    counts
+}
+
+/// Returns whether two texts have at least 60 % of their lines in common.
+fn has_most_lines(one: &str, other: &str) -> bool {
+    let (one, other) = (solid(one.lines()), solid(other.lines()));
+    let most = one.values().sum::<usize>().max(other.values().sum());
+    let common = one.iter().map(|(line, count)| (*count).min(other.get(line).copied().unwrap_or_default()));
+    common.sum::<usize>() * 5 >= most * 3
+}
+
+fn contains(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start <= other.start && other.end <= one.end
 }
 
 /// Returns the innermost definitions of some lines, each once.
@@ -297,6 +425,37 @@ mod b {
         // What stands in a renamed one is renamed with it.
         let class = |name: &str| format!("class {name} {{\n  a = 1;\n\n\n\n  make() {{\n    new {name}();\n  }}\n}}\n");
         assert_eq!(labels("a.ts", &class("A"), &class("B")), ["class B Renamed", "class B Renamed"]);
+    }
+
+    #[test]
+    fn what_changed_in_a_renamed_type_bears_its_own_label() {
+        let class = |name: &str, n: u8| {
+            let gap = "  // a line\n".repeat(9);
+            format!("class {name} {{\n  one() {{\n    return 1;\n  }}\n{gap}  two() {{\n    return {n};\n  }}\n}}\n")
+        };
+        let want = ["class Basket Renamed", "method Basket.two Changed"];
+        assert_eq!(labels("a.ts", &class("Cart", 1), &class("Basket", 2)), want);
+        let go = |name: &str| {
+            format!("package p\n\ntype {name} struct {{\n\ta int\n}}\n\nfunc (c {name}) One() int {{\n\treturn 1\n}}\n")
+        };
+        let found = labels("a.go", &go("Cart"), &go("Basket"));
+        let is_named = |name: &str| found.iter().any(|one| one.contains(name));
+        assert!(is_named("method Basket.One Changed") && is_named("struct Basket Renamed"), "{found:?}");
+        assert!(!is_named("New") && !is_named("Removed"), "{found:?}");
+    }
+
+    #[test]
+    fn those_of_one_name_are_told_apart_by_their_texts_and_neighbours_that_swap_are_moved() {
+        let from = |n: &str| {
+            format!("impl From<{n}> for E {{\n    fn from(x: {n}) -> E {{\n        E(x as u8)\n    }}\n}}\n\n")
+        };
+        let [one, two] = [from("u8"), from("u16")];
+        let found = labels("a.rs", &one, &format!("{two}{one}"));
+        assert!(found.iter().any(|one| one.contains("New")), "{found:?}");
+        assert!(found.iter().all(|one| !one.contains("Changed")), "{found:?}");
+        let [a, b] = ["a", "b"].map(|name| format!("fn {name}() {{\n    {name}{name}();\n}}\n\n"));
+        let found = labels("a.rs", &format!("{a}{b}fn c() {{}}\n"), &format!("{b}{a}fn c() {{}}\n"));
+        assert!(!found.is_empty() && found.iter().all(|one| one.ends_with("Moved")), "{found:?}");
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl DiscardedPaths {
     }
 
     /// Returns whether what was discarded of an entry by a time came back without nebula: as it was last left by then, or beside
-    /// what nebula did since. Where nebula changed the path since, what that met says it.
+    /// what others or nebula did since. Where nebula changed the path since, what that met says it.
     pub fn came_back(&self, (entry, paths): (&str, &[&str]), at: i64, stores: Stores<'_>) -> bool {
         let back = self.back.get(entry);
         paths.iter().any(|path| {
@@ -100,6 +100,7 @@ impl DiscardedPaths {
             }
             let now = stores.workspace.read_to_restore(path).ok().map(|read| state_sha(&read.state));
             now.is_some_and(|now| now.as_ref().map_or(&[][..], |sha| &sha[..]) == left)
+                || Id::parse(entry).is_some_and(|id| restore_plan::stands(path, id, stores))
         })
     }
 }

@@ -321,6 +321,29 @@ fn what_comes_back_without_a_later_change_waits_again() {
 }
 
 #[test]
+fn what_was_discarded_waits_wherever_it_stands_again() {
+    for count in [1, 2] {
+        let w = world();
+        let old = now(&w);
+        let entries: Vec<Id> = [1, 5][..count].iter().map(|at| entry(&w, *at)).collect();
+        let put_aside = now(&w);
+        fs::write(w.workspace.full("a"), &old).expect("written");
+        let queue = open(w.stores()).expect("read");
+        record_discarded(&queue, w.stores());
+        assert_eq!((queue.entries.len(), queue.discarded_paths.len()), (0, count));
+        // Lines of a person's own alone bring nothing back.
+        by_hand(&w, 8);
+        assert_eq!(waiting(&w), []);
+        fs::write(w.workspace.full("a"), put_aside).expect("written");
+        by_hand(&w, 8);
+        assert_eq!(waiting(&w), entries);
+        restore(&w, &entries);
+        let without = old.replace(&place(8 * APART + 3, "line"), &place(8 * APART + 3, "hand"));
+        assert_eq!(now(&w), without);
+    }
+}
+
+#[test]
 fn what_a_later_change_did_anew_is_its_own() {
     let (w, [_, second], _) = with_one_put_aside(true);
     let third = entry(&w, 1);

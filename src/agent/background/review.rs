@@ -81,8 +81,8 @@ fn look(services: &Services) -> Result<(ReviewQueue, bool), ReviewError> {
     let reviewed = services.stores().memory.last_reviewed(&services.project())?;
     let queue = review::open(services.stores())?;
     review::record_discarded(&queue, services.stores());
-    let files = queue.entries.iter().flat_map(|entry| &entry.files);
-    let files = files.map(|file| file.path.trim_end_matches('/').to_string()).collect();
+    let files = queue.entries.iter().flat_map(|entry| &entry.files).map(|file| &file.path);
+    let files = files.chain(&queue.discarded_paths).map(|path| path.trim_end_matches('/').to_string()).collect();
     *lock(&services.watched.unreviewed) = files;
     *lock(&services.watched.reviewed) = Some(reviewed);
     let count = queue.entries.len();

@@ -2,6 +2,7 @@
 //! another branch. Their work is in the file again, and is undone like that of any other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::goal::state_sha;
 use super::known::{LastWritten, LastWrittenLookup};
@@ -77,6 +78,26 @@ impl Archive {
             Some((*id, versions.get(there.get(&change)? + 1).map(|next| next.id)))
         };
         changesets.iter().filter_map(back).collect()
+    }
+
+    /// Returns whether the change of a changeset stands in a file: to take it out of there changes the file and meets no
+    /// conflict. One whose bytes are not known does not.
+    pub fn stands(
+        &self,
+        (workspace, path): (&Workspace, &str),
+        changeset: Id,
+        written: &dyn LastWrittenLookup,
+    ) -> bool {
+        let (Ok(versions), Ok(read)) = (self.versions(path), workspace.read_to_restore(path)) else { return false };
+        let Some(at) = versions.partition_point(|version| version.id < changeset).checked_sub(1) else { return false };
+        let last = written.written(path);
+        let foreign = last.as_ref().filter(|_| !self.is_ours(path, &read.state, last.as_ref()));
+        let now = (&read.state, foreign);
+        let met = MetStates { path, versions: &versions, hashes: Vec::new(), now, written };
+        let (Ok(without), Some(with)) = (self.show(&versions[at]), self.left(at, &met)) else { return false };
+        let merge = |base: &Arc<[u8]>| merge::three_way(path, base, &without, &read.state, &Merger::default());
+        let taken_out = with.bytes().and_then(merge);
+        taken_out.is_some_and(|merged| merged.conflicts.is_empty() && merged.after.bytes() != read.state.bytes())
     }
 
     /// Returns the changes of a file that came back. `foreign`: what nebula wrote last, where someone else changed it since.

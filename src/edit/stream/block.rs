@@ -86,7 +86,8 @@ pub(in crate::edit) fn begins_with_other(said: &str, known: &[KnownFile]) -> boo
     let mut marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
     // `Node.js` and others are no files.
     let is_product = |word: &str| word.starts_with(|c: char| c.is_uppercase()) && word.ends_with(".js");
-    let mut plain = said.split_whitespace().map(bare).filter(|word| !is_product(word));
+    let unmarked = |word| bare(word).trim_end_matches([':', '：', ',', '.']);
+    let mut plain = said.split_whitespace().map(unmarked).filter(|word| !is_product(word));
     let is_meant = |word: &&str| is_path(word, known) && is_file(word);
     let Some(path) = marked.find(is_meant).or_else(|| plain.find(is_meant)) else { return false };
     !known.iter().any(|file| same_path(path, &file.path) || may_name(path, &file.path))

@@ -467,7 +467,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         fs::write(at("private"), "one\n").expect("written");
-        fs::set_permissions(at("private"), fs::Permissions::from_mode(0)).expect("set");
+        fs::set_permissions(at("private"), fs::Permissions::from_mode(0o0)).expect("set");
         let workspace = Workspace::open(dir.path()).expect("open");
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let view = View::create(&workspace, &archive).expect("a view");
