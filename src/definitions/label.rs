@@ -105,7 +105,7 @@ struct Versions {
     earlier: Vec<Option<usize>>,
     /// The definition before that was renamed to one after.
     renamed: HashMap<usize, usize>,
-    /// Those of them, before and after, of which more than the name differs.
+    /// The ones of them, before and after, of which more than the name differs.
     alike: [HashSet<usize>; 2],
 }
 
