@@ -106,13 +106,15 @@ pub fn arrange(
     messages.splice(0..0, example(format).into_iter().flatten());
 }
 
-/// Returns a result with what a small model is asked about an edit that changes nothing.
+/// Returns a result with what a small model is asked about an edit that changes nothing. Text in a fence, which is a file's,
+/// stays as it is.
 fn list_first(text: &str) -> String {
+    let (results, rest) = text.split_at(text.find("```").unwrap_or(text.len()));
     let line = |line: &str| match line.find(UNCHANGED) {
         Some(at) => format!("{}{LIST_FIRST}", &line[..at + UNCHANGED.len()]),
         None => line.to_string(),
     };
-    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+    results.split('\n').map(line).collect::<Vec<_>>().join("\n") + rest
 }
 
 /// Returns a message of the person with what is attached in front of the task, each file as its path and a fence;
@@ -196,6 +198,8 @@ mod tests {
         let text = asked(Format::WHOLE);
         assert!(text.starts_with(&format!("a.py: {UNCHANGED}{LIST_FIRST}\nThe task: x")), "{text}");
         assert_eq!(asked(Format::TOOLS), sent);
+        let file = format!("a.txt\n```\na.py: {UNCHANGED}. Send it again.\n```\n");
+        assert_eq!(list_first(&file), file);
     }
 
     #[test]
