@@ -58,9 +58,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     if let Some(kept) = left.unsent.filter(|_| is_stored) {
         let _ = cli::out::say(format_args!("{kept}"));
     }
-    if let Some(open) = left.unreviewed {
-        let _ = cli::out::say(format_args!("{open}: nebula review"));
-    }
+    cli::say_unreviewed(if end.in_time { end.unreviewed } else { left.unreviewed });
     match left.exit {
         Exit::Tour => tour(context),
         exit => Ok(code(exit)),

@@ -14,6 +14,7 @@ use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
 use crate::proposal::{FileChange, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::text::number::plural;
 use crate::text::sentence::first_words;
+use crate::workspace::Workspace;
 
 /// The most characters of a prompt in the title of the undo of its turn.
 const TITLE: usize = 60;
@@ -87,6 +88,8 @@ pub struct RestorePlan {
     pub title: String,
     /// The paths with changes that wait to be decided about, see [`Choices::waiting`].
     pub waiting: BTreeSet<String>,
+    /// The lines of a file that meet no conflict may be restored alone, see [`Choices::by_hunk`].
+    pub by_hunk: bool,
 }
 
 /// The reason why nothing can be planned. Nothing was changed.
@@ -147,7 +150,7 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
                     undo(RestoreTarget::Changesets(ids), title)
                 }
             };
-            Ok(RestorePlan { waiting: waiting.clone(), ..plan })
+            Ok(RestorePlan { waiting: waiting.clone(), by_hunk: true, ..plan })
         }
         RestoreScope::Since(id) => {
             let id = stores.archive.find_changeset(id)?;
@@ -186,7 +189,7 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
 impl RestorePlan {
     /// Creates a plan of a kind.
     pub fn new(request: RestoreTarget, kind: &'static str, title: String) -> Self {
-        RestorePlan { request, kind, title, waiting: BTreeSet::new() }
+        RestorePlan { request, kind, title, waiting: BTreeSet::new(), by_hunk: false }
     }
 
     /// Returns what the plan comes to with the files as they are, by what was chosen for those changed by someone else.
@@ -195,8 +198,8 @@ impl RestorePlan {
     /// When it asks for more than the archive holds, or the archive cannot be read.
     pub fn look(&self, choices: &Choices, id: ProposalId, stores: Stores<'_>) -> Result<Restoration, RestoreError> {
         let project = stores.project();
-        let written = WrittenStates::new(stores.memory, &project);
-        let choices = Choices { waiting: self.waiting.clone(), ..choices.clone() };
+        let written = WrittenStates::new(stores, &project);
+        let choices = Choices { waiting: self.waiting.clone(), by_hunk: self.by_hunk, ..choices.clone() };
         stores.archive.restore(stores.workspace, &self.request, &written, &choices, id, &self.title)
     }
 
@@ -284,7 +287,7 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
 /// When the archive cannot be read.
 pub fn newest(stores: Stores<'_>) -> Result<Option<Id>, archive::Error> {
     let project = stores.project();
-    stores.archive.newest_written(stores.workspace, &WrittenStates::new(stores.memory, &project))
+    stores.archive.newest_written(stores.workspace, &WrittenStates::new(stores, &project))
 }
 
 /// Returns the cause of a changeset. A memory that cannot be read knows none, which is reported; that stops no undo.
@@ -306,7 +309,7 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
 /// [`Archive::came_back`]: crate::archive::Archive::came_back
 pub fn came_back(path: &str, changesets: &[Id], stores: Stores<'_>) -> Vec<(Id, Option<Id>)> {
     let project = stores.project();
-    let written = WrittenStates::new(stores.memory, &project);
+    let written = WrittenStates::new(stores, &project);
     stores.archive.came_back((stores.workspace, path), changesets, &written)
 }
 
@@ -315,14 +318,14 @@ pub fn came_back(path: &str, changesets: &[Id], stores: Stores<'_>) -> Vec<(Id, 
 /// [`Archive::stands`]: crate::archive::Archive::stands
 pub fn stands(path: &str, changeset: Id, stores: Stores<'_>) -> bool {
     let project = stores.project();
-    let written = WrittenStates::new(stores.memory, &project);
+    let written = WrittenStates::new(stores, &project);
     stores.archive.stands((stores.workspace, path), changeset, &written)
 }
 
 /// Returns a change of a restore that says whether someone else changed its file.
 pub fn marking_foreign(change: FileChange, stores: Stores<'_>) -> FileChange {
     let project = stores.project();
-    let written = WrittenStates::new(stores.memory, &project);
+    let written = WrittenStates::new(stores, &project);
     let foreign = !stores.archive.is_ours(&change.path, &change.before, written.written(&change.path).as_ref());
     FileChange { foreign, ..change }
 }
@@ -330,6 +333,7 @@ pub fn marking_foreign(change: FileChange, stores: Stores<'_>) -> FileChange {
 /// Memory's record of nebula's own writing in one project.
 struct WrittenStates<'a> {
     memory: &'a memory::Memory,
+    workspace: &'a Workspace,
     /// The workspace's root, as memory names projects.
     project: &'a str,
     /// The path that was asked about last, with what changesets left there by the versions that they made old.
@@ -337,17 +341,29 @@ struct WrittenStates<'a> {
 }
 
 impl<'a> WrittenStates<'a> {
-    fn new(memory: &'a memory::Memory, project: &'a str) -> Self {
-        WrittenStates { memory, project, left: RefCell::new(None) }
+    fn new(stores: Stores<'a>, project: &'a str) -> Self {
+        let Stores { workspace, memory, .. } = stores;
+        WrittenStates { memory, workspace, project, left: RefCell::new(None) }
+    }
+
+    /// Returns a file as it is where the last that is known of it is that another program was about to change it, which never
+    /// reports what it wrote: that is what it wrote.
+    fn unreported(&self, path: &str) -> Option<State> {
+        self.memory.or_report(self.memory.unreported(self.project, path).map(|is_so| is_so.then_some(())))?;
+        Some(self.workspace.read_to_restore(path).ok()?.state)
     }
 }
 
 impl LastWrittenLookup for WrittenStates<'_> {
     fn written(&self, path: &str) -> Option<LastWritten> {
         // Where memory cannot be read, every change counts as someone else's.
-        let last = self.memory.or_report(self.memory.written(self.project, path))?;
-        let mut states = Vec::new();
-        let mut next = Some(&last);
+        let last = self.memory.or_report(self.memory.written(self.project, path));
+        let unreported = self.unreported(path);
+        if last.is_none() && unreported.is_none() {
+            return None;
+        }
+        let mut states: Vec<Option<Sha>> = unreported.iter().map(state_sha).collect();
+        let mut next = last.as_ref();
         while let Some(written) = next {
             states.push(written.sha256);
             next = written.before.as_deref();
@@ -355,7 +371,11 @@ impl LastWrittenLookup for WrittenStates<'_> {
         // What was saved in the archive as it is since, to come back to it, is known as well.
         states.extend(self.memory.or_report(self.memory.saved(self.project, path)));
         let folders = self.memory.or_report(self.memory.folders_made(self.project, path));
-        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
+        let bytes = match unreported {
+            Some(state) => state.text().is_some().then(|| state.bytes().cloned()).flatten(),
+            None => last.and_then(|last| last.bytes).map(Into::into),
+        };
+        Some(LastWritten { states, bytes, folders })
     }
 
     fn archived(&self, path: &str, version: Id) -> Option<Sha> {

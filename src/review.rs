@@ -10,7 +10,7 @@ mod restored;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-pub use change::{ReviewChanges, changes, left_by_undo, undo, whole_folders};
+pub use change::{ReviewChanges, changes, left_by_undo, repository_words, undo, whole_folders};
 pub use restored::{RestoredPaths, RestoredRest, folder_waits, is_undone_where_written, record_restored};
 
 use self::chains::{EntryChains, is_as_before};
@@ -18,7 +18,7 @@ use self::discarded::DiscardedPaths;
 use crate::archive::{self, Id, ModeChanges, RestoreError, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ChangesetListing, ChangesetRecord, ChangesetState, ReviewDecision, StatesAround};
-use crate::proposal::{Consent, FileChange, is_in_repository};
+use crate::proposal::Consent;
 use crate::restore_plan::{self, RestoreScope};
 use crate::text::clean::clean_line;
 use crate::text::sentence::first_words;
@@ -137,7 +137,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         // Of what its restore did not write nothing is decided.
         let is_whole = decision.is_some_and(|(decision, _)| *decision != ReviewDecision::RestoreWritten);
         let is_gone = is_whole && restored.is_some_and(|by| !by.is_some_and(again));
-        let is_back = |path: &str| since.get(path) == Some(&true) || discarded.holds(&name, path);
+        let is_back = |path: &str| since.get(path) == Some(&true) || discarded.is_over(&name, path, (stores, &modes));
         chains.add(id, &paths, |path| is_gone || is_back(path))?;
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
         let turn = cause.session.zip(cause.turn);
@@ -315,23 +315,6 @@ fn is_undone(
     let is_clear = restores.clone().any(|restore| restore.changeset == by && is_of_bytes(restore));
     let may_undo = |restore: &StatesAround| restore.changeset.as_str() > by && decisive.may_undo(restore);
     !is_clear && restores.any(|restore| may_undo(restore) && is_as_before(&restore.path, id, looked))
-}
-
-/// Returns what an entry changed in the repository, as one unit in words; none: nothing.
-pub fn repository_words(entry: &ReviewEntry, stores: Stores<'_>) -> Option<String> {
-    let paths = entry.files.iter().map(|file| file.path.as_str()).filter(|path| is_in_repository(path));
-    let paths: Vec<&str> = paths.collect();
-    let change = |path: &&str| {
-        let versions = stores.archive.versions(path).ok()?;
-        let at = versions.iter().rposition(|version| version.id < entry.id)?;
-        let after = match versions.get(at + 1) {
-            Some(later) => stores.archive.show(later).ok()?,
-            None => stores.workspace.read_archived(path).ok()?.state,
-        };
-        Some(FileChange::new(*path, stores.archive.show(&versions[at]).ok()?, after, "", &[]))
-    };
-    let changes: Vec<FileChange> = paths.iter().filter(|path| !path.ends_with('/')).filter_map(change).collect();
-    (!paths.is_empty()).then(|| archive::repository_words(stores.workspace, &changes))
 }
 
 /// Returns the entries that are named: `all`, or ids by a unique beginning.

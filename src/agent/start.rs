@@ -13,7 +13,7 @@ use crate::agent::services::connect;
 use crate::agent::services::events::Events;
 use crate::agent::services::{ServiceReport, Services, command_rules, lock};
 use crate::agent::session::context::Settings;
-use crate::agent::supervisor::{HeldUp, Supervisor};
+use crate::agent::supervisor::{ClosedAgent, HeldUp, Supervisor};
 use crate::archive::{self, Archive};
 use crate::config::Config;
 use crate::memory;
@@ -44,6 +44,8 @@ pub struct AgentParts {
     pub record: Option<PathBuf>,
     /// Plan or agent, where a flag says so.
     pub mode: Option<Mode>,
+    /// Every prompt asks for a change of a file.
+    pub expect_change: bool,
 }
 
 /// The front end's ends of the two channels.
@@ -54,8 +56,8 @@ pub struct AgentHandle {
     pub events: mpsc::Receiver<Event>,
     /// The wait that holds up the end of the agent, where one does.
     pub held_up: oneshot::Receiver<HeldUp>,
-    /// Ends when the agent has closed everything, with the sessions that could not be stored.
-    pub done: tokio::task::JoinHandle<Vec<UnsavedSession>>,
+    /// Ends when the agent has closed everything.
+    pub done: tokio::task::JoinHandle<ClosedAgent>,
 }
 
 /// The end of an agent.
@@ -65,6 +67,8 @@ pub struct AgentEnd {
     pub in_time: bool,
     /// The sessions that could not be stored.
     pub unsaved: Vec<UnsavedSession>,
+    /// The number of changes that waited to be reviewed then; 0 where it did not end in time.
+    pub unreviewed: usize,
 }
 
 impl AgentEnd {
@@ -82,7 +86,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// the keyboard ends that wait.
 pub async fn ended(
     held_up: oneshot::Receiver<HeldUp>,
-    done: tokio::task::JoinHandle<Vec<UnsavedSession>>,
+    done: tokio::task::JoinHandle<ClosedAgent>,
     tell: impl FnOnce(String),
 ) -> AgentEnd {
     let watched = async {
@@ -92,16 +96,18 @@ pub async fn ended(
                 held_up.end();
             }
         }
-        std::future::pending::<Vec<UnsavedSession>>().await
+        std::future::pending::<ClosedAgent>().await
     };
     let ended = async {
         tokio::select! {
             ended = done => ended.ok(),
-            unsaved = watched => Some(unsaved),
+            closed = watched => Some(closed),
         }
     };
-    let unsaved = tokio::time::timeout(PATIENCE, ended).await.ok().flatten();
-    unsaved.map(|unsaved| AgentEnd { in_time: true, unsaved }).unwrap_or_default()
+    let closed = tokio::time::timeout(PATIENCE, ended).await.ok().flatten();
+    closed
+        .map(|ClosedAgent { unsaved, unreviewed }| AgentEnd { in_time: true, unsaved, unreviewed })
+        .unwrap_or_default()
 }
 
 /// Starts the agent on the current runtime.
@@ -119,10 +125,10 @@ pub fn spawn(parts: AgentParts) -> AgentHandle {
 
 /// Opens the services and begins what goes on in the background. What there is to say waits as reports.
 async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<ServiceReport>) -> Supervisor {
-    let AgentParts { config, workspace, archive, provider, tools, record, mode } = parts;
+    let AgentParts { config, workspace, archive, provider, tools, record, mode, expect_change } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
     let (_, wrong_rules) = command_rules(&config);
-    let settings = Settings::new(&config, mode);
+    let settings = Settings { expect_change, ..Settings::new(&config, mode) };
     let options = match config.paths.folder() {
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),

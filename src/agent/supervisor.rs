@@ -20,6 +20,15 @@ use crate::messages::agent as say;
 use crate::messages::records::localized;
 use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Query, SessionChange, SessionChoice, SessionId};
 
+/// The state in which an agent ended.
+#[derive(Debug, Default)]
+pub struct ClosedAgent {
+    /// The sessions that could not be stored.
+    pub unsaved: Vec<UnsavedSession>,
+    /// The number of changes that wait to be reviewed, those of its last jobs among them.
+    pub unreviewed: usize,
+}
+
 /// The wait that holds up the end of the agent: memory is being saved.
 pub struct HeldUp {
     memory: MemoryHandle,
@@ -65,13 +74,12 @@ impl Supervisor {
     }
 
     /// Runs until the front end closes its channel or asks to shut down. What holds up its end is passed to `holds_up`.
-    /// Returns the sessions that could not be stored.
     pub async fn run(
         mut self,
         mut commands: mpsc::UnboundedReceiver<Addressed>,
         mut reports: mpsc::UnboundedReceiver<ServiceReport>,
         holds_up: oneshot::Sender<HeldUp>,
-    ) -> Vec<UnsavedSession> {
+    ) -> ClosedAgent {
         loop {
             tokio::select! {
                 biased;
@@ -236,21 +244,22 @@ impl Supervisor {
     }
 
     /// Lets writes under way finish, saves, and closes all sessions. Returns those that could not be stored.
-    async fn shut_down(mut self, holds_up: oneshot::Sender<HeldUp>) -> Vec<UnsavedSession> {
+    async fn shut_down(mut self, holds_up: oneshot::Sender<HeldUp>) -> ClosedAgent {
         self.services.closing.store(true, Ordering::Relaxed);
         self.services.memory.end_soon();
         let actors = self.sessions.drain().map(|(_, actor)| actor).chain([self.idle]);
         futures_util::future::join_all(actors.map(|actor| actor.close(false))).await;
+        let unreviewed = self.services.counts.unreviewed.load(Ordering::Relaxed);
         let memory = self.services.memory.clone();
         let mut saved = tokio::task::spawn_blocking(move || {
             memory.close();
             unsaved::keep(&memory)
         });
         if let Ok(saved) = tokio::time::timeout(UNNOTICED, &mut saved).await {
-            return saved.unwrap_or_default();
+            return ClosedAgent { unsaved: saved.unwrap_or_default(), unreviewed };
         }
         // Nobody may be there to be told.
         let _ = holds_up.send(HeldUp { memory: self.services.memory.clone() });
-        saved.await.unwrap_or_default()
+        ClosedAgent { unsaved: saved.await.unwrap_or_default(), unreviewed }
     }
 }

@@ -16,6 +16,7 @@ const NOT_UNDONE: &str = "// not undone: ";
 const STRAND: &str = "// strand: ";
 const MODE: &str = "// mode: ";
 const SET_ID: &str = "// set-id: ";
+const LEFT_MODE: &str = "// left mode: ";
 /// The set-user-ID and set-group-ID bits of a file, which no version holds.
 pub(super) const SET_ID_BITS: u32 = 0o6000;
 
@@ -35,6 +36,8 @@ pub(super) struct Changeset {
     pub modes: Vec<String>,
     /// The files to which it gave a bit of [`SET_ID_BITS`]: an undo leaves them none, not even one that they had before.
     pub set_ids: Vec<String>,
+    /// The permission bits that it left at paths of which it changed them; files older than this field have none.
+    pub left_modes: Vec<(String, u32)>,
 }
 
 /// The ops that a changeset issued to one Strand store.
@@ -139,6 +142,11 @@ pub(super) fn write(changeset: &Changeset) -> String {
             text.push('\n');
         }
     }
+    for left in &changeset.left_modes {
+        text += LEFT_MODE;
+        text += &serde_json::json!(left).to_string();
+        text.push('\n');
+    }
     if let Some(approved) = &changeset.approved {
         text += APPROVED;
         text.extend(approved.chars().filter(|c| !c.is_control()));
@@ -164,6 +172,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
             let path_of = |note: &str| serde_json::from_str::<String>(line.strip_prefix(note)?).ok();
             changeset.modes.extend(path_of(MODE));
             changeset.set_ids.extend(path_of(SET_ID));
+            changeset.left_modes.extend(line.strip_prefix(LEFT_MODE).and_then(|left| serde_json::from_str(left).ok()));
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -229,7 +238,9 @@ mod tests {
             let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
             let ops = names.iter().map(|n| StoreOps { store: n.clone(), definitions: names.clone(), ops: names.clone() });
             let (modes, set_ids) = (names.clone(), names.iter().rev().cloned().collect());
-            let changeset = Changeset { paths, approved, not_undone, ops: ops.collect(), modes, set_ids };
+            let left_modes = names.iter().map(|name| (name.clone(), 0o640)).collect();
+            let ops = ops.collect();
+            let changeset = Changeset { paths, approved, not_undone, ops, modes, set_ids, left_modes };
             prop_assert_eq!(read(write(&changeset).as_bytes()), Ok(changeset));
         }
     }

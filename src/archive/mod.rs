@@ -296,6 +296,15 @@ impl Archive {
         Ok(ids)
     }
 
+    /// Returns whether one of these changesets may be in the archive that a folder has where this one's workspace has its own.
+    pub fn may_be_in(&self, root: &Path, changesets: &[String]) -> bool {
+        let Ok(own) = self.folder.strip_prefix(&self.root) else { return true };
+        let is_absence =
+            |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        let folder = root.join(own);
+        changesets.iter().any(|id| !folder.join(changeset_name(id)).symlink_metadata().is_err_and(is_absence))
+    }
+
     /// Returns the paths of a changeset.
     ///
     /// # Errors
@@ -460,7 +469,7 @@ impl Archive {
 }
 
 /// Returns the name of a changeset's file.
-fn changeset_name(id: Id) -> String {
+fn changeset_name(id: impl std::fmt::Display) -> String {
     format!("{id}.txt")
 }
 

@@ -30,9 +30,11 @@ struct Opened {
 #[derive(Default)]
 struct ReadSoFar {
     /// The changesets that were not read yet, oldest first; `None`: they were not listed yet.
-    left: Option<Vec<Id>>,
+    unread: Option<Vec<Id>>,
     /// The changesets that changed the mode of each path, newest first.
     setters: HashMap<String, Vec<Id>>,
+    /// The permission bits that the newest of them left at each path, where that is known.
+    left: HashMap<String, Option<u32>>,
     /// The newest one that gave each path a set-user-ID or set-group-ID bit.
     newest_set_id: HashMap<String, Id>,
 }
@@ -59,6 +61,20 @@ impl<'a> ModeChanges<'a> {
         if is_kept { old.with_mode(today) } else { old }
     }
 
+    /// Returns the mode of a path as it is where someone else set it after the last changeset that did, newer than a version.
+    pub(super) fn set_by_others(&self, path: &str, version: Id, now: &State) -> Option<u32> {
+        let today = now.mode().filter(|_| self.set_mode_since(path, version))?;
+        let left = self.read.borrow().left.get(path).copied().flatten()?;
+        let is_folder = path.ends_with('/');
+        let bits = if is_folder { 0o7777 } else { 0o7777 & !SET_ID_BITS };
+        // What is there now may have got its mode when it was made.
+        let is_new = || match is_folder {
+            true => self.archive.versions(path).unwrap_or_default().iter().any(|v| v.id > version && !v.folder),
+            false => self.was_no_file_since(path, version),
+        };
+        ((left ^ today) & bits != 0 && !is_new()).then_some(today)
+    }
+
     /// Returns whether a changeset newer than a version changed the mode of its path. One that cannot be read did not.
     fn set_mode_since(&self, path: &str, version: Id) -> bool {
         self.read_since(version);
@@ -82,15 +98,17 @@ impl<'a> ModeChanges<'a> {
     /// Reads the changesets newer than a version that were not read yet.
     fn read_since(&self, version: Id) {
         let mut read = self.read.borrow_mut();
-        let ReadSoFar { left, setters, newest_set_id } = &mut *read;
-        let left = left.get_or_insert_with(|| {
+        let ReadSoFar { unread, setters, left, newest_set_id } = &mut *read;
+        let unread = unread.get_or_insert_with(|| {
             let mut ids = self.archive.list().unwrap_or_default();
             ids.reverse();
             ids
         });
-        while let Some(id) = left.pop_if(|id| *id > version) {
+        while let Some(id) = unread.pop_if(|id| *id > version) {
             let changeset = self.archive.read_changeset(id).unwrap_or_default();
+            let modes: HashMap<String, u32> = changeset.left_modes.into_iter().collect();
             for path in changeset.modes {
+                left.entry(path.clone()).or_insert_with(|| modes.get(&path).copied());
                 setters.entry(path).or_default().push(id);
             }
             for path in changeset.set_ids {

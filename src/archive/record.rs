@@ -140,9 +140,11 @@ impl Archive {
         let listed = self.write_listings(&listed, folders)?;
         step("archive: changeset")?;
         let set = archived_states.iter().filter(|before| changeset::sets_mode(before.state, before.mode));
+        let left = set.clone().filter_map(|before| Some((before.path.to_string(), before.mode?)));
         let text = changeset::write(&Changeset {
             paths: files.iter().map(|file| file.path.clone()).collect(),
             approved: consent.map(|consent| consent.to_string()),
+            left_modes: left.collect(),
             modes: set.map(|before| before.path.to_string()).collect(),
             ..Changeset::default()
         });

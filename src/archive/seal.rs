@@ -19,10 +19,12 @@ use super::staging::{CommandStaging, Journal, JournalLine, SealKind, StagedKind}
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at, changeset_name, version};
 use crate::disk::{self, Folder, Unflushed};
 use crate::proposal::{Counts, State, count_changed, is_in_repository, large_folders, outermost_folder};
-use crate::workspace::{PathReader, Workspace, state_of};
+use crate::workspace::{PathReader, ReadError, Workspace, state_of};
 
 /// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
+/// The most bytes of a name that file systems take.
+const LONGEST_NAME: usize = 255;
 
 /// A path that a command changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +46,8 @@ pub struct CommandChange {
     pub counts: Counts,
     /// The state after is one that someone else left there: what of it is the command's is not known.
     pub by_another: bool,
-    /// Its permission bits are others now.
-    sets_mode: bool,
+    /// The permission bits that it has now, where they are others.
+    new_mode: Option<u32>,
     /// A set-user-ID or set-group-ID bit among them is new.
     adds_set_id: bool,
 }
@@ -64,8 +66,8 @@ impl CommandChange {
             _ if before == after => ChangeKind::Mode,
             _ => ChangeKind::Changed,
         };
-        let (bytes, by_another, sets_mode, adds_set_id) = (None, false, false, false);
-        CommandChange { entry, place, kind, before, after, bytes, counts, by_another, sets_mode, adds_set_id }
+        let (bytes, by_another, new_mode, adds_set_id) = (None, false, None, false);
+        CommandChange { entry, place, kind, before, after, bytes, counts, by_another, new_mode, adds_set_id }
     }
 }
 
@@ -104,7 +106,7 @@ impl CommandChanges {
             bytes: changeset::left_bytes(&entry.path, &after, keep_bytes),
             counts: count_changed(&before, &after),
             by_another,
-            sets_mode: changeset::sets_mode(&before, after.mode()),
+            new_mode: after.mode().filter(|mode| changeset::sets_mode(&before, Some(*mode))),
             adds_set_id: changeset::adds_set_id(&before, after.mode()),
             entry: entry.clone(),
             place,
@@ -120,15 +122,9 @@ impl CommandChanges {
         self.unread.retain(|(path, _)| !paths.contains(path.as_str()));
     }
 
-    /// Takes what is the command's own for certain, by the places of the states, for that where it is the only one of its
-    /// path: a changeset holds one state of a path.
+    /// Takes what is the command's own for certain, by the places of the states, for that.
     fn keep_certain(&mut self, certain: &HashSet<usize>) {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        self.changes.iter().for_each(|change| *counts.entry(&change.entry.path).or_default() += 1);
-        let is_own =
-            |change: &CommandChange| certain.contains(&change.place) && counts[change.entry.path.as_str()] == 1;
-        let own: Vec<bool> = self.changes.iter().map(is_own).collect();
-        self.changes.iter_mut().zip(own).for_each(|(change, own)| change.by_another &= !own);
+        self.changes.iter_mut().for_each(|change| change.by_another &= !certain.contains(&change.place));
     }
 }
 
@@ -165,7 +161,7 @@ impl Archive {
         staging: &CommandStaging,
         (shared, owner): (&KeptAtOnce, usize),
     ) -> Result<CommandChanges, Error> {
-        let Journal { states, seals, .. } = staging.journal().map_err(at(staging.folder()))?;
+        let Journal { states, seals, left, .. } = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = states.len() <= MANY;
         let mut others = self.changesets_since(&states)?;
         let sealed = self.sealed(&seals);
@@ -185,6 +181,8 @@ impl Archive {
             let next = next.or(again[place].map(|later| (staging.folder(), &states[later])));
             let is_earlier = |id| seals.iter().any(|s| s.kind == SealKind::Earlier && s.is_of(id, place));
             let met = self.before_others(&others, (entry, next.map(|(_, line)| line.kept)), is_earlier)?;
+            let left = again[place].and_then(|later| left.get(&later)).filter(|_| by_other.is_none());
+            let met = met.or_else(|| left.and_then(|left| staged_state(staging.folder(), &left.state()).ok()));
             if met.is_some() {
                 known_exactly.insert(place);
             }
@@ -264,11 +262,13 @@ impl Archive {
         let paths_that = |is_so: fn(&&CommandChange) -> bool| {
             changes.iter().filter(is_so).map(|change| change.entry.path.clone()).collect()
         };
+        let left = changes.iter().filter_map(|change| Some((change.entry.path.clone(), change.new_mode?)));
         let text = changeset::write(&Changeset {
             paths: named.files.iter().map(|file| file.path.clone()).collect(),
             approved: sealing.approved.map(str::to_string),
             not_undone: sealing.not_undone.to_vec(),
-            modes: paths_that(|change| change.sets_mode),
+            modes: paths_that(|change| change.new_mode.is_some()),
+            left_modes: left.collect(),
             set_ids: paths_that(|change| change.adds_set_id),
             ..Changeset::default()
         });
@@ -380,7 +380,12 @@ fn made_folders(changes: &[CommandChange]) -> BTreeSet<&str> {
 /// Returns what is at a path now; what cannot be read is noted.
 fn present(reader: &mut PathReader<'_>, path: &str, all: &mut CommandChanges) -> State {
     reader.read_archived(path).map(|read| read.state).unwrap_or_else(|error| {
-        all.unread.push((path.into(), error.to_string()));
+        // Nothing can have a name that the kernel refuses.
+        let is_refused =
+            matches!(&error, ReadError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidFilename);
+        if !is_refused || path.split('/').all(|name| name.len() <= LONGEST_NAME) {
+            all.unread.push((path.into(), error.to_string()));
+        }
         State::Absent
     })
 }
@@ -517,6 +522,20 @@ mod tests {
         let state = staged_state(dir.path(), &entry).unwrap();
         assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
         assert_eq!(state.mode(), Some(0o200));
+    }
+
+    #[test]
+    fn of_a_name_that_the_kernel_refuses_nothing_is_left_to_be_archived() {
+        use crate::archive::{ArchiveSettings, staging::CommandInfo};
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(dir.path()).unwrap();
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).unwrap();
+        let mut staging = archive.stage(&CommandInfo::default()).unwrap();
+        let (path, kind, kept) = ("x".repeat(LONGEST_NAME + 1), StagedKind::Absent, crate::text::time::now());
+        let inode = JournalLine::COPY;
+        staging.add(&JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false }).unwrap();
+        let found = archive.compare(&workspace, &staging).unwrap();
+        assert_eq!((found.changes.len(), found.unread.len(), found.unchanged.len()), (0, 0, 1), "{found:?}");
     }
 
     #[test]

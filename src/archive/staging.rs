@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use self::journal::{EndLine, is_staged};
+use self::journal::{EndLine, LeftLine, is_staged};
 pub use self::journal::{Journal, JournalLine, StagedKind};
 pub use self::seals::{SealKind, SealedStates};
 use super::{Archive, Error, Id, NotUndone, at};
@@ -171,6 +171,15 @@ impl CommandStaging {
     pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
         let kept = if entry.kept == 0 { time::now() } else { entry.kept };
         self.write_line(&JournalLine { kept, ..entry.clone() })
+    }
+
+    /// Notes what the command had left at a path, before the line of the state that someone else made of it is added: the
+    /// staged file and its mode; none: nothing was there.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn add_left(&mut self, path: &str, staged: Option<(String, u32)>) -> io::Result<()> {
+        self.write_line(&LeftLine { left: path.to_string(), staged })
     }
 
     /// Writes a line of the journal. Its break stands before it: a line that was cut off, by a kill or a full disk, spoils

@@ -693,16 +693,16 @@ fn an_undo_brings_a_mode_back_only_where_the_change_was_one_of_the_mode() {
     mode(0o600);
     let counts = Counts { added: 1, removed: 1 };
     assert_eq!(restored(1), (RestoreStatus::Restore(RestoreFate::Content, counts), Some(0o600)));
-    // Now the next change is one of the mode, too, after which the person closes the file again.
+    // Now the next change is one of the mode, too, after which the person closes the file again: that stays.
     mode(0o640);
     record(Some(0o755));
     mode(0o700);
     w.write("a", "more");
     let hashes = Hashes(Vec::new(), "more");
     let restored = w.restore(&undo(1, &["a"]), &hashes, &Choices::default());
-    let fate = RestoreFate::ContentAndMode(0o700, 0o640);
-    assert_eq!(restored.previews[0].status, RestoreStatus::Restore(fate, counts));
-    assert_eq!(restored.proposal.files[0].after.mode(), Some(0o640));
+    let why = "someone else set its mode since: that stays";
+    assert_eq!(restored.previews[0].status, RestoreStatus::Refused(why.into()));
+    assert_eq!(restored.proposal.files[0].after.mode(), Some(0o700));
 }
 
 #[test]

@@ -10,9 +10,11 @@ use tokio::runtime::{Builder, Runtime};
 use super::args::Global;
 use super::out;
 use super::print::UsageError;
+use crate::agent::background::moved::follow;
 use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
 use crate::config::{self, Config, Flags, PROVIDERS, Paths, Variables};
+use crate::execute::Stores;
 use crate::memory::{self, DatabaseNotice, Memory};
 use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
@@ -162,14 +164,25 @@ impl Context {
         Ok(own.block_on(future))
     }
 
-    /// Returns the memory of all sessions; says on standard error what is wrong with it.
+    /// Returns the memory of all sessions, which knows the project by its path; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
         // Also while it is being opened and later: the person is notified of waiting for another program.
         let (memory, notices) = Memory::open_telling(self.memory_options(), complaining());
         for notice in notices {
             out::complain(notice);
         }
+        self.follow(&memory);
         memory
+    }
+
+    /// Lets memory know this project by the path that it has now.
+    fn follow(&self, memory: &Memory) {
+        let Ok(archive) = self.archive() else { return };
+        let stores = Stores { workspace: &self.workspace, archive: &archive, memory };
+        // What cannot be read or written is said by whatever needs it.
+        if let Ok(Some(line)) = follow(stores, self.config.paths.own("commands").as_deref()) {
+            out::complain(line);
+        }
     }
 
     /// Returns the memory of all sessions, for a command that is about what is in it.
@@ -180,6 +193,7 @@ impl Context {
         let (memory, notices) = Memory::open_telling(self.memory_options(), complaining());
         memory.readable()?;
         notices.iter().for_each(out::complain);
+        self.follow(&memory);
         Ok(memory)
     }
 
@@ -227,6 +241,7 @@ impl Context {
             tools: if self.config.code_ops == "off" { Vec::new() } else { of_store(self.workspace.root()) },
             record: self.global.record.clone(),
             mode,
+            expect_change: false,
         })
     }
 
@@ -279,9 +294,9 @@ impl Context {
             true => {
                 let listed = self.block_on(provider.models());
                 let answers = listed.is_ok();
-                let offered: Vec<String> = listed.unwrap_or_default().into_iter().map(|model| model.name).collect();
-                if answers && provider::awaits_model(&*provider, &offered) {
-                    return Err(provider::lacks_models(&*provider));
+                let offered = self.block_on(provider::writers(&*provider, listed.unwrap_or_default()));
+                if let Some(error) = provider::lacks_models(&*provider, &offered).filter(|_| answers) {
+                    return Err(error);
                 }
                 provider::begin_with(&offered, &usual).cloned().unwrap_or(usual)
             }

@@ -163,6 +163,13 @@ pub fn say_resume(context: &Context, id: &str) {
     let _ = out::say(format_args!("resume with: nebula --resume {}", context.short_session(id)));
 }
 
+/// Says how many changes wait to be reviewed, where any does.
+pub fn say_unreviewed(count: usize) {
+    if count > 0 {
+        let _ = out::say(format_args!("{}: nebula review", crate::messages::review::open(count)));
+    }
+}
+
 fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     let mut prompt = args.prompt.join(" ");
     if prompt == "-" {
@@ -187,7 +194,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     if let Some(path) = &context.global.record {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;
     }
-    let parts = context.parts()?;
+    let parts = agent::AgentParts { expect_change: args.expect_change, ..context.parts()? };
     let unattended = parts.config.approval == "ask" && !ask;
     let session = context.session().unwrap_or(SessionChoice::New);
     let exit = context.block_on(async {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::file::SourceFile;
 use super::lang::{CodeNode, NodeKind};
+use super::words::{is_of_name, whole_places};
 
 /// Returns what a definition of a file was in the version before: the one of its name and kind, else one of which only
 /// the name differs, else the only one that went, where this is the only one that came, and in the same place.
@@ -41,11 +42,43 @@ fn key(node: &CodeNode) -> (NodeKind, &str, usize) {
 }
 
 /// Returns whether of two definitions of two versions of a file nothing but the name differs.
-pub fn is_renamed(before: &SourceFile, b: usize, after: &SourceFile, a: usize) -> bool {
+fn is_renamed(before: &SourceFile, b: usize, after: &SourceFile, a: usize) -> bool {
     let (old, now) = (&before.nodes[b], &after.nodes[a]);
     old.kind == now.kind
         && old.name != now.name
-        && with_name(&before.text[old.range.clone()], &old.name, &now.name) == after.text[now.range.clone()]
+        && is_respelled(&before.text[old.range.clone()], &after.text[now.range.clone()], &old.name, &now.name)
+}
+
+/// Returns whether two texts differ in nothing but that a name is another one at some places where it stands as a word;
+/// elsewhere it may stay: as a member of something, in a text.
+pub fn is_respelled(before: &str, after: &str, old: &str, new: &str) -> bool {
+    let (mut done, mut rest) = (0, after);
+    for at in whole_places(before, old) {
+        let Some(left) = rest.strip_prefix(&before[done..at]) else { return false };
+        let changed = left.strip_prefix(new).filter(|left| !left.starts_with(is_of_name));
+        let Some(left) = changed.or_else(|| left.strip_prefix(old)) else { return false };
+        (done, rest) = (at + old.len(), left);
+    }
+    rest == &before[done..]
+}
+
+/// Returns the text of a definition without its name where it is defined; elsewhere the name stays.
+pub fn unnamed(file: &SourceFile, at: usize) -> String {
+    let node = &file.nodes[at];
+    let (start, end) = (&file.text[node.range.start..node.name_at.start], &file.text[node.name_at.end..node.range.end]);
+    format!("{start}\0{end}")
+}
+
+/// Returns the text of a definition without its name, wherever that stands as a word: those of which nothing but the name
+/// differs have one.
+pub fn nameless(file: &SourceFile, at: usize) -> String {
+    let node = &file.nodes[at];
+    nameless_text(&file.text[node.range.clone()], &node.name)
+}
+
+/// Returns a text without a name, wherever that stands as a word.
+pub fn nameless_text(text: &str, name: &str) -> String {
+    with_name(text, name, "\0")
 }
 
 /// Returns a text with another name wherever this one stands as a word.
@@ -86,6 +119,11 @@ mod tests {
         assert_eq!(was(before, "fn c() {}\nfn b() { 2 }\n", "b").as_deref(), Some("b"));
         // Renamed and nothing else, wherever it stands now.
         assert_eq!(was(before, "fn b() {}\nfn d() { d(1) }\n", "d").as_deref(), Some("a"));
+        // Its name stands elsewhere in it as something else, and as its own.
+        let both = "fn b() {}\nfn e(o: O) { o.e + e(1) }\n";
+        assert_eq!(was(both, "fn all(o: O) { o.e + all(1) }\nfn b() {}\n", "all").as_deref(), Some("e"));
+        assert_eq!(was(both, "fn all(o: O) { o.e + e(1) }\nfn b() {}\nfn f() {}\n", "all").as_deref(), Some("e"));
+        assert_eq!(was(both, "fn all(o: O) { o.e + f(1) }\nfn b() {}\nfn f() {}\n", "all"), None);
         // Another name and another text, in its place.
         assert_eq!(was(before, "fn a() { a(1) }\nfn d() { 4 }\nfn c() {}\n", "d").as_deref(), Some("b"));
         assert_eq!(

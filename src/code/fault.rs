@@ -28,9 +28,9 @@ pub enum CodeFault {
     /// The files that it asks for are there, and none has a definition.
     #[error("{0}")]
     NoDefinitions(String),
-    /// There are no files that definitions are read from.
-    #[error("no source files of Rust, Python, TypeScript or Go are here")]
-    NoFiles,
+    /// There are no files that definitions are read from: in these folders, if some are named, else in the workspace.
+    #[error("no source files of Rust, Python, TypeScript or Go are {}", place(.0))]
+    NoFiles(Vec<String>),
     /// Several definitions are called so, and one is to be changed.
     #[error("{selector} is not one definition but {}: name one of {}", candidates.len(), few(candidates))]
     Ambiguous {
@@ -83,7 +83,7 @@ impl CodeFault {
         match self {
             CodeFault::Usage(_) => "usage",
             CodeFault::Unreadable { .. } => "unreadable",
-            CodeFault::NotFound { .. } | CodeFault::NoDefinitions(_) | CodeFault::NoFiles => "not-found",
+            CodeFault::NotFound { .. } | CodeFault::NoDefinitions(_) | CodeFault::NoFiles(_) => "not-found",
             CodeFault::Ambiguous { .. } => "ambiguous",
             CodeFault::Stale { .. } => "stale",
             CodeFault::Syntax { .. } => "syntax",
@@ -105,6 +105,10 @@ fn few(ids: &[String]) -> String {
     let more = ids.len().saturating_sub(NAMED);
     let named = ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
+fn place(folders: &[String]) -> String {
+    if folders.is_empty() { "here".to_owned() } else { format!("in {}", few(folders)) }
 }
 
 fn meant(near: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! One source file: its text, its syntax tree, its definitions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
@@ -107,6 +108,12 @@ impl SourceFile {
         let line = self.line(byte);
         let end = self.line_starts.get(line).copied().unwrap_or(self.text.len());
         &self.text[self.line_starts[line - 1]..end]
+    }
+
+    /// Returns the text of some lines, counted from 0.
+    pub fn text_of_lines(&self, lines: &Range<usize>) -> &str {
+        let start = |line: usize| self.line_starts.get(line).copied().unwrap_or(self.text.len());
+        &self.text[start(lines.start)..start(lines.end)]
     }
 
     /// Returns the innermost definition that holds a byte.

@@ -17,13 +17,14 @@ mod refs;
 mod select;
 mod shift;
 mod splice;
+mod unions;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use broken::broken_line;
-pub use earlier::{earlier, is_called, is_renamed};
+pub use earlier::{earlier, is_called, is_respelled, nameless, nameless_text, unnamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage, is_found_by_name, is_reserved};
@@ -33,5 +34,6 @@ pub use refs::{
     is_counterpart, misfit, uses,
 };
 pub use select::NodeSelector;
-pub use splice::{SplicedFile, numbers_others, remove, renamed, replace, respelled};
+pub use splice::{SplicedFile, names_field, numbers_others, remove, renamed, replace, respelled};
+pub use unions::{TypeUnion, unions};
 pub use words::{is_of_name, whole_places};

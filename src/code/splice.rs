@@ -117,7 +117,7 @@ pub fn renamed(file: &SourceFile, places: &[Range<usize>], name: &str) -> Result
 }
 
 /// Returns whether a name stands for a field and for a variable at once, in a literal or a pattern.
-fn names_field(file: &SourceFile, place: &Range<usize>) -> bool {
+pub fn names_field(file: &SourceFile, place: &Range<usize>) -> bool {
     let leaf = file.syntax().root.descendant_for_byte_range(place.start, place.end);
     leaf.filter(|leaf| leaf.byte_range() == *place).is_some_and(|leaf| match leaf.kind() {
         "shorthand_property_identifier" | "shorthand_property_identifier_pattern" | "shorthand_field_identifier" => {

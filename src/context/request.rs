@@ -51,6 +51,11 @@ impl Budget {
     pub fn room(self) -> u64 {
         self.window.saturating_sub(self.answer)
     }
+
+    /// Returns the most that is sent, in tokens, where nothing can be left out any more: the answer has half its room.
+    pub fn most_room(self) -> u64 {
+        self.window.saturating_sub(self.answer / 2)
+    }
 }
 
 /// A tool result that is not sent whole any more.
@@ -156,6 +161,8 @@ pub struct Window {
     sizes: Measured,
     /// The size in bytes of the last request that was fitted.
     last: usize,
+    /// True once the answer gave room to what cannot be made shorter, in this turn.
+    answer_is_short: bool,
 }
 
 impl Window {
@@ -165,6 +172,26 @@ impl Window {
             // A small request is a poor measure: its tools weigh more than its text.
             self.measured = Some((input_tokens as f64 / self.last as f64).clamp(0.05, 2.0));
         }
+    }
+
+    /// Returns what is left for what is sent, in tokens.
+    pub fn room(&self, budget: Budget) -> u64 {
+        if self.answer_is_short { budget.most_room() } else { budget.room() }
+    }
+
+    /// Gives room of the answer to what is sent, until the turn ends. Returns whether that is new.
+    pub fn shorten_answer(&mut self) -> bool {
+        !std::mem::replace(&mut self.answer_is_short, true)
+    }
+
+    /// Returns whether the answer gave room to what is sent.
+    pub fn answer_is_short(&self) -> bool {
+        self.answer_is_short
+    }
+
+    /// Gives the answer its room again.
+    pub fn begin_turn(&mut self) {
+        self.answer_is_short = false;
     }
 
     /// Returns about how many tokens the last fitted request had.
@@ -242,8 +269,9 @@ impl Window {
         let sizes = self.sizes.sizes(&messages);
         let mut size = beside + sizes.all();
         let mut newly_left_out = Vec::new();
-        if self.tokens(size) > budget.room() {
-            let wanted = (budget.room() as f64 * AFTERWARDS) as u64;
+        let room = self.room(budget);
+        if self.tokens(size) > room {
+            let wanted = (room as f64 * AFTERWARDS) as u64;
             // The newest results are what the model is working with: the last message is never shortened.
             for index in from..conversation.len().saturating_sub(1) {
                 if self.tokens(size) <= wanted {
@@ -264,7 +292,7 @@ impl Window {
         let sizes = if newly_left_out.is_empty() { sizes } else { self.sizes.sizes(&messages) };
         self.last = size;
         let estimate = self.tokens(size);
-        Fitted { messages, newly_left_out, sizes, estimate, too_long: estimate > budget.room() }
+        Fitted { messages, newly_left_out, sizes, estimate, too_long: estimate > room }
     }
 
     fn summary(&mut self, text: &str) -> Arc<Message> {

@@ -70,11 +70,12 @@ pub fn example_size(format: Format) -> usize {
     format.example().map_or(0, |messages| messages.iter().map(|text| text.len()).sum())
 }
 
-/// Arranges the messages of a request, the format's example before them. `arranged` holds each message of the user as it
-/// was sent, so that it is sent the same every time; it is emptied when a summary takes their place.
+/// Arranges the messages of a request, the format's example before them; `expect_change`: the task asks for one, so that a
+/// model which changed nothing is asked to list it. `arranged` holds each message of the user as it was sent, so that it is
+/// sent the same every time; it is emptied when a summary takes their place.
 pub fn arrange(
     messages: &mut Vec<Arc<Message>>,
-    format: Format,
+    (format, expect_change): (Format, bool),
     arranged: &mut Vec<(Arc<Message>, Format, Arc<Message>)>,
 ) {
     for message in messages.iter_mut().filter(|m| m.role == Role::User) {
@@ -91,7 +92,7 @@ pub fn arrange(
             if let Some(first) = attachments_first(text) {
                 *text = first;
             }
-            if text.contains(UNCHANGED) && format.reminder().is_some() {
+            if expect_change && text.contains(UNCHANGED) && format.reminder().is_some() {
                 *text = list_first(text);
             }
         }
@@ -190,14 +191,16 @@ mod tests {
     #[test]
     fn a_small_model_that_changed_nothing_lists_the_change_first() {
         let sent = format!("a.py: {UNCHANGED}. Send it again.\nThe task: x");
-        let asked = |format| {
+        let asked = |format, expect_change| {
             let mut messages = vec![Arc::new(Message::user(&sent))];
-            arrange(&mut messages, format, &mut Vec::new());
+            arrange(&mut messages, (format, expect_change), &mut Vec::new());
             messages.last().unwrap().text().into_owned()
         };
-        let text = asked(Format::WHOLE);
+        let text = asked(Format::WHOLE, true);
         assert!(text.starts_with(&format!("a.py: {UNCHANGED}{LIST_FIRST}\nThe task: x")), "{text}");
-        assert_eq!(asked(Format::TOOLS), sent);
+        assert_eq!(asked(Format::TOOLS, true), sent);
+        // Of a question that was answered with the file as it is, no change is missing.
+        assert!(asked(Format::WHOLE, false).starts_with(&sent));
         let file = format!("a.txt\n```\na.py: {UNCHANGED}. Send it again.\n```\n");
         assert_eq!(list_first(&file), file);
     }

@@ -182,10 +182,14 @@ impl DefinitionFinder<'_> {
         let named = selector.named_paths().unwrap_or_default();
         without.retain(|path| !found || named.contains(path));
         notes.without = without;
-        match found || !notes.without.is_empty() || self.stop.is_cancelled() {
+        // A name that nothing has is said, whatever else is asked for.
+        let is_without = !notes.without.is_empty() && selector.name().is_none();
+        // A file that it names would be among the paths: what it names are folders.
+        let is_of_files = selector.is_of_any_file() || !named.is_empty();
+        match found || is_without || self.stop.is_cancelled() {
             true => Ok(()),
-            false if paths.is_empty() && notes.skipped.is_empty() && selector.is_of_any_file() => {
-                Err(FindFault::from(CodeFault::NoFiles).into())
+            false if paths.is_empty() && notes.skipped.is_empty() && is_of_files => {
+                Err(FindFault::from(CodeFault::NoFiles(named)).into())
             }
             false => Err(self.not_found(selector, &paths, notes).into()),
         }

@@ -1,17 +1,20 @@
 //! The definitions that each hunk of a change touches: for the head of the hunk, and to fold or decide a definition as a
 //! whole. What lies in two definitions is two hunks, however near they are.
 
+mod likeness;
+mod pairs;
+
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::code::{NodeKind, SourceFile, broken_line, is_renamed};
+use self::pairs::{DefinitionLink, DefinitionPairs, LinkKind, later_line, name_line};
+use crate::code::{NodeKind, SourceFile, broken_line, is_respelled};
 use crate::proposal::{ChangedLines, FileChange, HunkDefinition, HunkKind, State};
 use crate::text::definition::DefinitionChange;
 
 /// The bytes of all texts that are parsed for one proposal at most: it waits for that.
 const MOST: usize = 2 << 20;
-/// Pairs of definitions that are compared at most to find renamed ones.
-const PAIRS: usize = 4_000;
 
 /// Names the definitions that each hunk of some changes touches, where the files are ones that definitions are read from.
 pub fn label(changes: &mut [FileChange]) {
@@ -35,8 +38,11 @@ fn label_file(change: &mut FileChange) -> bool {
     let from = if change.before.is_absent() { &nothing } else { &change.before };
     let (Some(before), Some(after)) = (read(from), read(&change.after)) else { return false };
     change.broken = broken_line(&before.file, &after.file);
-    let versions = Versions::new(before, after);
-    change.cut_further(|last, next| versions.are_apart(last, next));
+    let lines = change.hunks.iter().filter(|hunk| hunk.kind == HunkKind::Lines);
+    let lines = lines.map(|hunk| (hunk.before.clone(), hunk.after.clone())).collect();
+    let versions = Versions::new(before, after, lines);
+    let growing = RefCell::new(GrowingHunk::default());
+    change.cut_further(|last, next| versions.are_apart(&mut growing.borrow_mut(), last, next));
     for hunk in change.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Lines) {
         hunk.definitions = versions.touched(&hunk.before, &hunk.after);
     }
@@ -74,25 +80,20 @@ impl Side {
         format!("{} {}", self.file.nodes[at].kind.word(), self.file.name(at))
     }
 
-    /// Returns the outermost of a definition and those around it that the other text does not have. `alike`: those of which
-    /// it has most lines.
-    fn outermost(&self, at: usize, other: &[Option<usize>], alike: &HashSet<usize>) -> usize {
+    /// Returns the outermost of a definition and those around it that bear no label of their own: they come, go or are
+    /// renamed with what holds them. `links`: those to the other text.
+    fn outermost(&self, at: usize, links: &[Option<DefinitionLink>]) -> usize {
         let around = std::iter::successors(Some(at), |at| self.file.nodes[*at].parent);
-        around.take_while(|around| other[*around].is_none() && !alike.contains(around)).last().unwrap_or(at)
+        let is_own = |at: usize| links[at].is_some_and(|link| link.how != LinkKind::Renamed);
+        around.take_while(|around| !is_own(*around)).last().unwrap_or(at)
     }
 
-    /// Returns whether a definition lies in another one.
-    fn is_within(&self, at: usize, other: usize) -> bool {
-        std::iter::successors(Some(at), |at| self.file.nodes[*at].parent).any(|around| around == other)
-    }
-
-    /// Returns the rest of a definition's name behind that of a type.
-    fn member(&self, at: usize, of: usize) -> Option<&str> {
-        self.file.nodes[at].dotted.strip_prefix(&self.file.nodes[of].dotted)?.strip_prefix('.')
-    }
-
-    fn has_members(&self, of: usize) -> bool {
-        (0..self.file.nodes.len()).any(|at| self.member(at, of).is_some())
+    /// Returns the lines of a definition that lie in no other one, without space around them and blank ones.
+    fn own_lines(&self, at: usize) -> String {
+        let range = self.lines(at);
+        let is_own = move |n: &usize| self.innermost.get(*n).is_some_and(|innermost| *innermost == Some(at));
+        let lines = self.file.text_of_lines(&range).lines().zip(range).filter(move |(_, n)| is_own(n));
+        lines.map(|(line, _)| line.trim()).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
     }
 }
 
@@ -100,176 +101,102 @@ impl Side {
 struct Versions {
     before: Side,
     after: Side,
-    /// For each definition before the one after, and the other way round.
-    later: Vec<Option<usize>>,
-    earlier: Vec<Option<usize>>,
-    /// The definition before that was renamed to one after.
-    renamed: HashMap<usize, usize>,
-    /// The ones of them, before and after, of which more than the name differs.
-    alike: [HashSet<usize>; 2],
+    pairs: DefinitionPairs,
+    /// The lines that differ.
+    lines: Vec<ChangedLines>,
+    /// The definitions after the change of which more than the name differs, and more than those in them.
+    changed: Vec<bool>,
 }
 
 impl Versions {
-    fn new(before: Side, after: Side) -> Versions {
-        let (later, earlier) = (vec![None; before.file.nodes.len()], vec![None; after.file.nodes.len()]);
-        let mut versions =
-            Versions { before, after, later, earlier, renamed: HashMap::new(), alike: Default::default() };
-        versions.find_same();
-        versions.find_renamed();
-        versions.find_alike();
-        versions.find_members();
-        versions
-    }
-
-    fn pair(&mut self, b: usize, a: usize) {
-        self.later[b] = Some(a);
-        self.earlier[a] = Some(b);
-    }
-
-    /// Pairs definitions of one kind and name: of several those of one text first, and the others in their order.
-    fn find_same(&mut self) {
-        let named = |side: &Side| {
-            let mut named: HashMap<(&'static str, String), Vec<usize>> = HashMap::new();
-            for (at, node) in side.file.nodes.iter().enumerate() {
-                named.entry((node.kind.word(), node.dotted.clone())).or_default().push(at);
-            }
-            named
+    fn new(before: Side, after: Side, lines: Vec<ChangedLines>) -> Versions {
+        let pairs = DefinitionPairs::new(&before.file, &after.file, &lines);
+        let is_changed = |(a, link): (usize, &Option<DefinitionLink>)| {
+            link.is_some_and(|link| match link.how {
+                LinkKind::Same => after.text(a) != before.text(link.other),
+                LinkKind::Renamed => false,
+                LinkKind::Alike => {
+                    let name = |side: &Side, at: usize| side.file.nodes[at].name.clone();
+                    let (old, new) = (name(&before, link.other), name(&after, a));
+                    !is_respelled(&before.own_lines(link.other), &after.own_lines(a), &old, &new)
+                }
+            })
         };
-        let mut new = named(&self.after);
-        for (key, old) in named(&self.before) {
-            let (mut now, mut others) = (new.remove(&key).unwrap_or_default(), Vec::new());
-            for b in old {
-                match now.iter().position(|a| self.after.text(*a) == self.before.text(b)) {
-                    Some(at) => self.pair(b, now.remove(at)),
-                    None => others.push(b),
-                }
-            }
-            others.into_iter().zip(now).for_each(|(b, a)| self.pair(b, a));
-        }
-    }
-
-    /// Returns the definitions that came and those that went.
-    fn unpaired(&self) -> [Vec<usize>; 2] {
-        let of = |pairs: &[Option<usize>]| (0..pairs.len()).filter(|at| pairs[*at].is_none()).collect();
-        [of(&self.earlier), of(&self.later)]
-    }
-
-    fn is_free(&self, b: usize, a: usize) -> bool {
-        !self.renamed.contains_key(&a) && !self.renamed.values().any(|taken| *taken == b)
-    }
-
-    /// Finds types that came and went under another name with most of their lines.
-    fn find_alike(&mut self) {
-        let [new, gone] = self.unpaired();
-        if new.is_empty() || gone.is_empty() {
-            return;
-        }
-        let (new, gone) = (
-            new.into_iter().filter(|a| self.after.has_members(*a)).collect::<Vec<_>>(),
-            gone.into_iter().filter(|b| self.before.has_members(*b)).collect::<Vec<_>>(),
-        );
-        let pairs = new.iter().flat_map(|a| gone.iter().map(move |b| (*a, *b)));
-        for (a, b) in pairs.take(PAIRS) {
-            let (old, now) = (&self.before.file.nodes[b], &self.after.file.nodes[a]);
-            let is_other = old.kind == now.kind && old.name != now.name;
-            if is_other && self.is_free(b, a) && has_most_lines(self.before.text(b), self.after.text(a)) {
-                self.renamed.insert(a, b);
-                self.alike[0].insert(b);
-                self.alike[1].insert(a);
-            }
-        }
-    }
-
-    /// Pairs the members of types that were renamed, but for what lies in one of which only the name differs.
-    fn find_members(&mut self) {
-        let renamed: Vec<(usize, usize)> = self.renamed.iter().map(|(a, b)| (*a, *b)).collect();
-        for (of_a, of_b) in renamed {
-            let [new, gone] = self.unpaired();
-            let is_alike = self.alike[1].contains(&of_a);
-            for b in gone {
-                if !is_alike && self.before.is_within(b, of_b) {
-                    continue;
-                }
-                let Some(member) = self.before.member(b, of_b) else { continue };
-                let old = &self.before.file.nodes[b];
-                let is_it = |a: &&usize| {
-                    let now = &self.after.file.nodes[**a];
-                    let is_same = now.kind == old.kind && now.number == old.number;
-                    is_same && self.earlier[**a].is_none() && self.after.member(**a, of_a) == Some(member)
-                };
-                if let Some(a) = new.iter().find(is_it).copied() {
-                    self.pair(b, a);
-                }
-            }
-        }
-    }
-
-    /// Finds those of the definitions that came and went of which only the name differs.
-    fn find_renamed(&mut self) {
-        let [new, gone] = self.unpaired();
-        let pairs = new.iter().flat_map(|a| gone.iter().map(move |b| (*a, *b)));
-        for (a, b) in pairs.take(PAIRS) {
-            if self.is_free(b, a) && is_renamed(&self.before.file, b, &self.after.file, a) {
-                self.renamed.insert(a, b);
-            }
-        }
+        let changed = pairs.earlier.iter().enumerate().map(is_changed).collect();
+        Versions { before, after, pairs, lines, changed }
     }
 
     /// Returns whether two runs of changed lines touch definitions of which none is the other's, so that each can be
-    /// decided alone.
-    fn are_apart(&self, last: &ChangedLines, next: &ChangedLines) -> bool {
-        let [last, next] = [last, next].map(|(before, after)| self.touched(before, after));
-        let is_other = |one: &HunkDefinition| next.iter().all(|other| other.name != one.name);
-        !last.is_empty() && !next.is_empty() && last.iter().all(is_other)
+    /// decided alone. `growing`: the hunk that the first ends, as far as it was looked at.
+    fn are_apart(&self, growing: &mut GrowingHunk, last: &ChangedLines, next: &ChangedLines) -> bool {
+        let start = (last.0.start, last.1.start);
+        if growing.start != start {
+            *growing = GrowingHunk { start, end: start, names: HashSet::new() };
+        }
+        let more = self.touched(&(growing.end.0..last.0.end), &(growing.end.1..last.1.end));
+        growing.names.extend(more.into_iter().map(|one| one.name));
+        growing.end = (last.0.end, last.1.end);
+        let next = self.touched(&next.0, &next.1);
+        let is_other = |one: &HunkDefinition| !growing.names.contains(&one.name);
+        !growing.names.is_empty() && !next.is_empty() && next.iter().all(is_other)
     }
 
     /// Returns whether a hunk puts its lines into another order, and changes none.
     fn is_reordered(&self, before: &Range<usize>, after: &Range<usize>) -> bool {
-        let of = |side: &Side, lines: &Range<usize>| {
-            let all = side.file.text.lines().skip(lines.start).take(lines.len());
-            solid(all).into_iter().map(|(line, count)| (line.to_owned(), count)).collect::<HashMap<_, _>>()
-        };
-        of(&self.before, before) == of(&self.after, after)
+        solid(self.before.file.text_of_lines(before)) == solid(self.after.file.text_of_lines(after))
+    }
+
+    /// Returns whether the name of a definition stands in a line that stays: others of its lines may be paired with those
+    /// of one that ends alike.
+    fn stays(&self, b: usize, a: usize) -> bool {
+        later_line(&self.lines, name_line(&self.before.file, b)) == Some(name_line(&self.after.file, a))
+    }
+
+    /// Returns what becomes of a definition that is there before and after; none: nothing, but that it may stand elsewhere.
+    fn effect(&self, how: LinkKind, a: usize) -> Option<DefinitionChange> {
+        match (how, self.changed[a]) {
+            (LinkKind::Same, is_changed) => is_changed.then_some(DefinitionChange::Changed),
+            (LinkKind::Alike, true) => Some(DefinitionChange::RenamedAndChanged),
+            (LinkKind::Renamed | LinkKind::Alike, _) => Some(DefinitionChange::Renamed),
+        }
     }
 
     /// Returns the definitions that a hunk with these lines before and after touches. The whole texts say which of them
     /// come or go: its lines may end in the middle of one, where two end alike.
     fn touched(&self, before: &Range<usize>, after: &Range<usize>) -> Vec<HunkDefinition> {
-        let mut found: Vec<HunkDefinition> = Vec::new();
-        let mut add = |name: String, change: DefinitionChange| {
-            if !found.iter().any(|one| one.name == name) {
+        let (mut found, mut names) = (Vec::new(), HashSet::new());
+        let mut add = |name: String, change: Option<DefinitionChange>| {
+            if let Some(change) = change.filter(|_| !names.contains(&name)) {
+                names.insert(name.clone());
                 found.push(HunkDefinition { name, change });
             }
         };
+        let moved = |is_here: bool| (!is_here).then_some(DefinitionChange::Moved);
         for at in innermost(&self.after, after) {
-            let at = self.after.outermost(at, &self.earlier, &self.alike[1]);
-            let name = self.after.label(at);
-            match (self.earlier[at], self.renamed.get(&at)) {
-                (None, Some(_)) => add(name, DefinitionChange::Renamed),
-                (None, None) => add(name, DefinitionChange::New),
-                (Some(b), _) if self.after.text(at) != self.before.text(b) => add(name, DefinitionChange::Changed),
-                (Some(b), _) if !meet(&self.before.lines(b), before) => add(name, DefinitionChange::Moved),
-                _ => {}
-            }
+            let at = self.after.outermost(at, &self.pairs.earlier);
+            let change = match self.pairs.earlier[at] {
+                None => Some(DefinitionChange::New),
+                Some(link) => {
+                    let elsewhere =
+                        || moved(self.stays(link.other, at) || meet(&self.before.lines(link.other), before));
+                    self.effect(link.how, at).or_else(elsewhere)
+                }
+            };
+            add(self.after.label(at), change);
         }
         for at in innermost(&self.before, before) {
-            let at = self.before.outermost(at, &self.later, &self.alike[0]);
-            let renamed = || self.renamed.iter().find(|(_, before)| **before == at);
-            match self.later[at] {
-                None => match renamed() {
-                    Some((a, _)) => add(self.after.label(*a), DefinitionChange::Renamed),
-                    None => add(self.before.label(at), DefinitionChange::Removed),
-                },
-                Some(a) if self.after.text(a) != self.before.text(at) => {
-                    add(self.after.label(a), DefinitionChange::Changed);
+            let at = self.before.outermost(at, &self.pairs.later);
+            match self.pairs.later[at] {
+                None => add(self.before.label(at), Some(DefinitionChange::Removed)),
+                Some(DefinitionLink { other, how }) => {
+                    let elsewhere = || moved(self.stays(at, other) || meet(&self.after.lines(other), after));
+                    add(self.after.label(other), self.effect(how, other).or_else(elsewhere));
                 }
-                Some(a) if !meet(&self.after.lines(a), after) => add(self.after.label(a), DefinitionChange::Moved),
-                Some(_) => {}
             }
         }
         if found.is_empty() && self.is_reordered(before, after) {
             // One that changed places with its neighbour lies in the hunk at both ends.
-            let whole = |at: &usize| contains(after, &self.after.lines(*at)) && self.earlier[*at].is_some();
+            let whole = |at: &usize| contains(after, &self.after.lines(*at)) && self.pairs.earlier[*at].is_some();
             let moved = innermost(&self.after, after).into_iter().filter(whole);
             found
                 .extend(moved.map(|at| HunkDefinition { name: self.after.label(at), change: DefinitionChange::Moved }));
@@ -278,19 +205,22 @@ impl Versions {
     }
 }
 
-/// Returns how often each line of a text stands in it, without blank ones and the space around each.
-fn solid<'t>(lines: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
-    let mut counts = HashMap::new();
-    lines.map(str::trim).filter(|line| !line.is_empty()).for_each(|line| *counts.entry(line).or_insert(0) += 1);
-    counts
+/// A hunk that runs of changed lines are joined to, with the names that those so far touch.
+#[derive(Default)]
+struct GrowingHunk {
+    /// Its first line before and after.
+    start: (usize, usize),
+    /// The ends of the lines that were looked at.
+    end: (usize, usize),
+    names: HashSet<String>,
 }
 
-/// Returns whether two texts have at least 60 % of their lines in common.
-fn has_most_lines(one: &str, other: &str) -> bool {
-    let (one, other) = (solid(one.lines()), solid(other.lines()));
-    let most = one.values().sum::<usize>().max(other.values().sum());
-    let common = one.iter().map(|(line, count)| (*count).min(other.get(line).copied().unwrap_or_default()));
-    common.sum::<usize>() * 5 >= most * 3
+/// Returns how often each line of a text stands in it, without blank ones and the space around each.
+fn solid(text: &str) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.for_each(|line| *counts.entry(line).or_insert(0) += 1);
+    counts
 }
 
 fn contains(one: &Range<usize>, other: &Range<usize>) -> bool {
@@ -419,12 +349,80 @@ mod b {
         let (before, after) = (format!("{}{middle}fn last() {{}}\n", helper("helper")), helper("doubled"));
         let after = format!("{middle}{after}fn last() {{}}\n");
         assert_eq!(labels("a.rs", &before, &after), ["fn doubled Renamed", "fn doubled Renamed"]);
+        // A little more of it differs.
+        let little = after.replace("y + 1", "y + 2");
+        assert_eq!(labels("a.rs", &before, &little), ["fn doubled RenamedAndChanged"; 2]);
         // Another text under another name comes, and the old one goes.
-        let other = after.replace("y + 1", "y + 2");
+        let other = little.replace("let y = x * 2;", "let y = other(x);");
         assert_eq!(labels("a.rs", &before, &other), ["fn helper Removed", "fn doubled New"]);
         // What stands in a renamed one is renamed with it.
         let class = |name: &str| format!("class {name} {{\n  a = 1;\n\n\n\n  make() {{\n    new {name}();\n  }}\n}}\n");
         assert_eq!(labels("a.ts", &class("A"), &class("B")), ["class B Renamed", "class B Renamed"]);
+    }
+
+    #[test]
+    fn what_is_renamed_and_changed_is_paired_with_the_likest_of_its_kind_in_the_same_container() {
+        let body =
+            |n: u8| format!("    let one = {n};\n    let two = step(one);\n    let three = 3;\n    two + three\n");
+        let function = |name: &str, n: u8| format!("fn {name}() -> u8 {{\n{}}}\n\n", body(n));
+        let of = |before: &str, after: &str| {
+            let found = labels("a.rs", before, after).into_iter();
+            found.flat_map(|hunk| hunk.split(", ").map(str::to_owned).collect::<Vec<_>>()).collect::<BTreeSet<_>>()
+        };
+        let want = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let found = of(&function("alpha", 1), &function("beta", 2));
+        assert_eq!(found, want(&["fn beta RenamedAndChanged"]));
+        // The likest of two, whichever comes first; each is one alone.
+        let half = function("half", 9).replace("let three = 3;", "let four = 4;");
+        for after in [function("near", 2) + &half, half.clone() + &function("near", 2)] {
+            assert_eq!(of(&function("alpha", 1), &after), want(&["fn near RenamedAndChanged", "fn half New"]));
+        }
+        // Another kind or container is no other name of it.
+        let inside = format!("struct S;\n\nimpl S {{\n{}}}\n", function("beta", 2));
+        let found = of(&format!("struct S;\n\n{}", function("alpha", 1)), &inside);
+        // The lines of `impl` belong to no definition.
+        assert_eq!(found, want(&["", "fn alpha Removed", "method S.beta New"]));
+        let inside = |name: &str, n| format!("mod {name} {{\n{}}}\n", function(&format!("of_{name}"), n));
+        let both = |one: &str, two: &str| format!("mod a {{}}\n{one}mod z {{}}\n{two}");
+        let found = of(&both(&inside("b", 1), "mod c {\n}\n"), &both("mod b {\n}\n", &inside("c", 2)));
+        assert!(found.contains("fn b.of_b Removed") && found.contains("fn c.of_c New"), "{found:?}");
+    }
+
+    #[test]
+    fn of_many_that_are_renamed_and_changed_each_bears_its_new_name() {
+        let one = |name: String, n: usize, last: usize| {
+            format!("fn {name}() {{\n    let of = {n};\n    let more = of + {n};\n    call({last});\n}}\n")
+        };
+        let before: String = (0..150).map(|n| one(format!("old{n}"), n, 0)).collect();
+        let after: String = (0..150).rev().map(|n| one(format!("new{n}"), n, 1)).collect();
+        let found = labels("a.rs", &before, &after).join(", ");
+        for n in 0..150 {
+            assert!(found.contains(&format!("fn new{n} RenamedAndChanged")), "{n}: {found}");
+        }
+        assert!(!found.contains("Removed") && !found.contains(" New"), "{found}");
+    }
+
+    #[test]
+    fn of_several_of_one_name_a_changed_one_is_paired_with_the_likest() {
+        let two = |text: &str| format!("function f(text: string, places: number): {text};\n");
+        let new = "function f(flag: boolean): void;\n";
+        let last = "function f(...all: any[]) {\n  return all;\n}\n";
+        let gap = "// a line\n".repeat(9);
+        let before = format!("{}{gap}{last}", two("string"));
+        let after = format!("{new}{gap}{}{gap}{last}", two("string | null"));
+        let found = labels("a.ts", &before, &after);
+        let all = found.join(", ");
+        assert!(all.contains("fn f#1 New") && all.contains("fn f#2 Changed"), "{found:?}");
+        assert!(!all.contains("fn f#1 Changed") && !all.contains("fn f#2 New"), "{found:?}");
+    }
+
+    #[test]
+    fn parts_of_one_definition_stay_one_hunk_however_many_they_are() {
+        let text = |word: &str| {
+            let lines: String = (0..40).map(|n| format!("    {word}({n});\n    keep({n});\n")).collect();
+            format!("fn a() {{\n{lines}}}\n\nfn b() {{\n    {word}();\n}}\n")
+        };
+        assert_eq!(labels("a.rs", &text("one"), &text("two")), ["fn a Changed", "fn b Changed"]);
     }
 
     #[test]
@@ -456,6 +454,102 @@ mod b {
         let [a, b] = ["a", "b"].map(|name| format!("fn {name}() {{\n    {name}{name}();\n}}\n\n"));
         let found = labels("a.rs", &format!("{a}{b}fn c() {{}}\n"), &format!("{b}{a}fn c() {{}}\n"));
         assert!(!found.is_empty() && found.iter().all(|one| one.ends_with("Moved")), "{found:?}");
+    }
+
+    /// The labels of all hunks, each once.
+    fn all(path: &str, before: &str, after: &str) -> BTreeSet<String> {
+        let found = labels(path, before, after).into_iter();
+        found.flat_map(|hunk| hunk.split(", ").map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
+
+    #[test]
+    fn of_namesakes_of_one_text_the_one_that_comes_or_goes_is_named_and_none_is_moved() {
+        let rust = |of: &str| {
+            format!(
+                "impl fmt::{of} for Id {{\n    fn fmt(&self, f: &mut F) -> R {{\n        self.0.fmt(f)\n    }}\n}}\n\n"
+            )
+        };
+        let python = |of: &str| format!("if {of}:\n    def f():\n        return 1\n\n");
+        let typed = |of: &str| format!("// {of}\n\nfunction f() {{\n  return 1;\n}}\n\n");
+        let go = |of: &str| format!("// {of}\n\nfunc init() {{\n\treg()\n}}\n\n");
+        for (path, head, one) in [
+            ("a.rs", "struct Id(u64);\n\n", &rust as &dyn Fn(&str) -> String),
+            ("a.py", "", &python),
+            ("a.ts", "", &typed),
+            ("a.go", "package p\n\n", &go),
+        ] {
+            let [a, b, c] = ["one", "two", "three"].map(one);
+            let long = format!("{head}{a}{b}{c}");
+            for short in [format!("{head}{b}{c}"), format!("{head}{a}{c}")] {
+                for (before, after, change) in [(&long, &short, "Removed"), (&short, &long, "New")] {
+                    let found = all(path, before, after);
+                    let is_named = found.len() == 1 && found.iter().all(|one| one.ends_with(&format!(" {change}")));
+                    assert!(is_named, "{path}: {found:?}\n{before}->\n{after}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_is_only_renamed_is_so_though_its_name_stands_elsewhere_in_it() {
+        for (path, before, old, new, want) in [
+            ("a.py", "def total(o):\n    return o.total * 2\n", "def total", "def order_total", "fn order_total"),
+            (
+                "a.py",
+                "def load(p):\n    \"\"\"load a file\"\"\"\n    return json.load(p)\n",
+                "def load",
+                "def load_file",
+                "fn load_file",
+            ),
+            (
+                "a.ts",
+                "function url(c: C) {\n  return c.url + '/';\n}\n",
+                "function url",
+                "function baseUrl",
+                "fn baseUrl",
+            ),
+            (
+                "a.go",
+                "package p\n\nfunc read(f *F) string {\n\treturn f.read()\n}\n",
+                "func read",
+                "func readAll",
+                "fn readAll",
+            ),
+            (
+                "a.rs",
+                "struct U {\n    name: S,\n}\n\nimpl U {\n    fn name(&self) -> &S {\n        &self.name\n    }\n}\n",
+                "fn name",
+                "fn full_name",
+                "method U.full_name",
+            ),
+        ] {
+            let after = before.replace(old, new);
+            assert_eq!(labels(path, before, &after), [format!("{want} Renamed")], "{path}");
+        }
+    }
+
+    #[test]
+    fn members_of_a_renamed_type_keep_their_names_and_a_new_one_is_new() {
+        let rust = |name: &str, field: &str, more: &str| {
+            format!(
+                "struct {name} {{\n    id: u8,\n    total: u32,\n{field}}}\n\nimpl {name} {{\n    fn total(&self) -> u32 {{\n        self.total\n    }}\n{more}}}\n"
+            )
+        };
+        let more = "\n    fn tax(&self) -> u32 {\n        self.tax\n    }\n";
+        let found = all("a.rs", &rust("Order", "", ""), &rust("Purchase", "    tax: u32,\n", more));
+        assert!(found.contains("method Purchase.tax#2 New"), "{found:?}");
+        let python =
+            |name: &str, more: &str| format!("class {name}:\n    def total(self):\n        return self.total_\n{more}");
+        let more = "\n    def tax(self):\n        return self.tax_\n";
+        let in_python = all("a.py", &python("Order", ""), &python("Purchase", more));
+        let typed = |name: &str, more: &str| {
+            format!("class {name} {{\n  total() {{\n    return this._total;\n  }}\n{more}}}\n")
+        };
+        let more = "\n  tax() {\n    return this._tax;\n  }\n";
+        let in_class = all("a.ts", &typed("Order", ""), &typed("Purchase", more));
+        for found in [found, in_python, in_class] {
+            assert!(!found.iter().any(|one| one.contains(".total") || one.contains("tax#2 Renamed")), "{found:?}");
+        }
     }
 
     #[test]

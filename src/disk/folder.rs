@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -14,6 +14,7 @@ use rustix::fs::{
     readlinkat, renameat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use super::kind_of;
 use crate::text::name;
@@ -32,7 +33,10 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn open(path: &Path) -> io::Result<Folder> {
-        let fd = openat(CWD, path, FOLDER, Mode::empty())?;
+        let fd = match openat(CWD, path, FOLDER, Mode::empty()) {
+            Err(Errno::ACCESS) => pass_into(CWD, path, PASSED)?,
+            opened => opened?,
+        };
         Ok(Folder { fd, path: path.to_path_buf() })
     }
 
@@ -51,6 +55,7 @@ impl Folder {
         match openat(&self.fd, &*name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => Ok(Folder { fd, path }),
             Err(Errno::NOTDIR | Errno::LOOP) => Err(self.no_folder(&name)),
+            Err(Errno::ACCESS) => Ok(Folder { fd: pass_into(&self.fd, &*name, PASSED | OFlags::NOFOLLOW)?, path }),
             Err(error) => Err(error.into()),
         }
     }
@@ -112,13 +117,31 @@ impl Folder {
     /// Any error of the file system.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(&self.fd)? {
+        for entry in Dir::new(openat(&self.fd, ".", FOLDER, Mode::empty())?)? {
             let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_os_string();
             if name != "." && name != ".." {
                 names.push(name);
             }
         }
         Ok(names)
+    }
+
+    /// Returns the same, also where its mode keeps its owner from listing it: it may be listed for that moment.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn names_unlisted(&self) -> io::Result<Vec<OsString>> {
+        let refused = match self.names() {
+            Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
+            listed => return listed,
+        };
+        let mode = self.mode()? & 0o7777;
+        if mode & 0o400 != 0 || self.set_folder_mode(".", mode | 0o400).is_err() {
+            return Err(refused);
+        }
+        let names = self.names();
+        self.set_folder_mode(".", mode)?;
+        names
     }
 
     /// Opens a regular file for reading, without blocking on a pipe.
@@ -303,7 +326,10 @@ impl Folder {
     /// When there is none, or it is a link or no folder.
     pub fn set_folder_mode(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<()> {
         if name.as_ref() == "." {
-            return Ok(fchmod(&self.fd, Mode::from_raw_mode(mode as RawMode))?);
+            return match fchmod(&self.fd, Mode::from_raw_mode(mode as RawMode)) {
+                Err(Errno::BADF) => self.set_own_mode(mode),
+                set => Ok(set?),
+            };
         }
         self.set_mode(&one_name(name.as_ref())?, OFlags::DIRECTORY, mode)
     }
@@ -315,8 +341,18 @@ impl Folder {
         if is(&rustix::fs::fstat(&found)?, FileType::Symlink) {
             return Err(Errno::LOOP.into());
         }
-        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&found));
-        Ok(chmodat(CWD, path, Mode::from_raw_mode(mode as RawMode), AtFlags::empty())?)
+        set_mode_of(&found, mode)
+    }
+
+    /// Sets the permission bits of this folder where it can only be passed through.
+    #[cfg(target_os = "linux")]
+    fn set_own_mode(&self, mode: u32) -> io::Result<()> {
+        set_mode_of(&self.fd, mode)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn set_own_mode(&self, _mode: u32) -> io::Result<()> {
+        Err(Errno::ACCESS.into())
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -330,7 +366,14 @@ impl Folder {
     /// # Errors
     /// Any error of the file system.
     pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.fd)?)
+        match rustix::fs::fsync(&self.fd) {
+            // One that can only be passed through is not open to be flushed itself.
+            Err(Errno::BADF) => {
+                rustix::fs::sync();
+                Ok(())
+            }
+            flushed => Ok(flushed?),
+        }
     }
 
     /// Flushes all of its file system if that many names or files in it are to be flushed, and that brings them to the disk.
@@ -370,6 +413,26 @@ impl Folder {
 
 /// The flags with which folders are opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// The flags with which folders are opened that cannot be listed.
+#[cfg(target_os = "linux")]
+const PASSED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const PASSED: OFlags = FOLDER;
+
+/// Opens a folder whose mode lets what is in it be reached by name, though not listed.
+fn pass_into(above: impl AsFd, path: impl Arg, flags: OFlags) -> io::Result<OwnedFd> {
+    let fd = openat(above, path, flags, Mode::empty())?;
+    // Where its names cannot be looked up either, nothing in it is within reach.
+    statat(&fd, ".", AtFlags::empty())?;
+    Ok(fd)
+}
+
+/// Sets the permission bits of what a descriptor stands for, also of one that is no more than a place.
+#[cfg(target_os = "linux")]
+fn set_mode_of(found: &OwnedFd, mode: u32) -> io::Result<()> {
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(found));
+    Ok(chmodat(CWD, path, Mode::from_raw_mode(mode as RawMode), AtFlags::empty())?)
+}
 
 /// A folder on the way is a link.
 #[derive(Debug, thiserror::Error)]
@@ -461,6 +524,42 @@ mod tests {
         assert!(folder.open_or_make("a", 0o600).is_err_and(|e| e.to_string().contains("several names")));
         fs::remove_file(dir.path().join("b")).expect("removed");
         assert!(folder.open_or_make("a", 0o600).is_ok());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn in_a_folder_that_cannot_be_listed_files_are_reached_by_name() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("in");
+        fs::create_dir(&path).expect("made");
+        fs::write(path.join("a"), "1").expect("written");
+        let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("set");
+        set(0o300);
+        // The superuser can list any, but for one without that right.
+        std::thread::scope(|scope| scope.spawn(|| in_unlisted(dir.path())).join().expect("looked"));
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::metadata(path.join("a")).expect("there").len(), 0);
+        set(0o700);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn in_unlisted(above: &Path) {
+        let none = rustix::thread::CapabilitySet::empty();
+        let sets = rustix::thread::CapabilitySets { effective: none, permitted: none, inheritable: none };
+        rustix::thread::set_capabilities(None, sets).expect("dropped");
+        let above = Folder::open(above).expect("open");
+        let folder = above.enter("in").expect("passed into");
+        assert!(folder.names().is_err());
+        assert_eq!(folder.names_unlisted().expect("listed"), ["a"]);
+        assert_eq!(folder.mode().expect("known") & 0o777, 0o300);
+        assert!(folder.open_file("a").is_ok() && folder.stat("b").expect("looked").is_none());
+        folder.make_file("b", 0o600).expect("made");
+        folder.rename("b", "a").expect("renamed");
+        folder.sync().expect("flushed");
+        folder.set_folder_mode(".", 0o000).expect("set");
+        assert!(above.enter("in").is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied));
+        folder.set_folder_mode(".", 0o700).expect("set");
     }
 
     #[test]

@@ -256,7 +256,10 @@ pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
 }
 
 /// Reads every file again and compares it with what the proposal knew.
-fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, ApplyError> {
+///
+/// # Errors
+/// When one is another, cannot be read, or may not be written.
+pub(super) fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, ApplyError> {
     let mut now = Vec::new();
     let comes_back = |file: &&DecidedFile| file.restores() && matches!(file.after(), State::Folder { .. });
     let folders: BTreeSet<String> = decided.files().iter().filter(comes_back).map(|f| f.path().to_string()).collect();

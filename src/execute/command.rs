@@ -120,6 +120,33 @@ mod tests {
     }
 
     #[test]
+    fn what_the_command_had_left_before_someone_else_changed_it_is_its_own_and_waits() {
+        for (now, parts) in [("left by another", 1), ("more", 2)] {
+            let w = World::with(now);
+            fs::set_permissions(w.workspace.full("a"), fs::Permissions::from_mode(0o600)).expect("set");
+            let info = CommandInfo { turn: Some(1), approved: Some("policy review".into()), ..CommandInfo::default() };
+            let mut staging = w.stage(&info, &["first"]);
+            let mut line = staging.journal().expect("read").states.remove(0);
+            let [left, found] = ["left", "left by another"].map(|text| {
+                let (file, name) = staging.new_name();
+                fs::write(file, text).expect("written");
+                name
+            });
+            staging.add_left("a", Some((left, 0o600))).expect("added");
+            (line.staged, line.again, line.kept) = (Some(found), true, crate::text::time::now());
+            staging.add(&line).expect("added");
+            let sealed = super::seal(&mut staging, &info, &[], w.stores()).expect("sealed");
+            let project = w.stores().project();
+            let ids: Vec<String> = w.archive.list().expect("listed").iter().rev().map(ToString::to_string).collect();
+            assert_eq!((ids.len(), sealed.earlier.len()), (parts, parts - 1), "{now}");
+            let record = w.memory.changeset(&project, &ids[0]).expect("read").expect("known");
+            assert_eq!((record.cause.turn, record.cause.approved.as_deref()), (Some(1), Some("policy review")));
+            let [state] = &w.memory.changed_states(&project, &ids[0]).expect("read")[..] else { panic!("one file") };
+            assert_eq!(state.after.as_deref(), Some(&crate::archive::sha256(b"left")[..]), "{now}");
+        }
+    }
+
+    #[test]
     fn what_another_command_found_is_the_commands_own_where_it_wrote_no_more() {
         for (now, parts) in [("by another", 0), ("more", 1)] {
             let w = World::with(now);

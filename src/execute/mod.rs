@@ -78,8 +78,7 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
         if !matches!(executed.applied, Err(ApplyError::Conflict { .. })) {
             break;
         }
-        let present = |file: &DecidedFile| Some(apply::present(file, stores.workspace).ok()?.state);
-        let Some(merged) = decided.merged_into(present, stores.archive.merger()) else { break };
+        let Some(merged) = merged_now(decided, stores) else { break };
         let mut unrecorded = executed.unrecorded;
         executed = execute_locked(&mut lock, &merged, cause.clone(), stores);
         unrecorded.append(&mut executed.unrecorded);
@@ -92,6 +91,30 @@ pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> 
         expected.clone_from(file.before());
     }
     executed
+}
+
+/// Returns the files that [`execute`] would write now, as it would write them: merged into those that are others than the
+/// proposal knew, and without what has to stay.
+///
+/// # Errors
+/// When [`execute`] would write nothing.
+pub fn preview(decided: &Decided, stores: Stores<'_>) -> Result<Vec<DecidedFile>, ApplyError> {
+    let as_known = |decided: &Decided| -> Result<_, ApplyError> {
+        let (decided, _) = in_the_way::leave_out(decided, stores.workspace)?;
+        let now = apply::read_again(&decided, stores.workspace)?;
+        Ok(modes::with_modes_of_today(decided.files(), &now))
+    };
+    let known = as_known(decided);
+    match &known {
+        Err(ApplyError::Conflict { .. }) => merged_now(decided, stores).map_or(known, |merged| as_known(&merged)),
+        _ => known,
+    }
+}
+
+/// Returns a decided proposal merged into its files as they are now; none: see [`Decided::merged_into`].
+fn merged_now(decided: &Decided, stores: Stores<'_>) -> Option<Decided> {
+    let present = |file: &DecidedFile| Some(apply::present(file, stores.workspace).ok()?.state);
+    decided.merged_into(present, stores.archive.merger())
 }
 
 /// Writes a decided proposal as [`execute`] does, to files that are as it knows them; else nothing is written.
@@ -249,4 +272,38 @@ fn record_as_is(
         .collect();
     let unrecorded = stores.memory.archived(&stores.project(), cause, &id.to_string(), &files).err();
     Ok((recorded, unrecorded))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::testing::World;
+    use super::{ApplyError, preview};
+    use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
+
+    #[test]
+    fn a_preview_holds_what_is_on_disk_too_or_says_that_it_conflicts() {
+        let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n8\n{last}\n");
+        let w = World::with(&text("1", "9"));
+        let state = |text: &str| State::file(text.as_bytes());
+        let files = vec![FileChange::new("a", state(&text("1", "9")), state(&text("1", "nine")), "edit", &[])];
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+        let decided =
+            proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("it fits").expect("accepted");
+        let previewed = || {
+            let files = preview(&decided, w.stores())?;
+            let texts = files.iter().map(|file| file.after().text().unwrap_or_default().to_string());
+            Ok::<_, ApplyError>(texts.collect::<Vec<_>>())
+        };
+        let path = w.workspace.root().join("a");
+        assert_eq!(previewed().expect("as it was read"), [text("1", "nine")]);
+        fs::write(&path, text("own", "9")).expect("written");
+        assert_eq!(previewed().expect("merged"), [text("own", "nine")]);
+        assert_eq!(fs::read_to_string(&path).expect("read"), text("own", "9"), "nothing is written");
+        fs::write(&path, text("1", "nine")).expect("written");
+        assert_eq!(previewed().expect("there already"), [""; 0]);
+        fs::write(&path, text("1", "neun")).expect("written");
+        assert!(matches!(previewed(), Err(ApplyError::Conflict { path, .. }) if path == "a"));
+    }
 }

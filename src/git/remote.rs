@@ -79,6 +79,15 @@ impl Remote {
         Ok(remote)
     }
 
+    /// Returns what its address ends with, as a clone's folder is called unless its owner calls it otherwise; none: it ends
+    /// with nothing.
+    pub fn last_word(&self) -> Option<String> {
+        let url = self.url.to_string_lossy();
+        let url = url.trim_end_matches('/');
+        let url = url.strip_suffix(".git").unwrap_or(url).trim_end_matches('/');
+        url.rsplit(['/', ':']).next().filter(|word| !word.is_empty()).map(str::to_owned)
+    }
+
     /// Fetches a ref. Returns the commit it points to; `None` if the remote has no such ref.
     ///
     /// # Errors

@@ -40,6 +40,18 @@ fn what_a_remote_packs_to_fill_the_memory_is_not_read() {
     assert!(refused.contains("the files of the ref have more than"), "{refused}");
 }
 
+#[test]
+fn a_remote_is_called_as_its_clones_are_whatever_the_form_of_its_address() {
+    let it = Hostile::new();
+    let bare = it.dir.path().join("own.git");
+    for address in ["https://host/me/hub.git", "ssh://host/hub/", "me@host:hub.git", "/srv/hub/.git", "../srv/hub.git/"]
+    {
+        let remote = Remote::open(&it.top(), address, &bare).expect("opened");
+        assert_eq!(remote.last_word().as_deref(), Some("hub"), "{address}");
+    }
+    assert_eq!(Remote::open(&it.top(), "/.git", &bare).expect("opened").last_word(), None);
+}
+
 /// A repository, and a program that writes down that it was run.
 struct Hostile {
     dir: tempfile::TempDir,

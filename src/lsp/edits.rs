@@ -121,7 +121,11 @@ impl FileEdits {
         Ok(new)
     }
 
-    fn spans(&self, text: &str) -> Result<Vec<(std::ops::Range<usize>, &str)>, LspFault> {
+    /// Returns the bytes that each edit takes the place of, in order, and what it puts there.
+    ///
+    /// # Errors
+    /// As [`FileEdits::places`].
+    pub fn spans(&self, text: &str) -> Result<Vec<(std::ops::Range<usize>, &str)>, LspFault> {
         let fault = |why: String| LspFault::Edit(format!("{}: {why}", self.path.display()));
         // The protocol ends a line there, most servers do not.
         if text.replace("\r\n", "").contains('\r') {

@@ -47,6 +47,7 @@ pub use messages::{
     MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, StoredBlob,
     StoredMessage, StoredRole,
 };
+pub use moved::former_path;
 pub use notice::{DatabaseNotice, Listener};
 pub use options::Options;
 pub use projects::StoredArchiveSize;

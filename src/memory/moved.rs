@@ -1,6 +1,6 @@
 //! Projects that were moved or copied: memory names a project by its path.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::store::Safety;
 use super::{Error, Memory};
@@ -8,6 +8,12 @@ use super::{Error, Memory};
 /// The tables whose rows are of a project by their own column.
 const OF_PROJECTS: &[&str] =
     &["sessions", "changesets", "written", "after_states", "folders", "reviews", "archives", "usage_beside"];
+
+/// The tables whose rows are of a project and of a path in it.
+const OF_PATHS: &[&str] = &["written", "after_states", "folders"];
+
+/// The beginning of what a project's path is followed by in the name of one that stood there before another was moved onto it.
+const BEFORE: &str = "/.~";
 
 /// The tables that a copied project takes over beside its changesets, each with its other columns.
 const COPIED: &[(&str, &str)] = &[
@@ -47,9 +53,18 @@ impl Memory {
         Ok(None)
     }
 
-    /// Lets all that is known of one path of a project be known of another one, to which it was moved.
-    pub fn move_project(&self, from: &str, to: &str) -> Result<(), Error> {
+    /// Lets what is known of one path of a project be known of another one, to which it was moved with these changesets.
+    /// `is_there`: another project may stand at the former path, which keeps what it has of its own.
+    pub fn move_project(&self, from: &str, to: &str, changesets: &[String], is_there: bool) -> Result<(), Error> {
+        let here = serde_json::json!(changesets).to_string();
         self.store().write(Safety::Normal, None, |tx| {
+            set_aside(tx, to, &here)?;
+            take_over(tx, [from, to, here.as_str()], true)?;
+            let mut others =
+                tx.prepare_cached("SELECT 1 FROM changesets WHERE project_path = ?1 AND id IS NOT NULL")?;
+            if is_there && others.exists([from])? {
+                return Ok(());
+            }
             for table in OF_PROJECTS {
                 let sql = format!("UPDATE OR IGNORE {table} SET project_path = ?2 WHERE project_path = ?1");
                 tx.execute(&sql, [from, to])?;
@@ -68,7 +83,9 @@ impl Memory {
             "INSERT INTO changeset_files(n, {FILE}) SELECT ?3, {FILE} FROM changeset_files
              WHERE n = (SELECT n FROM changesets WHERE project_path = ?1 AND id = ?2)"
         );
+        let here = serde_json::json!(changesets).to_string();
         self.store().write(Safety::Normal, None, |tx| {
+            set_aside(tx, to, &here)?;
             for id in changesets {
                 if tx.prepare_cached(&changeset)?.execute([from, to, id])? > 0 {
                     let n = tx.last_insert_rowid();
@@ -85,4 +102,68 @@ impl Memory {
             Ok(())
         })
     }
+}
+
+/// Returns the path of a project by the name that memory has for it: one that others were moved onto has a name of its own.
+pub fn former_path(project: &str) -> &str {
+    let aside = project.rsplit_once(BEFORE);
+    let aside = aside.filter(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    aside.map_or(project, |(path, _)| path)
+}
+
+/// Lets what is known of other changesets at a path be known of a project of its own, which stood there before. They come
+/// along if that project is met elsewhere.
+fn set_aside(tx: &Transaction<'_>, project: &str, here: &str) -> Result<(), Error> {
+    let others = "SELECT 1 FROM changesets WHERE project_path = ?1 AND id NOT IN (SELECT value FROM json_each(?2))";
+    if !tx.prepare_cached(others)?.exists([project, here])? {
+        return Ok(());
+    }
+    let mut known = tx.prepare_cached("SELECT 1 FROM changesets WHERE project_path = ?1")?;
+    let mut at = 1;
+    while known.exists([format!("{project}{BEFORE}{at}")])? {
+        at += 1;
+    }
+    tx.execute("DELETE FROM archives WHERE project_path = ?1", [project])?;
+    take_over(tx, [project, &format!("{project}{BEFORE}{at}"), here], false)
+}
+
+/// Moves the changesets of these ids (or all but these) from one project to another, with the sessions that made no others
+/// and with what is known of paths that no others changed.
+fn take_over(tx: &Transaction<'_>, [from, to, ids]: [&str; 3], is_these: bool) -> Result<(), Error> {
+    let not = if is_these { "" } else { "NOT" };
+    for (table, id) in [("changesets", "id"), ("reviews", "changeset")] {
+        let sql = format!(
+            "UPDATE OR IGNORE {table} SET project_path = ?2
+             WHERE project_path = ?1 AND {id} {not} IN (SELECT value FROM json_each(?3))"
+        );
+        tx.execute(&sql, [from, to, ids])?;
+    }
+    let of = |project: &str| {
+        format!("SELECT 1 FROM changesets c WHERE c.project_path = {project} AND c.session_id = sessions.id")
+    };
+    let sql = format!(
+        "UPDATE sessions SET project_path = ?2 WHERE project_path = ?1 AND EXISTS ({}) AND NOT EXISTS ({})",
+        of("?2"),
+        of("?1")
+    );
+    tx.execute(&sql, [from, to])?;
+    let sql = "UPDATE usage_beside SET project_path = ?2
+               WHERE project_path = ?1 AND session_id IN (SELECT id FROM sessions WHERE project_path = ?2)";
+    tx.execute(sql, [from, to])?;
+    for table in OF_PATHS {
+        let of = |project: &str| {
+            format!(
+                "SELECT 1 FROM changeset_files f JOIN changesets c ON c.n = f.n
+                 WHERE f.path = {table}.path AND c.project_path = {project}"
+            )
+        };
+        let sql = format!(
+            "UPDATE OR IGNORE {table} SET project_path = ?2
+             WHERE project_path = ?1 AND EXISTS ({}) AND NOT EXISTS ({})",
+            of("?2"),
+            of("?1")
+        );
+        tx.execute(&sql, [from, to])?;
+    }
+    Ok(())
 }

@@ -139,6 +139,8 @@ messages! {
     summarising: "the context window is full: summarising the conversation", "コンテキストウィンドウが一杯です。会話を要約しています";
     does_not_fit: "the conversation does not fit the model's context window", "会話がモデルのコンテキストウィンドウに収まりません";
     task_does_not_fit(model, window): "this task does not fit {model}'s window ({window})", "この作業は{model}のウィンドウ（{window}）に収まりません";
+    window_is_smaller(model, window, set): "{model}'s server takes {window} tokens, less than models.{model}.contextWindow says ({set}): {window} counts from now on", "{model}のサーバーが受け付けるのは{window}トークンで、models.{model}.contextWindow（{set}）より小さいため、以後は{window}を使います";
+    set_window: "Set contextWindow to what the server takes, or start the server with a larger window.", "contextWindowをサーバーの値に合わせるか、サーバーのウィンドウを大きくしてください。";
     largest_parts(parts): "The largest parts: {parts}.", "大きい部分: {parts}。";
     part_of(name, tokens): "{name} ({tokens} tokens)", "{name}（{tokens}トークン）";
     message_of_yours: "a message of yours", "あなたのメッセージ";

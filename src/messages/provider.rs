@@ -75,8 +75,11 @@ messages! {
     broke_off_by(why): "the answer broke off; {why}", "回答が途切れました。{why}";
     kept_above(said): "What arrived is kept above. {said}", "届いた分は上に残っています。{said}";
     has_no_model(server, host): "{server} answers at {host} and has no model that writes text", "{server}は{host}で応答していますが、文章を生成するモデルがありません";
+    lists_no_model(host): "{host} lists no model that writes text, and none is configured", "{host}の一覧に文章を生成するモデルがなく、設定もされていません";
+    name_model: "Load one there, or name the one it serves: --model NAME, or nebula config set model NAME", "サーバーでモデルを読み込むか、提供しているモデルを指定してください: --model 名前、または nebula config set model 名前";
     pull_one: "Get one with: ollama pull NAME", "次のコマンドで取得してください: ollama pull NAME";
     files_left_out(host, names): "{host} does not take {names}: left out from now on", "{host}が{names}を受け付けないため、以後は省きます";
+    files_left_out_now(host, names): "{host} took the request only without {names}: left out of this turn", "{host}は{names}を除いた要求だけを受け付けたため、このターンでは省きます";
     reasoning_left_out(host): "earlier reasoning was not accepted by {host} and is left out", "以前の思考を{host}が受け付けなかったため、省きます";
     effort_left_out(model, host, effort): "{model} at {host} takes no effort: {effort} is left out", "{host}の{model}はeffortに対応していません: {effort}を省きます";
 }

@@ -69,6 +69,9 @@ pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, PastErro
     if matches!(now, State::Absent | State::Folder { .. }) {
         return Err(PastError::Missing(path.into()));
     }
+    if let State::Link { target } = &now {
+        return Err(PastError::Link { path: path.into(), target: target.display().to_string() });
+    }
     let versions = stores.archive.versions(path)?;
     Ok(annotate(&FileHistory::new(path, versions, now, stores)?, MOVES)?.lines())
 }

@@ -31,6 +31,14 @@ pub enum PastError {
     /// A file has too many bytes or lines, or is no text.
     #[error("{0}: too large to blame, or no text")]
     TooLarge(String),
+    /// A file is a link.
+    #[error("{path} is a link to {target}, which has lines of its own")]
+    Link {
+        /// Its path.
+        path: String,
+        /// The path in it.
+        target: String,
+    },
     /// A file is not there.
     #[error("{0} is no file: `nebula history` lists what has versions")]
     Missing(String),

@@ -9,8 +9,11 @@
 
 use std::ops::Range;
 
+use super::decision::keep;
 use super::hunks::{changes, lines};
-use super::{Decided, DecidedFile, FileChange, MergeRung, MergedFile, Merger, PlaceMatch, Placed, Rung, State};
+use super::{
+    Choice, Decided, DecidedFile, FileChange, Hunk, MergeRung, MergedFile, Merger, PlaceMatch, Placed, Rung, State,
+};
 
 /// The detail of a hunk that was made of a conflict.
 pub const CONFLICT: &str = "conflict: someone else changed these lines";
@@ -248,11 +251,30 @@ fn regions(sides: &[Side<'_>; 2], meets: Meets) -> Vec<Region> {
     }
 }
 
+/// Returns whether a hunk is one of lines that someone else changed.
+fn is_conflict(hunk: &Hunk) -> bool {
+    hunk.found.as_ref().and_then(|found| found.detail.as_deref()) == Some(CONFLICT)
+}
+
 impl FileChange {
     /// Creates a change that was joined with what someone else had changed, from the present state of a file.
     pub fn merged(path: impl Into<String>, now: State, merged: Merged, by: impl Into<String>) -> Self {
         let change = FileChange::new(path, now, merged.after, by, &merged.conflicts);
         FileChange { merged: Some(merged.rung), ..change }
+    }
+
+    /// Returns whether a hunk of it is one of lines that someone else changed.
+    pub fn has_conflict(&self) -> bool {
+        self.hunks.iter().any(is_conflict)
+    }
+
+    /// Returns the change without its hunks of lines that someone else changed; none: it has no others.
+    pub fn without_conflicts(&self) -> Option<FileChange> {
+        let choice = |hunk| if is_conflict(hunk) { Choice::Reject } else { Choice::Accept };
+        let bytes = keep(self, &self.hunks.iter().map(choice).collect::<Vec<_>>())?;
+        let after = State::file(bytes).with_mode(self.after.mode());
+        let rest = FileChange::new(&self.path, self.before.clone(), after, &self.by, &[]);
+        (!rest.hunks.is_empty()).then_some(FileChange { merged: self.merged, ..rest })
     }
 }
 

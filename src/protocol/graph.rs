@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct GraphPage {
     /// The store's folder; without a store the workspace's.
     pub place: String,
+    /// The names of the other stores beside that one in the workspace.
+    pub beside: Vec<String>,
     /// The damage to the store, or what could not be looked at, in words.
     pub trouble: Option<String>,
     /// The conflicts that are not decided.
@@ -33,6 +35,7 @@ impl GraphPage {
     pub fn empty(folder: &Path) -> GraphPage {
         GraphPage {
             place: folder.display().to_string(),
+            beside: Vec::new(),
             trouble: None,
             conflicts: Vec::new(),
             rows: Vec::new(),

@@ -32,6 +32,8 @@ pub struct ServerWords {
     /// The tokens of the prompt as it counts them, where that fits and only the answer that was asked for is too long
     /// beside it.
     pub prompt: Option<u32>,
+    /// The tokens of the prompt as it counts them, where they are more than the window.
+    pub long_prompt: Option<u32>,
 }
 
 /// Kinds of failure.

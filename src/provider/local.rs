@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::connect::connect;
+use super::models::Model;
 use super::{Error, ErrorKind, Provider, Wire};
 use crate::config::Connection;
 use crate::messages::provider as say;
@@ -49,20 +50,42 @@ pub fn choose(servers: Vec<LocalServer>, usual: &str) -> Option<(LocalServer, St
 pub fn without_model(servers: &[LocalServer]) -> Option<Error> {
     let empty = servers.iter().find(|server| server.name == OLLAMA && server.models.is_empty())?;
     let provider = connect(&empty.connection()).ok()?;
-    Some(lacks_models(&*provider))
+    lacks_models(&*provider, &empty.models)
 }
 
-/// Returns the error for an Ollama without a model that writes text.
-pub fn lacks_models(provider: &dyn Provider) -> Error {
-    Error::new(ErrorKind::NoModel, say::has_no_model(&OLLAMA, &provider.place()), say::pull_one())
+/// Returns the error for a server that lists its models where none of them is among the `writers` of text; `None`: there
+/// is one, or the server's format has models that no list needs to name.
+pub fn lacks_models(provider: &dyn Provider, writers: &[String]) -> Option<Error> {
+    let (message, hint) = match provider.origin("").wire {
+        _ if !writers.is_empty() => return None,
+        Wire::Ollama => (say::has_no_model(&OLLAMA, &provider.place()), say::pull_one()),
+        Wire::Chat => (say::lists_no_model(&provider.place()), say::name_model()),
+        _ => return None,
+    };
+    Some(Error::new(ErrorKind::NoModel, message, hint))
 }
 
-/// Returns whether a server runs models once they are pulled, and none of those it `offers` writes text.
-pub fn awaits_model(provider: &dyn Provider, offers: &[String]) -> bool {
-    provider.origin("").wire == Wire::Ollama && likely(offers).is_none()
+/// Returns whether a server runs models once they are pulled.
+pub fn runs_on_demand(provider: &dyn Provider) -> bool {
+    provider.origin("").wire == Wire::Ollama
 }
 
-/// Returns the `usual` model where it is on offer, else the likeliest.
+/// Returns the names of those `models` that may write text, as the server says of them, else by their names. Where an Ollama
+/// does not say it of the likeliest one in its list, it is asked about that one.
+pub async fn writers(provider: &dyn Provider, mut models: Vec<Model>) -> Vec<String> {
+    let writes = |model: &Model| model.facts.writes.unwrap_or_else(|| may_write(&model.name));
+    let names = |models: &[Model]| models.iter().filter(|m| writes(m)).map(|m| m.name.clone()).collect::<Vec<_>>();
+    let found = names(&models);
+    let is_first = |model: &Model| likely(&found).is_none_or(|first| *first == model.name);
+    let asked = models.iter().position(|model| is_first(model) && model.facts.writes.is_none());
+    if let Some(at) = asked.filter(|_| runs_on_demand(provider)) {
+        let facts = timeout(TO_LIST, provider.probe(&models[at].name)).await.unwrap_or_default();
+        models[at].facts.writes = facts.writes;
+    }
+    names(&models)
+}
+
+/// Returns the `usual` one of models that write where it is on offer, else the likeliest.
 pub fn begin_with<'m>(models: &'m [String], usual: &str) -> Option<&'m String> {
     named(models, usual).or_else(|| likely(models))
 }
@@ -72,15 +95,14 @@ fn named<'m>(models: &'m [String], name: &str) -> Option<&'m String> {
     models.iter().find(|model| model.strip_suffix(":latest").unwrap_or(model) == name || *model == name)
 }
 
-/// Returns the model to begin with where nobody chose: the first for code, else the first that writes text.
+/// Returns the model to begin with where nobody chose: the first for code, else the first.
 fn likely(models: &[String]) -> Option<&String> {
     let codes = |name: &&String| name.to_lowercase().contains("code");
-    let writers = || models.iter().filter(|name| writes(name));
-    writers().find(codes).or_else(|| writers().next())
+    models.iter().find(codes).or_else(|| models.first())
 }
 
 /// Returns whether a model of this name may write text: others embed, rank or listen.
-fn writes(name: &str) -> bool {
+pub fn may_write(name: &str) -> bool {
     const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
     let name = name.to_lowercase();
     !NO_WRITERS.iter().any(|part| name.contains(part))
@@ -111,7 +133,7 @@ async fn probe(url: String, name: &str) -> Option<LocalServer> {
     timeout(TO_CONNECT, TcpStream::connect((host, port))).await.ok()?.ok()?;
     let provider = connect(&connection(&url, name)).ok()?;
     let models = timeout(TO_LIST, provider.models()).await.ok()?.ok()?;
-    let models: Vec<String> = models.into_iter().map(|model| model.name).filter(|name| writes(name)).collect();
+    let models = writers(&*provider, models).await;
     // Of any other program a page without models shows nothing.
     (!models.is_empty() || name == OLLAMA).then(|| LocalServer { name: name.into(), url, models })
 }
@@ -135,15 +157,26 @@ fn connection(url: &str, name: &str) -> Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::{LocalServer, choose, likely, without_model};
+    use super::*;
+    use crate::provider::models::Facts;
 
-    #[test]
-    fn a_model_that_writes_code_goes_first_and_one_that_embeds_last() {
-        let pick = |names: &[&str]| likely(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>()).cloned();
-        assert_eq!(pick(&["all-minilm:latest", "llama3.2", "qwen2.5-coder:7b"]).as_deref(), Some("qwen2.5-coder:7b"));
-        assert_eq!(pick(&["bge-m3", "llama3.2"]).as_deref(), Some("llama3.2"));
-        assert_eq!(pick(&["nomic-embed-text"]), None);
-        assert_eq!(pick(&[]), None);
+    #[tokio::test]
+    async fn a_model_that_writes_code_goes_first_and_one_that_only_embeds_is_none() {
+        let provider = connect(&connection("http://127.0.0.1:9/v1", "vLLM")).expect("a provider");
+        let pick = async |models: &[(&str, Option<bool>)]| {
+            let model = |(name, writes): &(&str, Option<bool>)| {
+                let facts = Facts { writes: *writes, ..Facts::default() };
+                Model { name: name.to_string(), facts }
+            };
+            begin_with(&writers(&*provider, models.iter().map(model).collect()).await, "usual").cloned()
+        };
+        let by_name = pick(&[("all-minilm:latest", None), ("llama3.2", None), ("qwen2.5-coder:7b", None)]).await;
+        assert_eq!(by_name.as_deref(), Some("qwen2.5-coder:7b"));
+        assert_eq!(pick(&[("bge-m3", None), ("llama3.2", None)]).await.as_deref(), Some("llama3.2"));
+        assert_eq!(pick(&[("nomic-embed-text", None)]).await, None);
+        assert_eq!(pick(&[]).await, None);
+        let of_server = pick(&[("my-embedded-coder:7b", Some(true)), ("paraphrase-code", Some(false))]).await;
+        assert_eq!(of_server.as_deref(), Some("my-embedded-coder:7b"));
     }
 
     #[test]

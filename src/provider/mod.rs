@@ -35,7 +35,10 @@ pub use contract::Provider;
 pub use delta::{Backoff, Delta, Deltas, EndReason};
 pub use described::described;
 pub use error::{Error, ErrorKind, ServerWords};
-pub use local::{LocalServer, PORTS, awaits_model, begin_with, choose, find, find_on, lacks_models, without_model};
+pub use local::{
+    LocalServer, PORTS, begin_with, choose, find, find_on, lacks_models, may_write, runs_on_demand, without_model,
+    writers,
+};
 pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Runs, Span, ToolCall, ToolResult, Wire};
 pub use models::Capabilities;
 pub use replay::{Recorder, Recording, Replay};

@@ -34,6 +34,9 @@ pub struct Request {
     pub conversation: Arc<str>,
     /// It is about the conversation and no step of it: a recording has no answer to it.
     pub beside: bool,
+    /// Files go with it to a server on this computer that has not answered them yet: where what runs the model dies, it
+    /// may be of them, and one more try shows that.
+    pub new_files: bool,
     /// Ends a pause between tries early.
     pub skip_backoff: SkipBackoff,
 }

@@ -116,7 +116,7 @@ fn net(spans: &BTreeMap<String, EntrySpan>, undo: &Restoration, stores: Stores<'
     let of_repository = |preview: &&RestorePreview| preview.path == REPOSITORY || is_in_repository(&preview.path);
     if !undo.previews.iter().filter(of_repository).all(|preview| preview.status == RestoreStatus::Equal) {
         let repository: Vec<_> = spans.iter().filter(|(path, _)| is_in_repository(path)).collect();
-        found.files.extend(repository_change(&repository, false, stores, &mut found.aside));
+        found.files.extend(repository_change(&repository, stores, &mut found.aside));
     }
     let has_repository = !found.files.is_empty();
     let is_shown = |path: &str| is_in_repository(path) || has_repository && path == REPOSITORY;
@@ -129,7 +129,8 @@ fn net(spans: &BTreeMap<String, EntrySpan>, undo: &Restoration, stores: Stores<'
     let is_own = |file: &&&FileChange| outermost_folder(&file.path, &large).is_none();
     found.files.extend(files.iter().filter(is_own).map(|file| turned(file)));
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    let others = undo.previews.iter().filter(|preview| !is_shown(&preview.path));
+    // It is one hunk, though it may stay: that is said, too.
+    let others = undo.previews.iter().filter(|preview| preview.path == REPOSITORY || !is_shown(&preview.path));
     found.aside.extend(others.filter_map(|preview| Some((preview.path.clone(), left_by_undo(preview)?))));
     found
 }
@@ -151,16 +152,16 @@ fn turned(change: &FileChange) -> FileChange {
 fn own(spans: &BTreeMap<String, EntrySpan>, stores: Stores<'_>) -> ReviewChanges {
     let mut found = ReviewChanges::default();
     let (repository, rest): (Vec<_>, Vec<_>) = spans.iter().partition(|(path, _)| is_in_repository(path));
-    found.files.extend(repository_change(&repository, true, stores, &mut found.aside));
+    found.files.extend(repository_change(&repository, stores, &mut found.aside));
     let has_repository = !found.files.is_empty();
     let (folders, files): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(path, _)| path.ends_with('/'));
-    let folders = compared(&folders, true, stores, &mut found.aside);
+    let folders = compared(&folders, stores, &mut found.aside);
     let (large, folders) = as_units(&folders, files.iter().map(|(path, _)| path.as_str()));
     found.files.extend(folders);
     let large = large.keys().map(String::as_str).collect();
     let is_own = |path: &str| outermost_folder(path, &large).is_none() && !(has_repository && path == REPOSITORY);
     let files: Vec<_> = files.into_iter().filter(|(path, _)| is_own(path)).collect();
-    found.files.extend(compared(&files, true, stores, &mut found.aside));
+    found.files.extend(compared(&files, stores, &mut found.aside));
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
@@ -168,13 +169,12 @@ fn own(spans: &BTreeMap<String, EntrySpan>, stores: Stores<'_>) -> ReviewChanges
 /// Returns the paths that differ. What cannot be compared is named, and leaves the others.
 fn compared(
     paths: &[(&String, &EntrySpan)],
-    single: bool,
     stores: Stores<'_>,
     unreadable: &mut Vec<(String, String)>,
 ) -> Vec<FileChange> {
     let mut files = Vec::new();
     for (path, span) in paths {
-        match states(path, **span, single, stores) {
+        match states(path, **span, stores) {
             Ok((before, after)) if before == after => {}
             Ok((before, after)) => files.push(FileChange::new(*path, before, after, "", &[])),
             Err(why) => unreadable.push((path.to_string(), why)),
@@ -184,19 +184,17 @@ fn compared(
 }
 
 /// Returns the states of a path before and after entries; the error is in words.
-fn states(path: &str, (first, last): EntrySpan, single: bool, stores: Stores<'_>) -> Result<(State, State), String> {
+fn states(path: &str, (first, last): EntrySpan, stores: Stores<'_>) -> Result<(State, State), String> {
     let words = |error: archive::Error| error.to_string();
     let versions = stores.archive.versions(path).map_err(words)?;
     let before = version_before(&versions, first).ok_or("its version is missing from the archive")?;
     let before = stores.archive.show(before).map_err(words)?;
     // What the last one left is what the next change met, unless someone else changed it meanwhile.
-    let next = if single { versions.iter().find(|version| version.id > last) } else { None };
-    let after = match next {
+    let after = match versions.iter().find(|version| version.id > last) {
         Some(next) => stores.archive.show(next).map_err(words)?,
         None => stores.workspace.read_to_restore(path).map_err(unread)?.state,
     };
-    let is_file = single && !path.ends_with('/') && !is_in_repository(path);
-    let made_old = version_before(&versions, last).filter(|_| is_file);
+    let made_old = version_before(&versions, last).filter(|_| !path.ends_with('/'));
     let after = match made_old {
         Some(made_old) => stores.left_by(path, made_old.id, after).map_err(|error| error.to_string())?,
         None => after,
@@ -212,16 +210,27 @@ fn unread(error: ReadError) -> String {
     }
 }
 
-/// Returns what changed in the repository as one change; none: nothing.
+/// Returns what entries did to the repository as one change, whatever others made of it since; none: nothing.
 fn repository_change(
     paths: &[(&String, &EntrySpan)],
-    single: bool,
     stores: Stores<'_>,
     unreadable: &mut Vec<(String, String)>,
 ) -> Option<FileChange> {
-    let files = compared(paths, single, stores, unreadable);
+    let files = compared(paths, stores, unreadable);
     let words = || archive::repository_words(stores.workspace, &files);
     (!files.is_empty()).then(|| FileChange::of_repository(words()))
+}
+
+/// Returns what an entry changed in the repository, as one unit in words; none: nothing.
+pub fn repository_words(entry: &ReviewEntry, stores: Stores<'_>) -> Option<String> {
+    let paths = entry.files.iter().map(|file| file.path.as_str()).filter(|path| is_in_repository(path));
+    let paths: Vec<&str> = paths.collect();
+    let change = |path: &&str| {
+        let (before, after) = states(path, (entry.id, entry.id), stores).ok()?;
+        Some(FileChange::new(*path, before, after, "", &[]))
+    };
+    let changes: Vec<FileChange> = paths.iter().filter(|path| !path.ends_with('/')).filter_map(change).collect();
+    (!paths.is_empty()).then(|| archive::repository_words(stores.workspace, &changes))
 }
 
 /// Returns the folders that came or went with many of these files, each with how many, and the changes of folders as they
@@ -261,7 +270,7 @@ pub fn whole_folders(entry: &ReviewEntry, stores: Stores<'_>) -> BTreeMap<String
     }
     let span = (entry.id, entry.id);
     let changed = |path: &&str| {
-        let (before, after) = states(path, span, true, stores).ok()?;
+        let (before, after) = states(path, span, stores).ok()?;
         Some(FileChange::new(*path, before, after, "", &[]))
     };
     let changed: Vec<FileChange> = folders.iter().filter_map(changed).collect();

@@ -1,6 +1,7 @@
 //! Work of entries that someone discarded outside nebula. Where a changeset met a path as it was before an earlier one, and
 //! the one before it had left something else, what lies between had come to nothing there, until someone else brings it back.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::chains::is_as_before;
@@ -21,6 +22,8 @@ pub struct DiscardedPaths {
     back: HashMap<String, HashMap<String, Option<i64>>>,
     /// The changes of each path, oldest first.
     courses: HashMap<String, Vec<StatesAround>>,
+    /// The digests of files as they are, as far as they were looked at; none: it cannot be read.
+    now: RefCell<HashMap<String, Option<Vec<u8>>>>,
 }
 
 impl DiscardedPaths {
@@ -48,10 +51,35 @@ impl DiscardedPaths {
         Ok(found)
     }
 
+    /// Returns whether a changeset came to nothing at a path by what someone else did there.
+    pub fn is_over(&self, changeset: &str, path: &str, looked: Looked<'_>) -> bool {
+        self.holds(changeset, path) || self.is_reset(changeset, path, looked)
+    }
+
     /// Returns whether a changeset had come to nothing at a path, and is not back there.
-    pub fn holds(&self, changeset: &str, path: &str) -> bool {
+    fn holds(&self, changeset: &str, path: &str) -> bool {
         let is_back = self.back.get(changeset).is_some_and(|paths| paths.contains_key(path));
         !is_back && self.of.get(changeset).is_some_and(|paths| paths.contains(path))
+    }
+
+    /// Returns whether someone else brought a path, which others changed beside nebula, back to what it was before a change of
+    /// nebula's that is older than this one.
+    fn is_reset(&self, entry: &str, path: &str, looked: Looked<'_>) -> bool {
+        let course = self.courses.get(path).map(Vec::as_slice).unwrap_or_default();
+        let Ok(at) = course.binary_search_by(|state| state.changeset.as_str().cmp(entry)) else { return false };
+        // Without others all that lies between is nebula's, and is known by the states of its changes.
+        if !course[..=at].windows(2).any(|pair| pair[0].after != pair[1].before) {
+            return false;
+        }
+        let read = || {
+            let read = looked.0.workspace.read_to_restore(path).ok()?;
+            Some(state_sha(&read.state).map_or(Vec::new(), |sha| sha.to_vec()))
+        };
+        let now = self.now.borrow_mut().entry(path.to_string()).or_insert_with(read).clone();
+        let is_now = |state: &Option<Vec<u8>>| now.is_some() && *state == now;
+        let is_left = [at, course.len() - 1].iter().any(|at| course[*at].after.is_none() || is_now(&course[*at].after));
+        let mut before = course[..at].iter().filter(|earlier| is_now(&earlier.before));
+        !is_left && before.any(|earlier| Id::parse(&earlier.changeset).is_some_and(|id| is_as_before(path, id, looked)))
     }
 
     /// Returns those of some entries, each with its paths, that came to nothing by what someone else did to their paths, which are as they were

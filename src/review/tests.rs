@@ -10,10 +10,11 @@ use proptest::sample::Index;
 
 use super::*;
 use crate::archive::Choices;
+use crate::archive::restore::is_in_part;
 use crate::execute::execute;
 use crate::execute::testing::World;
 use crate::memory::ChangesetCause;
-use crate::proposal::{Decision, ForeignChoice, Proposal, ProposalId, RestoreStatus, State};
+use crate::proposal::{Decision, FileChange, ForeignChoice, Proposal, ProposalId, RestoreStatus, State};
 
 /// The places in the file `a` that are changed, each a line of its own, and the lines from one to the next.
 const PLACES: usize = 10;
@@ -238,6 +239,124 @@ fn permissions_that_were_set_twice_come_back_in_whichever_order() {
     }
 }
 
+/// Gives the folder `n` a mode by a policy; returns the entry.
+fn chmod_folder(w: &World, mode: u32) -> Id {
+    let before = State::Folder { mode: folder_mode(w) };
+    let change = FileChange { restores: true, ..FileChange::new("n/", before, State::Folder { mode }, "test", &[]) };
+    let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
+    write(w, &proposal, Consent::Policy("review"), "command")
+}
+
+fn folder_mode(w: &World) -> u32 {
+    fs::metadata(w.workspace.full("n")).expect("there").permissions().mode() & 0o777
+}
+
+fn with_folder() -> World {
+    let w = World::with("one\n");
+    fs::create_dir(w.workspace.full("n")).expect("made");
+    fs::set_permissions(w.workspace.full("n"), fs::Permissions::from_mode(0o755)).expect("set");
+    w
+}
+
+#[test]
+fn the_mode_of_a_folder_that_was_set_twice_comes_back_in_whichever_order() {
+    for newest_first in [false, true] {
+        let w = with_folder();
+        let mut both = [chmod_folder(&w, 0o700), chmod_folder(&w, 0o500)];
+        if newest_first {
+            both.reverse();
+        }
+        for id in both {
+            assert_eq!(restore_whole(&w, id), [], "{newest_first}");
+        }
+        assert_eq!((folder_mode(&w), waiting(&w)), (0o755, vec![]), "{newest_first}");
+    }
+}
+
+#[test]
+fn a_mode_that_someone_else_set_stays_and_is_named() {
+    let outside = "changed outside nebula".to_string();
+    let w = with_folder();
+    set_mode(&w, 0o644);
+    let both = [chmod(&w, 0o700), chmod_folder(&w, 0o700)];
+    set_mode(&w, 0o750);
+    fs::set_permissions(w.workspace.full("n"), fs::Permissions::from_mode(0o750)).expect("set");
+    for (id, path) in both.into_iter().zip(["a", "n/"]) {
+        let stays = restore_whole(&w, id);
+        assert_eq!(stays.iter().map(|rest| &rest.paths[..]).collect::<Vec<_>>(), [[(path.into(), outside.clone())]]);
+    }
+    assert_eq!((mode(&w), folder_mode(&w), waiting(&w)), (Some(0o750), 0o750, both.to_vec()));
+    // The bytes come back without it.
+    let w = World::with("one\n");
+    set_mode(&w, 0o644);
+    let before = w.workspace.read("a").expect("read").state;
+    let after = State::file(&b"two\n"[..]).with_mode(Some(0o700));
+    let files = vec![FileChange::new("a", before, after, "test", &[])];
+    let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+    let id = write(&w, &proposal, Consent::Policy("review"), "command");
+    set_mode(&w, 0o750);
+    let undone = undo(&[id], ProposalId(2), w.stores()).expect("planned");
+    assert!(undone.previews.iter().all(is_in_part), "{undone:?}");
+    restore_whole(&w, id);
+    assert_eq!((now(&w).as_str(), mode(&w)), ("one\n", Some(0o750)));
+}
+
+#[test]
+fn the_lines_that_nobody_changed_since_are_restored_alone() {
+    let w = world();
+    let begun = now(&w);
+    let text = with(&w, 1, "entry").replace(&place(33, "line"), &place(33, "entry"));
+    let id = change(&w, text, Consent::Policy("review"));
+    fs::write(w.workspace.full("a"), now(&w).replace("entry 9", "mine")).expect("written");
+    for _ in 0..2 {
+        let stays = restore_whole(&w, id);
+        let [(path, why)] = &stays[0].paths[..] else { panic!("{stays:?}") };
+        assert!(path == "a" && why.contains("choose its hunks"), "{stays:?}");
+        assert_eq!((now(&w), waiting(&w)), (begun.replace("line 9\n", "mine\n"), vec![id]));
+    }
+}
+
+#[test]
+fn the_lines_that_no_later_entry_changed_are_shown_and_restored_alone() {
+    for by_hunk in [false, true] {
+        let w = world();
+        let begun = now(&w);
+        let text = with(&w, 1, "entry").replace(&place(33, "line"), &place(33, "entry"));
+        let first = change(&w, text, Consent::Policy("review"));
+        let later = change(&w, now(&w).replace("entry 9", "later 9"), Consent::Policy("review"));
+        let ReviewChanges { files, aside, .. } = changes(&[first], false, w.stores()).expect("compared");
+        let why = "the same lines were changed again later: those stay".to_string();
+        assert_eq!((files[0].hunks.len(), aside), (1, vec![("a".to_string(), why)]), "{files:?}");
+        if by_hunk {
+            restore(&w, &[first]);
+        } else {
+            let stays = restore_whole(&w, first);
+            let [(path, why)] = &stays[0].paths[..] else { panic!("{stays:?}") };
+            assert!(path == "a" && why.contains(&format!("restore {later} (")), "{stays:?}");
+        }
+        assert_eq!((now(&w), waiting(&w)), (begun.replace("line 9\n", "later 9\n"), vec![first, later]), "{by_hunk}");
+        // Nothing of it is left that could be restored before the later one.
+        assert_eq!(changes(&[first], false, w.stores()).expect("compared").files, [], "{by_hunk}");
+        assert_eq!((restore_whole(&w, later), restore_whole(&w, first)), (vec![], vec![]), "{by_hunk}");
+        assert_eq!((now(&w), waiting(&w)), (begun, vec![]), "{by_hunk}");
+    }
+}
+
+#[test]
+fn what_was_discarded_beside_what_someone_else_did_between_waits_no_more() {
+    let w = world();
+    let begun = now(&w);
+    entry(&w, 1);
+    by_hand(&w, 3);
+    entry(&w, 5);
+    fs::write(w.workspace.full("a"), &begun).expect("written");
+    assert_eq!(waiting(&w), []);
+    // What took away what someone else did has still to be looked at.
+    fs::write(w.workspace.full("a"), begun.replace("line 50\n", "mine\n")).expect("written");
+    let removes = change(&w, begun.clone(), Consent::Policy("review"));
+    assert!(waiting(&w).contains(&removes), "{:?}", waiting(&w));
+}
+
 #[test]
 fn what_was_discarded_does_not_wait_again_when_its_files_change_anew() {
     let w = World::with("one\n");
@@ -440,11 +559,13 @@ fn restore_whole(w: &World, id: Id) -> Vec<RestoredRest> {
     let waiting = open(w.stores()).expect("read").entries;
     let plan = restore_plan::plan(&scope(&[id], &waiting), w.stores()).expect("planned");
     let choices = Choices { others: Some(ForeignChoice::Keep), merge_clean: true, ..Choices::default() };
-    let proposal = plan.look(&choices, ProposalId(2), w.stores()).expect("looked").proposal;
-    if !proposal.files.is_empty() {
-        write(w, &proposal, Consent::Flag("--yes"), "undo");
+    let looked = plan.look(&choices, ProposalId(2), w.stores()).expect("looked");
+    if !looked.proposal.files.is_empty() {
+        write(w, &looked.proposal, Consent::Flag("--yes"), "undo");
     }
-    let written = proposal.files.iter().map(|file| (file.path.clone(), true)).collect();
+    let is_part = |path: &str| looked.previews.iter().any(|one| one.path == path && is_in_part(one));
+    let files = looked.proposal.files.iter();
+    let written = files.map(|file| (file.path.clone(), !is_part(&file.path))).collect();
     record_restored(&[id], &written, None, w.stores()).expect("recorded")
 }
 

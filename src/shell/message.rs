@@ -197,6 +197,12 @@ pub struct Summary {
     pub refused: u64,
     /// The first of them.
     pub first_refused: Option<String>,
+    /// Moves and links of private files that were refused.
+    #[serde(default)]
+    pub private: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_private: Option<String>,
     /// Paths that are not archived, each with why.
     pub not_archived: Vec<(String, String)>,
     /// The number of further ones.
@@ -231,6 +237,8 @@ impl Summary {
         self.first_unanswered = self.first_unanswered.take().or(more.first_unanswered);
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
+        self.private += more.private;
+        self.first_private = self.first_private.take().or(more.first_private);
         self.not_archived.extend(more.not_archived);
         self.more_not_archived += more.more_not_archived;
         self.connections += more.connections;
@@ -273,7 +281,7 @@ impl Summary {
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         // Without their number: a job is sealed several times, and each of its changesets names them.
         let changed = changed.map(|(folder, _)| match holds_objects(folder) {
-            true => NotUndone::new(plain(folder), "what was added stays: no branch names it any more"),
+            true => NotUndone::new(plain(folder), "what was added stays: once this is undone, no branch may name it"),
             false => NotUndone::new(folder, "changed; it can be rebuilt"),
         });
         // What was refused was not done.
@@ -307,7 +315,7 @@ impl Summary {
         let first = self.first_unanswered.as_ref();
         let unanswered = first
             .map(move |first| format!("not allowed, as nobody answered: {}, first {first}", writes(self.unanswered)));
-        self.outside_words().into_iter().chain(said_no).chain(unanswered)
+        self.outside_words().into_iter().chain(self.private_words()).chain(said_no).chain(unanswered)
     }
 
     /// Returns a line for the writes that the sandbox refused.
@@ -316,9 +324,19 @@ impl Summary {
         Some(format!("refused: {} outside what it may write, first {first}", writes(self.refused)))
     }
 
+    /// Returns a line for the moves and links of private files that were refused.
+    fn private_words(&self) -> Option<String> {
+        let first = self.first_private.as_ref()?;
+        let words = if self.private == 1 { "move or link" } else { "moves or links" };
+        let count = self.private;
+        Some(format!(
+            "refused: {count} {words} of private files, first {first} (by another name the next command could read them)"
+        ))
+    }
+
     /// Returns a line for the writes and one for the connections that the sandbox refused.
     pub fn blocked_words(&self) -> impl Iterator<Item = String> + '_ {
-        self.outside_words().into_iter().chain(self.connection_words())
+        self.outside_words().into_iter().chain(self.private_words()).chain(self.connection_words())
     }
 
     /// Returns a line for each path that is not archived, and one for those that are not named.

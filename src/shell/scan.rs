@@ -327,7 +327,7 @@ fn look(places: &PathClasses, outside: &[&Path], most: usize) -> Result<ScannedT
     let (entries, mut folders) = outermost(places, outside);
     let (mut found, mut kept) = (ScannedTree { entries, ..ScannedTree::default() }, 0);
     while let Some(folder) = folders.pop() {
-        let listed = open(places, &folder).and_then(|folder| folder.names().map(|names| (folder, names)));
+        let listed = open(places, &folder).and_then(|folder| folder.names_unlisted().map(|names| (folder, names)));
         let (opened, names) = match listed {
             Ok(found) => found,
             // It went meanwhile, or may not be read.

@@ -1,4 +1,5 @@
-//! Exchange through a Git remote: the op set lies in a ref, one file an author, each only ever appended to.
+//! Exchange through a Git remote: the op set lies in a ref, one file an author, each only ever appended to. An empty
+//! file is named as the store is identified, so that a clone is known before it has an op of it.
 //!
 //! Any Git host is the server. Who publishes takes in first what the ref holds, judges its own unpublished ops by that,
 //! and moves the ref on only from where it saw it; whoever came first meanwhile is taken in, and it tries again. A
@@ -14,12 +15,15 @@ use super::id::OpId;
 use super::op::Op;
 use super::store::{Error, Exchange, Store, pull_from};
 use crate::disk;
-use crate::git::Remote;
+use crate::git::{Remote, Repository};
 
 /// The number of tries to move a ref that others move.
 const TRIES: u32 = 100;
 /// The longest wait before the next try.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// The beginning of the name of a file that identifies a store. Those of authors end otherwise.
+const IDENTITY: &str = "st_";
 
 /// The result of an exchange with a remote.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +42,27 @@ struct Published {
     ops: Vec<Op>,
 }
 
+impl Published {
+    /// Returns whether it is another store's: neither copies of that store published it, nor has that store an op of it.
+    fn is_foreign(&self, store: &Store) -> Result<bool, Error> {
+        let own = store.state().graph();
+        if self.ops.is_empty() || self.ops.iter().any(|op| own.has(op.id)) {
+            return Ok(false);
+        }
+        let identified = self.files.keys().any(|name| name.starts_with(IDENTITY));
+        Ok(match identity_file(store)? {
+            Some(name) if identified => !self.files.contains_key(&name),
+            // By ops alone an empty store cannot be known.
+            _ => !own.is_empty(),
+        })
+    }
+}
+
+/// Returns the name of the file that identifies a store; none: it has no identity.
+fn identity_file(store: &Store) -> Result<Option<String>, Error> {
+    Ok(Some(plain(&store.identity()?)).filter(|name| name.starts_with(IDENTITY)))
+}
+
 /// A ref of a remote, as a store sees it.
 pub struct RemoteRef {
     remote: Remote,
@@ -50,6 +75,13 @@ pub struct RemoteRef {
 fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' };
     word.chars().map(fits).collect()
+}
+
+/// Returns whether a store is the whole of a repository.
+fn is_top(root: &Path) -> bool {
+    let Ok(repository) = Repository::find(root) else { return false };
+    let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
+    same(repository.top(), root)
 }
 
 fn failed(error: crate::git::Error) -> Error {
@@ -65,7 +97,6 @@ impl RemoteRef {
     /// When there is no such remote.
     pub fn of(store: &Store, name: &str, cache: Option<&Path>) -> Result<RemoteRef, Error> {
         let root = std::path::absolute(store.root()).map_err(|error| Error::io("find", store.root(), error))?;
-        let folder = root.file_stem().unwrap_or_default().to_string_lossy();
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let bare = format!("{}-{}.git", &key[..16], plain(name));
         let private = || {
@@ -76,7 +107,11 @@ impl RemoteRef {
             None => private().map(|once| (once.path().join(bare), Some(once)))?,
         };
         let remote = Remote::open(&root, name, &bare).map_err(failed)?;
-        Ok(RemoteRef { remote, reference: format!("refs/strand/{}", plain(&folder)), _once: once })
+        // A clone's own folder is called as its owner likes.
+        let shared = if is_top(&root) { remote.last_word() } else { None };
+        let folder = || root.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let reference = format!("refs/strand/{}", plain(&shared.unwrap_or_else(folder)));
+        Ok(RemoteRef { remote, reference, _once: once })
     }
 
     fn read(&self) -> Result<Published, Error> {
@@ -96,13 +131,14 @@ impl RemoteRef {
         Ok(Published { commit, files, ops })
     }
 
-    /// Takes in the ops of the ref. Ops that are not in the store yet are judged again by it.
+    /// Takes in the ops of the ref; those of another store only if it `joins` that. Ops that are not in the ref yet are
+    /// judged again.
     ///
     /// # Errors
     /// When the remote cannot be read, or holds another store.
-    pub fn pull(&self, store: &mut Store) -> Result<Exchanged, Error> {
+    pub fn pull(&self, store: &mut Store, joins: bool) -> Result<Exchanged, Error> {
         let published = self.read()?;
-        let taken = self.take_in(store, &published)?;
+        let taken = self.take_in(store, &published, joins)?;
         Ok(Exchanged { taken, published: 0 })
     }
 
@@ -114,7 +150,7 @@ impl RemoteRef {
         let mut taken: Option<Exchange> = None;
         for tried in 0..TRIES {
             let published = self.read()?;
-            let now = self.take_in(store, &published)?;
+            let now = self.take_in(store, &published, false)?;
             taken = Some(match taken {
                 Some(before) => before.and(now),
                 None => now,
@@ -122,7 +158,7 @@ impl RemoteRef {
             let known: HashSet<OpId> = published.ops.iter().map(|op| op.id).collect();
             let lacking: Vec<Op> = store.ops().into_iter().filter(|op| !known.contains(&op.id)).collect();
             let count = lacking.len();
-            if count == 0 || self.publish(published, &lacking)? {
+            if count == 0 || self.publish(published, identity_file(store)?, &lacking)? {
                 return Ok(Exchanged { taken: taken.unwrap_or_default(), published: count });
             }
             std::thread::sleep(pause(tried));
@@ -130,15 +166,13 @@ impl RemoteRef {
         Err(Error::Remote(format!("others moved {} each of {TRIES} times; push again", self.reference)))
     }
 
-    fn take_in(&self, store: &mut Store, published: &Published) -> Result<Exchange, Error> {
+    fn take_in(&self, store: &mut Store, published: &Published, joins: bool) -> Result<Exchange, Error> {
         store.catch_up()?;
-        let own = store.state().graph();
-        let strange = !published.ops.is_empty() && !own.is_empty() && !published.ops.iter().any(|op| own.has(op.id));
-        if strange {
+        if !joins && published.is_foreign(store)? {
             let why = format!(
-                "{} holds another store: no op of it is known here. To publish this store beside it, rename this \
-                 store's folder, which names the ref. To join the two: 'strand init' an empty store of the same name \
-                 elsewhere, 'strand op pull --remote' there, then 'strand op merge' here with its .strand/op-log.jsonl",
+                "{} holds another store: this one is no clone of it and has no op of it. To publish this store beside \
+                 it, move it to a folder of another name, which names the ref. To take that store's definitions into \
+                 this one: strand op pull --join with the same --remote",
                 self.reference
             );
             return Err(Error::Remote(why));
@@ -147,8 +181,11 @@ impl RemoteRef {
     }
 
     /// Appends ops to the files of their authors and moves the ref on. Returns whether the ref was unchanged meanwhile.
-    fn publish(&self, published: Published, ops: &[Op]) -> Result<bool, Error> {
+    fn publish(&self, published: Published, identity: Option<String>, ops: &[Op]) -> Result<bool, Error> {
         let Published { commit, mut files, .. } = published;
+        if let Some(name) = identity {
+            files.entry(name).or_default();
+        }
         for op in ops {
             let file = files.entry(format!("{}.jsonl", plain(&op.author))).or_default();
             file.extend_from_slice(op.to_line().as_bytes());

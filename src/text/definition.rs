@@ -114,6 +114,8 @@ pub enum DefinitionChange {
     Changed,
     /// It is there under another name.
     Renamed,
+    /// It is there under another name, and more of it differs.
+    RenamedAndChanged,
     /// It stands elsewhere, as it was.
     Moved,
 }

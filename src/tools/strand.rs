@@ -15,7 +15,7 @@ use super::base::ViewedDefinitions;
 use super::{Args, Progress, RunResult, StoreChange, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms};
 use crate::proposal::marked;
 use crate::provider::ToolSpec;
-use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition};
+use crate::strand::cli::{Opening, ToolAnswer, ToolCall, TouchedDefinition, store_of};
 
 /// The client that ops are issued as.
 const CLIENT: &str = "nebula";
@@ -26,13 +26,13 @@ const VIEWS: &str = "strand_view";
 /// The tool that runs a program of the store.
 const RUNS: &str = "strand_run";
 
-/// Returns the tools of the store that is a workspace's folder or the only one directly in it; none where there is none.
+/// Returns the tools of the store that is a workspace's folder or the only one directly in it, or the one in it that the
+/// environment names; none where there is none, or where several are and none is named.
 pub fn of_store(root: &Path) -> Vec<Arc<dyn Tool>> {
     // An author that is none is told by every command of Strand.
-    let Ok(Some(opening)) = Opening::find(None, root) else { return Vec::new() };
-    if !opening.root().starts_with(root) {
+    let Some(Ok(Some(opening))) = store_of(root).map(|store| Opening::find(Some(store), root)) else {
         return Vec::new();
-    }
+    };
     let viewed = Arc::new(ViewedDefinitions::default());
     let tools = opening.list().into_iter().filter(|tool| tool.name != WRITES_FILES);
     let of_store = |(name, description, parameters, is_reader)| {

@@ -39,8 +39,8 @@ pub struct Left {
     pub exit: Exit,
     /// The session's id, if anything was said in it.
     pub session: Option<String>,
-    /// Changes that wait to be reviewed, in words; none: there are none.
-    pub unreviewed: Option<String>,
+    /// The number of changes that waited to be reviewed, as far as the screen knew.
+    pub unreviewed: usize,
     /// The words on what was typed in the session and not sent; none: nothing was.
     pub unsent: Option<&'static str>,
 }

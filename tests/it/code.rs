@@ -788,6 +788,20 @@ mod served {
         let mut client = served(&world);
         let none = client.done("code_view", json!({"selector": "src/a.test.ts"}));
         assert_eq!((&none["nodes"], &none["without_definitions"]), (&json!([]), &json!(["src/a.test.ts"])));
+        for name in ["b", "c", "d"] {
+            world.write(&format!("tests/{name}.test.ts"), "test('a', () => {});\n");
+        }
+        let page = |client: &mut Client, cursor: Option<&Value>| {
+            let mut asked = json!({"selector": "tests", "limit": 2});
+            cursor.into_iter().for_each(|cursor| asked["cursor"] = cursor.clone());
+            client.done("code_view", asked)
+        };
+        let first = page(&mut client, None);
+        assert_eq!(first["without_definitions"], json!(["tests/b.test.ts", "tests/c.test.ts"]));
+        assert_eq!(first["without_definitions_left"], 1);
+        let last = page(&mut client, Some(&first["next_cursor"]));
+        assert_eq!(last["without_definitions"], json!(["tests/d.test.ts"]));
+        assert!(last.get("next_cursor").is_none() && last.get("without_definitions_left").is_none(), "{last}");
         let hash = client.done("code_view", json!({"selector": "fn.helper"}))["nodes"][0]["hash"].clone();
         let all = client.done("code_view", json!({"selector": "**"}));
         assert!(!all.to_string().contains("secret"), "{all}");
@@ -889,6 +903,14 @@ fn patterns_are_those_of_the_workspace_or_else_of_the_folder() {
         (out.status.code(), said.as_str()),
         (Some(6), "Error: no source files of Rust, Python, TypeScript or Go are here\n")
     );
+    fs::create_dir_all(world.path("docs/more")).expect("made");
+    world.write("docs/guide.md", "# Guide\n");
+    for selector in ["docs", "docs/", "docs::total", "docs,docs/more"] {
+        let out = world.run_in("", env!("CARGO_BIN_EXE_strand"), &["code", "list", selector], "");
+        let said = String::from_utf8(out.stderr).expect("text");
+        let start = "Error: no source files of Rust, Python, TypeScript or Go are in docs";
+        assert!(out.status.code() == Some(6) && said.starts_with(start), "{selector}: {said}");
+    }
 }
 
 #[test]

@@ -134,6 +134,31 @@ fn a_task_goes_into_the_session_that_was_requested_or_none() {
 }
 
 #[test]
+fn a_moved_project_has_its_sessions_and_its_commands_whatever_is_asked_first() {
+    for words in [["sessions", "list", "--json"].as_slice(), &["commands", "--json"]] {
+        let w = World::new();
+        let recording = w.recording(&[&[(0, json!({"text": "Hello."})), (0, json!({"end": "stop"}))]]);
+        assert_eq!(w.run(&["task", "hi", "--replay", &recording]).status.code(), Some(0));
+        fs::write(w.path("work/a.txt"), "one\n").expect("written");
+        fs::write(w.path("fix.patch"), "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n").expect("written");
+        assert_eq!(w.run(&["patch", "../fix.patch", "--yes"]).status.code(), Some(0));
+        // Where it cannot run it is noted all the same, or nothing is.
+        w.run(&["run", "--", "true"]);
+        let of = |folder: &str| {
+            let output = w.command(words).current_dir(w.path(folder)).output().expect("it runs");
+            let listed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            (listed.as_array().map(Vec::len), String::from_utf8(output.stderr).expect("text"))
+        };
+        let (before, _) = of("work");
+        fs::rename(w.path("work"), w.path("moved")).expect("moved");
+        let (after, said) = of("moved");
+        assert_eq!(before, after, "{words:?}: {said}");
+        assert!(said.contains("this project was at "), "{words:?}: {said}");
+        assert_eq!(of("moved"), (before, String::new()), "it is told once");
+    }
+}
+
+#[test]
 fn a_continued_task_prints_its_own_turn_alone() {
     let w = World::new();
     let said = |text: &str| w.recording(&[&[(0, json!({"text": text})), (0, json!({"end": "stop"}))]]);

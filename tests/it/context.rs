@@ -452,7 +452,7 @@ fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<S
 
 #[test]
 fn a_server_on_this_computer_is_sent_a_model_that_it_has() {
-    let run = |models: &'static [&str], words: &[&str]| {
+    let ended = |models: &'static [&str], words: &[&str]| {
         let (url, asked_for) = local_server(models);
         let world = World::new();
         let done = Process::new(env!("CARGO_BIN_EXE_nebula"))
@@ -465,8 +465,12 @@ fn a_server_on_this_computer_is_sent_a_model_that_it_has() {
             .stdin(std::process::Stdio::null())
             .output()
             .expect("it runs");
+        (done, asked_for.try_recv().ok())
+    };
+    let run = |models: &'static [&str], words: &[&str]| {
+        let (done, asked_for) = ended(models, words);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        (String::from_utf8(done.stdout).expect("text"), asked_for.try_recv().ok())
+        (String::from_utf8(done.stdout).expect("text"), asked_for)
     };
     let ask = |models: &'static [&str], flags: &[&str]| {
         run(models, &[&["task", "hello"], flags].concat()).1.expect("it was asked")
@@ -474,7 +478,11 @@ fn a_server_on_this_computer_is_sent_a_model_that_it_has() {
     assert_eq!(ask(&["all-minilm", "llama3.2", "qwen2.5-coder"], &[]), "qwen2.5-coder");
     assert_eq!(ask(&["gpt-4.1-nano", "qwen2.5-coder"], &[]), "gpt-4.1-nano");
     assert_eq!(ask(&["llama3.2"], &["--model", "my-own"]), "my-own");
-    assert_eq!(ask(&[], &[]), "gpt-4.1-nano");
+    // One that lists none is asked for the model that is named alone.
+    assert_eq!(ask(&[], &["--model", "my-own"]), "my-own");
+    let (done, asked_for) = ended(&[], &["task", "hello"]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(asked_for.is_none() && !done.status.success() && said.contains("nebula config set model"), "{said}");
     // What is told of it is the same everywhere.
     let (out, _) = run(&["llama3.2"], &["task", "hello", "--json"]);
     assert!(out.starts_with("{\"type\":\"session\"") && out.lines().next().expect("one").contains("llama3.2"), "{out}");

@@ -398,12 +398,14 @@ async fn a_source_file_without_definitions_is_there() {
         .file("a.test.ts", "test('a', () => {});\n")
         .file("pk/__init__.py", "# nothing yet\n")
         .file("pk/sub/__init__.py", "")
+        .file("docs/guide.md", "# Guide\n")
         .file("b.rs", "fn b() {}\n");
     let steps = vec![
         ("codeOutline", json!({"selector": "a.test.ts"})),
         ("codeView", json!({"selector": "pk"})),
         ("codeRefs", json!({"selector": "a.test.ts"})),
         ("codeOutline", json!({"selector": "no.test.ts"})),
+        ("codeOutline", json!({"selector": "docs"})),
         ("codeOutline", json!({"selector": "a.test.ts,b.rs"})),
         ("codeOutline", json!({"selector": "**"})),
     ];
@@ -414,6 +416,7 @@ async fn a_source_file_without_definitions_is_there() {
         "pk/__init__.py, pk/sub/__init__.py have no definitions; readFile shows the text\n",
         "a.test.ts has no definitions",
         "nothing is called no.test.ts",
+        "no source files of Rust, Python, TypeScript or Go are in docs",
         &format!("{outline}a.test.ts has no definitions; readFile shows the text\n"),
         // Of a whole folder what is found is enough.
         outline,

@@ -118,6 +118,23 @@ async fn definitions_are_listed_with_their_references_and_history() {
 }
 
 #[tokio::test]
+async fn of_several_stores_the_first_is_shown_and_the_others_are_named() {
+    let world = World::new();
+    let mut live = world.start();
+    store(&world.root());
+    let alone = page(&mut live, "", 9).await;
+    assert!(alone.place.ends_with("shop.strand") && alone.beside.is_empty(), "{alone:?}");
+    // One that is not called as a store is named too, and comes last.
+    Store::init(&world.root().join("a plain one")).expect("a store");
+    assert_eq!(page(&mut live, "", 9).await.beside, ["a plain one"]);
+    Store::init(&world.root().join("other.strand")).expect("a store");
+    let found = page(&mut live, "", 9).await;
+    assert!(found.place.ends_with("other.strand") && found.rows.is_empty(), "{found:?}");
+    assert_eq!(found.beside, ["shop.strand", "a plain one"]);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn a_store_that_another_program_writes_is_told() {
     let world = World::new();
     let mut store = store(&world.root());

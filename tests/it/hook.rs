@@ -92,6 +92,30 @@ fn what_another_agent_changes_can_be_undone() {
 }
 
 #[test]
+fn where_an_agent_only_says_what_it_is_about_to_change_what_stands_after_it_is_its_edit() {
+    let w = World::new();
+    let (a, new) = (w.path("work/a.txt"), w.path("work/new.txt"));
+    fs::write(&a, "one\n").expect("written");
+    w.hook(&[], "Edit", &json!({"file_path": a}));
+    fs::write(&a, "two\n").expect("written");
+    w.hook(&[], "Edit", &json!({"file_path": a}));
+    fs::write(&a, "three\n").expect("written");
+    w.hook(&[], "Write", &json!({"file_path": new}));
+    fs::write(&new, "made\n").expect("written");
+    // One that the person refused changed nothing.
+    w.hook(&[], "Write", &json!({"file_path": w.path("work/never.txt")}));
+    assert_eq!(w.work(&["undo", "--yes"]).status.code(), Some(0));
+    assert_eq!((w.read("a.txt").as_deref(), w.read("new.txt")), (Some("three\n"), None));
+    let file = a.to_str().expect("text");
+    assert_eq!(w.work(&["undo", file, "--yes"]).status.code(), Some(0));
+    assert_eq!(w.read("a.txt").as_deref(), Some("two\n"));
+    // What someone changes after the undo is a change of someone else.
+    fs::write(&a, "by hand\n").expect("written");
+    w.work(&["redo", "--yes"]);
+    assert_eq!(w.read("a.txt").as_deref(), Some("by hand\n"));
+}
+
+#[test]
 fn an_edit_that_was_not_made_after_its_hook_is_passed_over_by_undo() {
     let w = World::new();
     let path = w.path("work/a.txt");

@@ -69,7 +69,7 @@ impl World {
     }
 
     fn server(&self) -> Value {
-        json!({"own": {"command": [self.path("server.sh")], "globs": ["*.rs"]}})
+        json!({"own": {"command": [self.path("server.sh")], "globs": ["*.rs", "*.ts"]}})
     }
 
     /// Writes the server; it answers a rename as these lines of shell do.
@@ -110,8 +110,12 @@ impl World {
     }
 
     fn command(&self, words: &[&str]) -> Command {
+        self.command_of(SELECTOR, words)
+    }
+
+    fn command_of(&self, selector: &str, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
-        command.args([&["code", "rename", SELECTOR, "sum"], words].concat()).current_dir(self.path("work"));
+        command.args([&["code", "rename", selector, "sum"], words].concat()).current_dir(self.path("work"));
         command.env_clear().env("HOME", self.path("home")).env("SHOP_TOKEN", "secret");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -119,7 +123,13 @@ impl World {
 
     #[track_caller]
     fn rename(&self, exit: i32, words: &[&str]) -> (Value, String) {
-        let Output { status, stdout, stderr } = self.command(&[&["--json"], words].concat()).output().expect("it runs");
+        self.rename_of(SELECTOR, exit, words)
+    }
+
+    #[track_caller]
+    fn rename_of(&self, selector: &str, exit: i32, words: &[&str]) -> (Value, String) {
+        let mut command = self.command_of(selector, &[&["--json"], words].concat());
+        let Output { status, stdout, stderr } = command.output().expect("it runs");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
         let (out, err) = (text(stdout), text(stderr));
         assert_eq!(status.code(), Some(exit), "{out}{err}");
@@ -305,6 +315,53 @@ fn a_mention_that_is_certain_is_not_left_behind() {
     let (done, _) = world.rename(0, &["--server", "--yes"]);
     world.wait_until_gone();
     assert_eq!(done["left"], json!(["src/main.rs:3"]));
+}
+
+#[test]
+fn a_member_that_a_union_makes_one_with_others_is_not_renamed_without_them() {
+    let world = World::new().configured(true);
+    let cat = "export interface Cat { total: number }\n";
+    let dog = "export interface Dog { total: number }\n";
+    let edit = |uri: String| json!({"changes": {uri: [at(0, 23, 28)]}});
+    let selector = "src/pets.ts::Cat.total";
+    let unions = [
+        ("export type Pet = Cat | Dog;\n", Some("src/pets.ts:3")),
+        ("export type Furry = Dog | null;\nexport function f(pet: Cat | Furry) {}\n", Some("src/pets.ts:4")),
+        ("export type Pet = Cat | null;\n", None),
+    ];
+    for (union, place) in unions {
+        fs::write(world.path("work/src/pets.ts"), format!("{cat}{dog}{union}")).expect("written");
+        world.answering(&world.edit(&edit(world.uri("src/pets.ts"))));
+        let exit = if place.is_some() { 3 } else { 0 };
+        let (answer, _) = world.rename_of(selector, exit, &["--server", "--dry-run"]);
+        world.wait_until_gone();
+        match place {
+            Some(place) => {
+                assert_eq!(answer["error"]["kind"], "incomplete", "{answer}");
+                let message = answer["error"]["message"].as_str().expect("words");
+                assert!(message.contains(place) && message.contains("src/pets.ts:2"), "{message}");
+            }
+            None => assert_eq!(answer["left"], json!(["src/pets.ts:2"])),
+        }
+    }
+}
+
+#[test]
+fn a_word_that_is_a_field_and_a_variable_is_not_renamed_as_one() {
+    let world = World::new().configured(true);
+    let text = "export const total = 3;\nexport const box = { total };\n";
+    fs::write(world.path("work/src/box.ts"), text).expect("written");
+    for (put, exit) in [("sum", 3), ("total: sum", 0)] {
+        let mut of_field = at(1, 21, 26);
+        of_field["newText"] = put.into();
+        world.answering(&world.edit(&json!({"changes": {world.uri("src/box.ts"): [at(0, 13, 18), of_field]}})));
+        let (answer, _) = world.rename_of("src/box.ts::total", exit, &["--server", "--dry-run"]);
+        world.wait_until_gone();
+        if exit != 0 {
+            let message = answer["error"]["message"].as_str().expect("words");
+            assert!(message.contains("a field and a variable as one at src/box.ts:2"), "{message}");
+        }
+    }
 }
 
 /// What a server answers while it begins to load is asked again.

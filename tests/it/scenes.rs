@@ -388,6 +388,7 @@ pub fn graph(stage: &mut Stage) {
     let (found, total) = (1_204, 1_204);
     let page = GraphPage {
         place: "/home/me/shop/shop.strand".into(),
+        beside: Vec::new(),
         trouble: None,
         conflicts,
         rows,
@@ -426,6 +427,7 @@ pub fn graph_of_code(stage: &mut Stage) {
     let place = "/home/me/shop".into();
     let page = GraphPage {
         place,
+        beside: Vec::new(),
         trouble: None,
         conflicts: Vec::new(),
         rows,

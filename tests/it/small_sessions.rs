@@ -39,9 +39,21 @@ fn streamed(text: &str) -> Vec<Act> {
     let said = pieces
         .chunks(60)
         .map(|piece| event(json!({"choices": [{"index": 0, "delta": {"content": piece.iter().collect::<String>()}}]})));
-    let end = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+    ended(&said.collect::<String>(), "stop")
+}
+
+/// A streamed answer that calls a tool.
+fn called(name: &str, arguments: Value) -> Vec<Act> {
+    let call = json!({"index": 0, "id": "c1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+    let call = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+    ended(&format!("data: {call}\n\n"), "tool_calls")
+}
+
+fn ended(said: &str, reason: &str) -> Vec<Act> {
+    let event = |value: Value| format!("data: {value}\n\n");
+    let end = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
     let usage = event(json!({"choices": [], "usage": {"prompt_tokens": 600, "completion_tokens": 90}}));
-    let body = said.collect::<String>() + &end + &usage + "data: [DONE]\n\n";
+    let body = format!("{said}{end}{usage}data: [DONE]\n\n");
     answer("200 OK", "content-type: text/event-stream\r\n", &body)
 }
 
@@ -59,10 +71,15 @@ async fn nebula(world: &World, words: &[&str]) -> Output {
 }
 
 /// Runs `nebula task --json` with `model`, of which the server says this window; each request gets the next reply.
-async fn task(world: &World, (model, window): (&str, u32), words: &[&str], replies: &[&str]) -> Ran {
+async fn task(world: &World, model: (&str, u32), words: &[&str], replies: &[&str]) -> Ran {
+    answered(world, model, words, replies.iter().map(|reply| streamed(reply)).collect()).await
+}
+
+/// Runs it with answers of any form.
+async fn answered(world: &World, (model, window): (&str, u32), words: &[&str], answers: Vec<Vec<Act>>) -> Ran {
     let list = json!({"data": [{"id": model, "max_model_len": window}]}).to_string();
     let list = answer("200 OK", "content-type: application/json\r\n", &list);
-    let scripts = [list].into_iter().chain(replies.iter().map(|reply| streamed(reply))).collect();
+    let scripts = [list].into_iter().chain(answers).collect();
     let server = MockServer::start(scripts).await;
     configure(world, &server, model);
     let words: Vec<&str> = ["task", "--json"].iter().chain(words).copied().collect();
@@ -352,17 +369,17 @@ async fn a_block_that_was_not_read_is_mentioned_beside_an_edit() {
     }
 }
 
-/// Point 10: a whole file in a call that was not offered, or in an object, is a whole file; an object of a file that is not
+/// Point 10: a whole file in a call that is written as text, or in an object, is a whole file; an object of a file that is not
 /// known is mentioned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_file_in_a_call_is_taken_as_one() {
     let (_, _, after) = pager();
-    for name in ["writeFile", "editFile"] {
+    for (name, model) in [("writeFile", SMALL), ("editFile", SMALL), ("writeFile", UNKNOWN)] {
         let (world, prompt, _) = pager();
         let key = if name == "editFile" { "new_content" } else { "content" };
         let call = json!({"name": name, "arguments": {"path": "pager.py", key: after.as_str()}});
         let ran =
-            task(&world, SMALL, &["--approve", "edits", &prompt], &[&format!("```json\n{call}\n```\n"), "Done."]).await;
+            task(&world, model, &["--approve", "edits", &prompt], &[&format!("```json\n{call}\n```\n"), "Done."]).await;
         assert_eq!(
             (world.read("pager.py"), ran.done()["changed"].as_u64()),
             (after.clone(), Some(1)),
@@ -378,6 +395,49 @@ async fn a_whole_file_in_a_call_is_taken_as_one() {
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&object("another.py")]).await;
     assert_eq!((world.read("pager.py"), ran.done()["changed"].as_u64()), (before, Some(0)));
     assert!(ran.notices().iter().any(|text| text.contains("no file was changed")), "{:?}", ran.notices());
+}
+
+/// Tags around a file's text are none of it, a name in a sentence takes no file away from its text, and a text that prose says
+/// is of a new file is never written over another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_is_written_where_it_belongs() {
+    let (_, _, after) = pager();
+    let fenced = format!("```python\n{after}```\n");
+    for model in [SMALL, UNKNOWN] {
+        for reply in [
+            format!("<file path=\"pager.py\">\n<content>\n{after}</content>\n</file>\n"),
+            format!("Here is the updated code using `math.ceil`:\n\n{fenced}"),
+            format!("No need to touch `setup.cfg`:\n\n{fenced}"),
+        ] {
+            let (world, prompt, _) = pager();
+            let ran = task(&world, model, &["--approve", "edits", &prompt], &[&reply, "Done."]).await;
+            assert_eq!(world.read("pager.py"), after, "{reply}: {:?}", ran.notices());
+        }
+        let (world, prompt, before) = (pager().0, pager().1, pager().0.read("pager.py"));
+        let reply = format!("Create a file named `pages.py`.\n\nPut this in it:\n\n{fenced}");
+        let ran = task(&world, model, &["--approve", "edits", &prompt], &[&reply, "Done."]).await;
+        assert_eq!((world.read("pager.py"), world.has("pages.py")), (before, false), "{:?}", ran.notices());
+    }
+}
+
+/// A file that a model which makes its changes by calls only displays is not written; a question that a small model answers with
+/// the file as it is does not ask it for a change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_only_displayed_stays() {
+    let world = World::new().file("s.py", "\"\"\"Sums.\"\"\"\n\n\ndef add(a, b):\n    return a + b\n");
+    let edit = json!({"path": "s.py", "search": "return a + b", "replace": "return b + a"});
+    let shown = "The file now looks like this:\n\n```python\ndef add(a, b):\n    return b + a\n```\n";
+    let answers = vec![called("replaceInFile", edit), streamed(shown)];
+    let ran = answered(&world, UNKNOWN, &["--approve", "edits", "Swap them in @s.py"], answers).await;
+    let after = "\"\"\"Sums.\"\"\"\n\n\ndef add(a, b):\n    return b + a\n";
+    assert_eq!((world.read("s.py"), ran.requests.len()), (after.to_string(), 2), "{:?}", ran.events);
+
+    let (world, _, _) = pager();
+    let before = world.read("pager.py");
+    let same = format!("pager.py\n```python\n{before}```\n");
+    let ran = task(&world, SMALL, &["--approve", "edits", "what does @pager.py do?"], &[&same, "It pages.", "Yes."]).await;
+    let asked_for_change = (1..ran.requests.len()).any(|request| ran.last_message(request).contains("change is missing"));
+    assert_eq!((world.read("pager.py"), asked_for_change), (before, false), "{:?}", ran.events);
 }
 
 /// A whole file under the bare name of a file in a folder, or under its name in other letters, is that file: in every format.

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::agent::background::moved;
-use crate::agent::services::{Services, StoreError};
+use crate::agent::services::Services;
 use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
 use crate::execute::command::{recorded, seal};
@@ -22,19 +21,13 @@ pub struct Adopted {
     pub in_use: usize,
 }
 
-/// Takes over what memory knows of a project that was moved here, and archives what commands changed whose processes are
-/// gone. One that its helper still ends is waited for, no longer than `patience`.
+/// Archives what commands changed whose processes are gone. One that its helper still ends is waited for, no longer than
+/// `patience`.
 ///
 /// # Errors
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
 pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Adopted, Error> {
     let mut lines = Vec::new();
-    // Before anything of it is recorded under the path that it has now.
-    match moved::follow(stores) {
-        Ok(line) => lines.extend(line),
-        Err(StoreError::Memory(error)) => stores.memory.report(&error),
-        Err(StoreError::Archive(error)) => return Err(error),
-    }
     shell::sweep_views(&shell.archive);
     let cut = shell::cut_off(shell, patience)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
@@ -69,11 +62,17 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
     Ok(Adopted { lines, in_use: cut.in_use })
 }
 
-/// Archives the same and reports it to the person.
-pub fn adopt_and_say(services: &Services, patience: Duration) {
+/// Archives the same and reports it to the person. Returns the number of commands that still run in the workspace.
+pub fn adopt_and_say(services: &Services, patience: Duration) -> usize {
     match adopt(&services.shell, services.stores(), patience) {
-        Ok(found) => found.lines.into_iter().for_each(|line| services.say(Level::Warning, line, "")),
-        Err(error) => services.say(Level::Warning, error.to_string(), ""),
+        Ok(found) => {
+            found.lines.into_iter().for_each(|line| services.say(Level::Warning, line, ""));
+            found.in_use
+        }
+        Err(error) => {
+            services.say(Level::Warning, error.to_string(), "");
+            0
+        }
     }
 }
 

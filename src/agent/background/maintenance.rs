@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::background::archive_size::ArchiveSize;
+use crate::agent::background::moved::follow_and_say;
 use crate::agent::background::reconcile::reconcile;
 use crate::agent::background::review;
 use crate::agent::services::{ServiceReport, Services, lock};
@@ -21,6 +22,8 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }
+        // Before anything of it is recorded under the path that it has now.
+        follow_and_say(&services);
         adopt_and_say(&services, PATIENCE);
         // A changeset that cannot be read stays so: it is told where changesets are looked at.
         let reconciled = services.record_error(reconcile(services.stores())).unwrap_or_default();

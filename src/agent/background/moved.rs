@@ -1,38 +1,51 @@
 //! A project that was moved or copied with its archive: what memory knows of it under its former path goes along.
 
-use std::io;
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::agent::services::{Services, StoreError};
 use crate::execute::Stores;
+use crate::memory::former_path;
 use crate::messages::agent as say;
 use crate::protocol::Level;
+use crate::shell::output::record::{self, CommandRecord};
 use crate::text::clean::clean_line;
 
 /// The oldest changesets by which a former path is looked for.
 const LOOKED_FOR: usize = 10;
 
 /// Takes over what memory knows of the workspace under its former path, where it knows nothing of this one. Returns the
-/// line to tell the person.
+/// line to tell the person. `logs`: the folder of the logs of commands.
 ///
 /// # Errors
 /// When memory cannot be read or written, or the archive cannot be listed.
-pub fn follow(stores: Stores<'_>) -> Result<Option<String>, StoreError> {
+pub fn follow(stores: Stores<'_>, logs: Option<&Path>) -> Result<Option<String>, StoreError> {
     let Stores { archive, memory, .. } = stores;
     let project = stores.project();
     let mut changesets: Vec<String> = archive.list()?.iter().map(ToString::to_string).collect();
     // What was recorded here since a move says nothing: the oldest tell.
     let oldest = &changesets[changesets.len().saturating_sub(LOOKED_FOR)..];
-    if memory.knows_changesets(&project, oldest)? {
+    if oldest.is_empty() || memory.knows_changesets(&project, oldest)? {
         return Ok(None);
     }
     let Some(former) = memory.project_of(oldest)?.filter(|former| *former != project) else { return Ok(None) };
-    let named = clean_line(&former).into_owned();
-    let there = Path::new(&former).symlink_metadata();
+    let named = clean_line(former_path(&former)).into_owned();
     // A name that is no UTF-8 is known only in part: whether it is there cannot be told.
     let is_known = !former.contains(char::REPLACEMENT_CHARACTER);
-    if is_known && there.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        memory.move_project(&former, &project)?;
+    if is_known && !archive.may_be_in(Path::new(&former), oldest) {
+        // Another project may have been made there since.
+        let is_there = Path::new(&former).symlink_metadata().is_ok();
+        memory.move_project(&former, &project, &changesets, is_there)?;
+        if let Some(logs) = logs {
+            // Of one that was set aside another project has the place.
+            let is_shared = is_there || former_path(&former) != former;
+            let own: HashSet<&str> = changesets.iter().map(String::as_str).collect();
+            let has_moved = |record: &CommandRecord| {
+                let of_session = || memory.get(&record.session).is_ok_and(|session| session.project == project);
+                !is_shared || record.changeset.as_deref().is_some_and(|id| own.contains(id)) || of_session()
+            };
+            record::move_project(logs, Path::new(former_path(&former)), stores.workspace.root(), has_moved);
+        }
         return Ok(Some(say::project_moved(&named)));
     }
     // Oldest first, as they were made.
@@ -43,7 +56,7 @@ pub fn follow(stores: Stores<'_>) -> Result<Option<String>, StoreError> {
 
 /// Does so and reports it to the person; a start reports what memory or archive refuse.
 pub fn follow_and_say(services: &Services) {
-    if let Ok(Some(line)) = follow(services.stores()) {
+    if let Ok(Some(line)) = follow(services.stores(), services.shell.logs().as_deref()) {
         services.say(Level::Warning, line, "");
     }
 }
@@ -61,22 +74,22 @@ mod tests {
     use crate::past::files_of;
     use crate::workspace::Workspace;
 
-    /// Changes the file `a`. Returns the changeset's id.
-    fn change(w: &World) -> String {
+    /// Changes the file `a` to a state of this digest. Returns the changeset's id.
+    fn change(w: Stores<'_>, sha: [u8; 32]) -> String {
         let cause = ChangesetCause { kind: "edit".into(), title: "a title".into(), ..ChangesetCause::default() };
         let intent = WriteIntent {
             path: "a".into(),
-            sha256: Some([1; 32]),
+            sha256: Some(sha),
             replaces: None,
             bytes: None,
             added: Some(3),
             removed: None,
         };
-        let pending = w.memory.write_intent(&w.stores().project(), &cause, &[intent]).expect("recorded");
+        let pending = w.memory.write_intent(&w.project(), &cause, &[intent]).expect("recorded");
         let before = w.workspace.read("a").expect("read").state;
         let recorded = w.archive.record(&mut w.archive.lock().expect("locked"), &[("a", &before).into()], None);
         let id = recorded.expect("recorded").changeset.expect("archived");
-        let files = files_of(id, None, &mut HashMap::new(), &w.archive).expect("listed");
+        let files = files_of(id, None, &mut HashMap::new(), w.archive).expect("listed");
         w.memory.applied(pending, &id.to_string(), &files).expect("applied");
         id.to_string()
     }
@@ -85,9 +98,9 @@ mod tests {
     fn what_is_known_of_a_project_goes_along_where_it_is_moved_or_copied() {
         for is_moved in [true, false] {
             let w = World::with("old");
-            let id = change(&w);
+            let id = change(w.stores(), [1; 32]);
             let (root, former) = (w.workspace.root().to_path_buf(), w.stores().project());
-            assert_eq!(follow(w.stores()).expect("looked"), None, "it is where it was");
+            assert_eq!(follow(w.stores(), None).expect("looked"), None, "it is where it was");
             let to = root.with_file_name("elsewhere");
             match is_moved {
                 true => fs::rename(&root, &to).expect("moved"),
@@ -96,9 +109,9 @@ mod tests {
             let workspace = Workspace::open(&to).expect("a workspace");
             let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
             let stores = Stores { workspace: &workspace, archive: &archive, memory: &w.memory };
-            let line = follow(stores).expect("followed").expect("it is told");
+            let line = follow(stores, None).expect("followed").expect("it is told");
             assert!(line.contains(&former), "{line}");
-            assert_eq!(follow(stores).expect("looked"), None, "it is told once");
+            assert_eq!(follow(stores, None).expect("looked"), None, "it is told once");
             let project = stores.project();
             let record = w.memory.changeset(&project, &id).expect("read").expect("known");
             assert_eq!((record.cause.title.as_str(), record.files.len()), ("a title", 1));
@@ -114,6 +127,47 @@ mod tests {
         let w = World::with("old");
         let before = w.workspace.read("a").expect("read").state;
         w.archive.record(&mut w.archive.lock().expect("locked"), &[("a", &before).into()], None).expect("recorded");
-        assert_eq!(follow(w.stores()).expect("looked"), None);
+        assert_eq!(follow(w.stores(), None).expect("looked"), None);
+    }
+    /// Opens a folder as a workspace with its archive.
+    fn opened(root: &Path) -> (Workspace, Archive) {
+        let workspace = Workspace::open(root).expect("a workspace");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        (workspace, archive)
+    }
+
+    #[test]
+    fn a_project_takes_the_place_of_one_that_memory_knew_and_leaves_its_own_to_one_made_anew() {
+        let w = World::with("old");
+        let (root, former) = (w.workspace.root().to_path_buf(), w.stores().project());
+        let elsewhere = root.with_file_name("elsewhere");
+        let met = |(workspace, archive): &(Workspace, Archive)| {
+            let stores = Stores { workspace, archive, memory: &w.memory };
+            let line = follow(stores, None).expect("followed");
+            let written = w.memory.written(&stores.project(), "a").expect("read");
+            (stores.project(), written.is_some_and(|written| written.is(Some([1; 32]))), line)
+        };
+        let knows = |project: &str, id: &str| w.memory.changeset(project, id).expect("read").is_some();
+        let first = change(w.stores(), [1; 32]);
+        fs::rename(&root, &elsewhere).expect("moved");
+        // Another project stands at the former path, and was used before the first was met where it is now.
+        fs::create_dir(&root).expect("made anew");
+        fs::write(root.join("a"), "other").expect("written");
+        let other = opened(&root);
+        let second = change(Stores { workspace: &other.0, archive: &other.1, memory: &w.memory }, [2; 32]);
+        let (project, _, line) = met(&opened(&elsewhere));
+        assert!(line.is_some_and(|line| line.contains("was at")), "it is no copy");
+        assert_eq!((knows(&project, &first), knows(&project, &second)), (true, false));
+        assert_eq!((knows(&former, &first), knows(&former, &second)), (false, true));
+        let moved = opened(&elsewhere);
+        let third = change(Stores { workspace: &moved.0, archive: &moved.1, memory: &w.memory }, [1; 32]);
+        // The other one is removed, and the first takes its place.
+        fs::remove_dir_all(&root).expect("removed");
+        fs::rename(&elsewhere, &root).expect("moved");
+        let (back, is_own, line) = met(&opened(&root));
+        assert!(back == former && line.is_some_and(|line| line.contains(&project)));
+        assert!(is_own && [&first, &third].iter().all(|id| knows(&former, id)) && !knows(&former, &second));
+        let aside = w.memory.project_of(&[second]).expect("read").expect("it is kept");
+        assert_eq!((former_path(&aside), aside == former), (former.as_str(), false));
     }
 }

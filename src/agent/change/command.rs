@@ -3,11 +3,12 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
+use crate::agent::background::review;
 use crate::agent::change::command_event;
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
@@ -25,6 +26,8 @@ use crate::shell::{
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
+/// The shortest interval at which they are sealed because someone looks at changes.
+const LOOK_EACH: Duration = Duration::from_secs(5);
 /// The time that the ends of jobs have to be told when the session ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// The shortest interval at which what a command prints is told.
@@ -87,9 +90,13 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let result = seal_result(sealed);
     let told = command.running.progress().notices.len();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
-    report.notes.extend(notes);
+    report.notes.extend(notes.moved.into_iter().chain(notes.dropped.clone()));
     let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
+    // The model reads it in its result.
+    if let Some(dropped) = notes.dropped.filter(|_| command.info.call.is_none()) {
+        context.events.say(Level::Warning, localized(&dropped), "").await;
+    }
     let output = command.running.output().for_model(&command.id);
     if is_over {
         command.mark_reported();
@@ -161,12 +168,18 @@ pub async fn end_all(context: &SessionContext) {
     let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
     let until = tokio::time::Instant::now() + LAST_WORDS;
     let tasks = std::mem::take(&mut *lock(&context.job_tasks));
+    let had_jobs = !tasks.is_empty();
     for task in tasks {
         // One that takes longer is told of by the next start.
         let _ = tokio::time::timeout_at(until, task).await;
     }
     if context.id().is_some() {
         seal_jobs(&context.services, &context.commands, &context.events).await;
+    }
+    if had_jobs {
+        // Who leaves is told how many changes wait, with the last of theirs.
+        let services = Arc::clone(&context.services);
+        let _ = tokio::task::spawn_blocking(move || review::count(&services)).await;
     }
 }
 
@@ -217,6 +230,30 @@ pub async fn clear_left(commands: &Commands, events: &Events) {
 pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &Events) {
     for command in commands.unsealed() {
         seal_and_tell(services, events, &command).await;
+    }
+}
+
+/// Seals what the session's jobs changed so far, before files are compared with what is archived: it is no one else's
+/// change. Where commands of others still run in the workspace it says so.
+pub async fn seal_before_restore(context: &SessionContext) {
+    seal_jobs(&context.services, &context.commands, &context.events).await;
+    let services = Arc::clone(&context.services);
+    let in_use = tokio::task::spawn_blocking(move || adopt_and_say(&services, Duration::ZERO)).await;
+    if in_use.unwrap_or_default() > context.commands.unsealed().len() {
+        context.say(Level::Warning, say::command_runs_yet(), "").await;
+    }
+}
+
+/// Seals the same for someone who looks at changes, though not more often than now and then: each time makes a changeset.
+pub async fn seal_to_look(context: &SessionContext) {
+    let is_due = {
+        let mut last = lock(&context.sealed_to_look);
+        let is_due = last.is_none_or(|last| last.elapsed() >= LOOK_EACH);
+        *last = if is_due { Some(Instant::now()) } else { *last };
+        is_due
+    };
+    if is_due {
+        seal_jobs(&context.services, &context.commands, &context.events).await;
     }
 }
 

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::agent::services::lock;
+use crate::agent::services::{Services, lock};
 use crate::agent::session::approval::ApprovalPolicy;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
+use crate::execute::{ApplyError, preview};
 use crate::messages::agent as say;
-use crate::proposal::{Choice, Consent, DecidedFile, Decision, Proposal, ProposalId};
+use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, Proposal};
 use crate::protocol::{EventBody, Level, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
@@ -81,7 +82,7 @@ pub async fn until_decided(
             let files = files_of(proposal, &expected);
             let test = tokio::select! {
                 decided = &mut waiting => return with_report(proposal, decided.ok(), tested),
-                test = test(context, proposal.id, &files, &running) => test,
+                test = test(context, proposal, &expected, &running) => test,
             };
             let failed = test.state == TestState::Failed;
             // In passing there is room for the first alone; the model gets all of them.
@@ -186,17 +187,29 @@ fn give_up(command: &ShellCommand) {
     drop(command.take_view());
 }
 
-/// Tests these files of a proposal.
+/// Returns the files that a decision would write now, or why it would write none.
+fn written_now(services: &Services, decided: &Decided) -> Result<Vec<DecidedFile>, String> {
+    preview(decided, services.stores()).map_err(|error| match error {
+        ApplyError::Conflict { path, .. } => say::changed_meanwhile(&path),
+        error => error.to_string(),
+    })
+}
+
+/// Tests what a decision about a proposal would write.
 async fn test(
     context: &Arc<SessionContext>,
-    proposal: ProposalId,
-    files: &[DecidedFile],
+    proposal: &Proposal,
+    expected: &Decision,
     running: &TestRun,
 ) -> ProposalTest {
-    if files.is_empty() {
-        return not_run(say::tests_nothing());
-    }
-    let (services, files) = (Arc::clone(&context.services), files.to_vec());
+    // What is decided in the name of the test goes into its view alone.
+    let as_decided = Decision::new(expected.files().to_vec(), Consent::Policy("test"));
+    let decided = match proposal.decide(&as_decided) {
+        Ok(Some(decided)) => decided,
+        Ok(None) => return not_run(say::tests_nothing()),
+        Err(error) => return not_run(&error.to_string()),
+    };
+    let services = Arc::clone(&context.services);
     let prepared = tokio::task::spawn_blocking(move || {
         let shell = &services.shell;
         let text = shell.settings.check.clone().or_else(|| usual(services.workspace.root()));
@@ -205,7 +218,7 @@ async fn test(
             return Err(say::no_view(&why));
         }
         let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
-        for file in &files {
+        for file in &written_now(&services, &decided)? {
             view.put(file.path(), file.after()).map_err(|error| format!("{}: {error}", file.path()))?;
         }
         Ok((text, view))
@@ -216,7 +229,7 @@ async fn test(
     };
     let state = TestState::Running;
     let test = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
-    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal, test))).await;
+    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
     let command = match begin(context, text.clone(), view, running).await {
         Ok(command) => command,
         Err(why) => return not_run(&why),
@@ -307,7 +320,10 @@ fn result(text: &str, is_usual: bool, command: &ShellCommand, in_time: bool) -> 
     {
         return not_run(&say::no_runner(&said));
     }
-    let TestSummary { passed: good, failed: bad, lines: failures } = summarise_test(&lines, SHOWN);
+    let TestSummary { passed: good, failed: bad, lines: mut failures } = summarise_test(&lines, SHOWN);
+    // What the sandbox refused may be why it failed.
+    failures.splice(0..0, progress.summary.connection_words());
+    failures.truncate(SHOWN);
     let how = match (&progress.exit, passed) {
         _ if !in_time => say::test_too_long(&LIMIT.as_secs()),
         (_, true) if good > 0 => say::tests_passed(good),
@@ -365,7 +381,7 @@ fn is_test_target(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::{Choice, FileChange, State};
+    use crate::proposal::{Choice, FileChange, ProposalId, State};
 
     #[test]
     fn the_usual_test_of_a_project_is_its_target_before_pytest() {

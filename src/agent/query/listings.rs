@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::{rag, review, watch};
+use crate::agent::change::command::seal_to_look;
 use crate::agent::change::restore;
 use crate::agent::query::{graph, model_list, past, undone};
 use crate::agent::services::changesets::{changesets, counts, written};
@@ -59,6 +60,9 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     }
     let stop = context.services.graph.begin(&query);
     tokio::spawn(async move {
+        if shows_changes(&query) {
+            seal_to_look(&context).await;
+        }
         let listing = match query {
             Query::Models => model_list::models(&context.services, context.provider(), context.model()).await,
             query => {
@@ -69,6 +73,19 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
         };
         context.services.events.send(EventBody::Answer(id, listing)).await;
     });
+}
+
+/// Returns whether a question is about files as they are against what is archived.
+fn shows_changes(query: &Query) -> bool {
+    matches!(
+        query,
+        Query::Review
+            | Query::ReviewChange(..)
+            | Query::SessionDiff
+            | Query::Timeline
+            | Query::Past { .. }
+            | Query::Blame(_)
+    )
 }
 
 fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> Result<Listing, String> {

@@ -50,8 +50,9 @@ pub fn connect(services: &Arc<Services>) {
         Ok(provider) => {
             plug(services, Arc::clone(&provider));
             let chosen = services.config.read().model_is_chosen();
-            // A server on this computer hardly has the model that is meant for the one in the cloud.
-            match provider::is_local(&connection) && !chosen {
+            // A server of the person's own hardly has the model that is meant for the one in the cloud.
+            let is_own = provider::is_local(&connection) || connection.custom_url && connection.wire == "chat";
+            match is_own && !chosen {
                 true => choose_offered(services, provider),
                 false => model_facts::look_up(services, provider, services.models.connection().model),
             }
@@ -140,7 +141,8 @@ fn key_places(config: &Config) -> Vec<KeyPlaces> {
 async fn model_file(services: &Services) -> Option<ModelFileRow> {
     let folders = services.config.read().model_folders();
     let files = tokio::task::spawn_blocking(move || provider::embedded::look(&folders)).await.unwrap_or_default();
-    let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+    let names = files.iter().map(|file| file.name.clone()).filter(|name| provider::may_write(name));
+    let names: Vec<String> = names.collect();
     let first = provider::begin_with(&names, "")?;
     let file = files.iter().find(|file| file.name == *first)?;
     let size = size::words(file.bytes);
@@ -174,9 +176,10 @@ async fn wait_for_model(services: Arc<Services>, provider: Arc<dyn Provider>) {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LOOK_SELDOM);
         let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
-        let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+        let offered = provider::writers(&*provider, offered).await;
         let usual = services.models.connection().model;
         let Some(model) = provider::begin_with(&offered, &usual) else { continue };
+        learnt_windows::recall(&services, &provider.address()).await;
         model_facts::describe(&services, Arc::clone(&provider), model).await;
         if services.models.connection().provider.is_none() {
             plug_with_model(&services, provider, model);
@@ -207,14 +210,15 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
         let offered = offered.map_err(|_| say::no_answer_in(&connection.base_url, &TO_CHECK.as_secs()))?;
         let offered = offered.map_err(|e| say::with_hint(&e.message, &e.hint))?;
+        let writers = provider::writers(&*provider, offered.clone()).await;
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
-        if provider::awaits_model(&*provider, &offered) {
-            let error = provider::lacks_models(&*provider);
+        let lack = provider::lacks_models(&*provider, &writers);
+        if let Some(error) = lack.filter(|_| provider::runs_on_demand(&*provider)) {
             return Err(say::with_hint(&error.message, &error.hint));
         }
         let model = match offered.contains(&usual) {
             true => usual,
-            false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
+            false => provider::begin_with(&writers, &usual).cloned().unwrap_or(usual),
         };
         return Ok(EventBody::Connectable(form.id, offered, model, began.elapsed()));
     };
@@ -264,21 +268,28 @@ fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, mode
 /// The time limit for a server to list its models.
 const TO_CHECK: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// Takes a model that the server offers, without holding anything up, where nobody chose one and it lacks the usual.
+/// Takes a model that a server on this computer offers, without holding anything up, where nobody chose one and it lacks
+/// the usual; one that offers none is not asked.
 fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
     services.models.looking.send_replace(true);
     let (services, usual) = (Arc::clone(services), services.models.connection().model);
     tokio::spawn(async move {
         let listed = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await;
         let answers = listed.is_some();
-        let offered: Vec<String> = listed.unwrap_or_default().into_iter().map(|model| model.name).collect();
-        if answers && provider::awaits_model(&*provider, &offered) {
+        let offered = provider::writers(&*provider, listed.unwrap_or_default()).await;
+        if let Some(error) = provider::lacks_models(&*provider, &offered).filter(|_| answers) {
             services.models.change_connection(|connection| {
                 if connection.provider.as_ref().is_some_and(|now| now.address() == provider.address()) {
-                    connection.lack_model(provider::lacks_models(&*provider));
+                    connection.lack_model(error);
                 }
             });
-            tokio::spawn(wait_for_model(Arc::clone(&services), provider));
+            if provider.local() {
+                tokio::spawn(wait_for_model(Arc::clone(&services), provider));
+            }
+            return services.report(ServiceReport::Looked);
+        }
+        if !provider.local() {
+            model_facts::look_up(&services, provider, usual);
             return services.report(ServiceReport::Looked);
         }
         let meant = services.models.connection().model == usual;

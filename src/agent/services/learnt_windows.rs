@@ -40,6 +40,14 @@ pub async fn recall(services: &Services, place: &str) {
     }
 }
 
+/// Takes the windows that the server at `place` named in earlier runs, the first time only.
+pub async fn recall_once(services: &Services, place: &str) {
+    let is_first = lock(&services.models.known).begin_recall(place);
+    if is_first {
+        recall(services, place).await;
+    }
+}
+
 /// Returns the windows that the server at `place` named in the last day, each with its model.
 pub fn read(paths: &Paths, place: &str) -> Vec<(String, u32)> {
     let cached = model_cache::read(paths);

@@ -175,12 +175,17 @@ pub async fn describe(services: &Arc<Services>, provider: Arc<dyn Provider>, mod
 }
 
 /// Asks a server on this computer about a model that it was not asked about yet, such as that of a resumed session,
-/// unless its window is configured.
+/// unless its window is configured: then only what a server named in earlier runs is taken.
 pub async fn ask_once(services: &Arc<Services>, provider: Arc<dyn Provider>, model: &str) {
     let place = provider.address();
     let is_known = || lock(&services.models.known).is_listed(&place, model);
-    let is_configured = || services.config.read().model_config(model).context_window.is_some();
-    if provider.local() && !provider.recorded() && !is_known() && !is_configured() {
+    if provider.recorded() {
+        return;
+    }
+    if services.config.read().model_config(model).context_window.is_some() {
+        return learnt_windows::recall_once(services, &place).await;
+    }
+    if provider.local() && !is_known() {
         learnt_windows::recall(services, &place).await;
         describe(services, provider, model).await;
     }

@@ -49,6 +49,9 @@ pub struct RefusedFiles {
     pub model: String,
     /// The reason in the server's words.
     pub why: String,
+    /// They are left out for the present turn alone, and so not stored.
+    #[serde(skip)]
+    pub for_turn: bool,
 }
 
 /// The environment and the rules of a workspace, on their way to the model.
@@ -102,7 +105,8 @@ impl PromptState {
         let base = self.base.as_ref()?;
         let last_sent = (self.last_sent != *base).then(|| FactsRecord::of(&self.last_sent));
         let (covered, left_out) = (self.covered, self.left_out);
-        let (chosen, refused) = (self.chosen.clone(), self.refused.clone());
+        let refused = self.refused.iter().filter(|refused| !refused.for_turn).cloned().collect();
+        let chosen = self.chosen.clone();
         let record = PromptRecord { base: FactsRecord::of(base), last_sent, covered, left_out, chosen, refused };
         // Records of strings and numbers always serialise.
         serde_json::to_string(&record).ok()
@@ -228,11 +232,15 @@ mod tests {
                 place: "http://h".into(),
                 model: "m".into(),
                 why: "too large".into(),
+                for_turn: false,
             }],
             ..PromptState::default()
         };
         let read = PromptState::read(state.to_record().as_deref()).expect("readable");
         assert_eq!(read.refused, state.refused);
+        let for_turn = RefusedFiles { for_turn: true, ..state.refused[0].clone() };
+        let of_turn = PromptState { base: Some(base.clone()), refused: vec![for_turn], ..PromptState::default() };
+        assert_eq!(PromptState::read(of_turn.to_record().as_deref()).expect("readable").refused, []);
         assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &base));
         assert_eq!((read.covered, read.left_out), (3, 2));
         state.last_sent.live.git = Some("branch main; 1 changed (a)".into());

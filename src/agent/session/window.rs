@@ -6,7 +6,9 @@ use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::StatusData;
 use crate::agent::session::conversation::Conversation;
 use crate::context::request::Budget;
+use crate::messages::agent as say;
 use crate::provider::Error;
+use crate::text::number;
 
 /// Returns the largest size of the facts of a summary, in bytes: half of what system prompt and tools leave of the
 /// window.
@@ -32,7 +34,7 @@ struct GuessedWindow {
 
 impl LengthRefusals {
     /// Learns from a refusal of `target`. Returns whether the model is asked once more: where the server counts more
-    /// tokens than were estimated and only the answer that was asked for is too long, and else once a turn.
+    /// tokens than were estimated, and else once a turn.
     pub fn learn(
         &mut self,
         config: &ConfigFiles,
@@ -68,11 +70,20 @@ impl LengthRefusals {
     }
 }
 
-/// Takes down the tokens of the prompt that a server counted, which asks for a shorter answer alone. Returns whether they
-/// are more than were estimated.
+/// Returns what to tell the person where a refusal of `target` names a smaller window than the configured one, which
+/// counted `before`.
+pub fn contradiction(config: &ConfigFiles, target: &RequestTarget, before: u32, error: &Error) -> Option<String> {
+    let configured = config.read().model_config(&target.model).context_window.filter(|window| *window == before)?;
+    let (window, _) = (target.window(), error.window()?);
+    let [taken, set] = [window, configured].map(|tokens| number::large(u64::from(tokens)));
+    (window < configured).then(|| say::window_is_smaller(&target.model, &taken, &set))
+}
+
+/// Takes down the tokens of the prompt that a server counted. Returns whether they are more than were estimated: the next
+/// request is shorter by that.
 fn corrects_count(session: &mut Conversation, error: &Error) -> bool {
     let estimate = session.window.sent();
-    let counted = error.said.as_ref().and_then(|said| said.prompt).map(u64::from);
+    let counted = error.said.as_ref().and_then(|said| said.prompt.or(said.long_prompt)).map(u64::from);
     let Some(counted) = counted.filter(|counted| *counted > estimate) else { return false };
     session.window.counted(counted);
     session.window.sent() > estimate
@@ -95,9 +106,7 @@ fn learn(
     let named = error.window().filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
     let learnt = named.unwrap_or(guess);
     let shorter = learnt >= 256 && target.learn_window(learnt);
-    // A configured window says nothing of the server's.
-    let is_configured = config.read().model_config(&target.model).context_window.is_some();
-    if shorter && named.is_some() && !is_configured {
+    if shorter && named.is_some() {
         learnt_windows::keep(config, &target.address(), &target.model, target.window());
     }
     (shorter, named.is_some())

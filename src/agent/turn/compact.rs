@@ -82,7 +82,8 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
 pub enum Fitting {
     /// A summary replaces it.
     Summarised,
-    /// It is sent once more as it is: it does not fit a window that was only guessed, and cannot be made shorter.
+    /// It is built once more as it is: it does not fit a window that was only guessed and cannot be made shorter, or the
+    /// answer has made room for it.
     AsItIs,
     /// It does not fit, which ends the turn.
     Not(TurnEnd),
@@ -97,8 +98,8 @@ pub async fn by_itself(
     stop: &CancellationToken,
 ) -> Fitting {
     let mode = context.services.config.read().compact.clone();
-    let (events, target) = (&context.events, context.target());
-    let room = target.budget().room().saturating_sub(context.status_data.fixed_tokens());
+    let (events, target, fixed) = (&context.events, context.target(), context.status_data.fixed_tokens());
+    let room = session.window.room(target.budget()).saturating_sub(fixed);
     let unanswered = unanswered(session, room);
     let tokens = unanswered.map_or(0, |from| session.window.tokens(size(&session.messages[from..])));
     let before = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
@@ -108,6 +109,10 @@ pub async fn by_itself(
         && let Some(refusal) = refusals.forget_guess()
     {
         return refused_whole(events, session, tokens, &refusal).await;
+    }
+    let fits_beside_less = tokens <= target.budget().most_room().saturating_sub(fixed);
+    if (is_shortest || tokens > room) && fits_beside_less && session.window.shorten_answer() {
+        return Fitting::AsItIs;
     }
     if room > 0 && tokens > room {
         let [tokens, room, window] = [tokens, room, u64::from(target.window())].map(number::large);

@@ -123,7 +123,7 @@ impl Effect {
             answer.and_then(|answer| unread(&answer.text(), (settings.format, settings.displays), known, calls));
         if let Some(UnreadText { why, .. }) = &mut found
             && let Unread::OtherFile(paths) = &*why
-            && let Some(true_why) = session.files.not_compared(paths)
+            && let Some(true_why) = session.files.none_compared(paths)
         {
             *why = true_why;
         }

@@ -22,7 +22,7 @@ use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::write_parts;
 use crate::agent::session::usage::{self, BudgetLeft};
-use crate::agent::session::window::LengthRefusals;
+use crate::agent::session::window::{self, LengthRefusals};
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
@@ -52,9 +52,9 @@ const COMPACT_AGAIN: u32 = 3;
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let mut files = FileRefusals::default();
     session.files.begin_turn();
+    session.window.begin_turn();
     let end = steps(context, session, &mut files, stop).await;
-    // A turn that ended before the answer without them has shown nothing of the files.
-    files.restore(session);
+    files.end_turn(session);
     end
 }
 
@@ -182,7 +182,12 @@ async fn is_learnt(
     }
     match error.kind {
         ErrorKind::ContextTooLong => {
-            refusals.learn(config, status, session, target, error) || files.learn(session, target, error)
+            let before = target.window();
+            let again = refusals.learn(config, status, session, target, error);
+            if let Some(title) = window::contradiction(config, target, before, error) {
+                session.say(&context.events, Notice::new(Level::Warning, title, say::set_window())).await;
+            }
+            again || files.learn(session, target, error)
         }
         ErrorKind::NoTools if has_tools => {
             let learnt = request::learn_no_tools(config, session, target).await;

@@ -32,6 +32,8 @@ pub struct Choices {
     /// A file without a choice of its own is merged where that meets no conflict. Where one version of one file is
     /// wanted, nothing is merged: that is a replacement.
     pub merge_clean: bool,
+    /// The lines of a file that meet no conflict are restored alone where others meet one and `merge_clean` merges.
+    pub by_hunk: bool,
     /// The paths with later changes that wait to be decided about: nothing is undone there of which they changed a part.
     pub waiting: BTreeSet<String>,
 }
@@ -56,13 +58,13 @@ pub struct Goal {
     pub own: Vec<Id>,
     /// Someone else changed the file between two of them.
     pub is_between: bool,
-    /// A folder that a later changeset met: where it is gone, what is undone did not remove it.
-    pub is_met_later: bool,
+    /// The mode in which a later changeset met a folder: where it is gone, what is undone did not remove it.
+    pub met_later: Option<u32>,
 }
 
 impl Goal {
     /// Creates the goal of a file that none of the others changed.
     pub fn new(path: String, version: Result<Version, String>) -> Self {
-        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, is_met_later: false }
+        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, met_later: None }
     }
 }

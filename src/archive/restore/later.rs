@@ -17,6 +17,12 @@ use crate::proposal::{
 
 /// The reason why older changes of a file stay where the later ones are undone.
 const IN_PART: &str = "someone else changed it in between: only what came after that is undone";
+/// The reason why the permission bits of a file stay where its bytes are restored.
+const MODE_STAYS: &str = "someone else set its mode since: that stays";
+/// The reason why lines of a file stay where others are restored.
+const LINES_STAY: &str = "the same lines were changed outside nebula: those stay";
+/// The reason why lines of a file stay for later changes where others are restored.
+pub(super) const LATER_STAY: &str = "the same lines were changed again later: those stay";
 
 /// The present state of a file without what is taken back.
 pub(super) struct Joined {
@@ -286,7 +292,8 @@ impl Archive {
             Some(next) => self.show(next).ok().and_then(|state| own_mode(next, &state)),
             None => Some(today),
         };
-        if !is_changed || mode_left == mode_before {
+        let is_others = || modes.set_by_others(&goal.path, met.id, now) == Some(today);
+        if !is_changed || mode_left == mode_before || is_others() {
             return Some(today);
         }
         let had_before = |place| version_at(place).and_then(|version| self.show(version).ok()?.mode()) == Some(today);
@@ -329,6 +336,15 @@ pub(super) fn changed_since(
     let is_changed = merged.as_ref().is_some_and(|change| !change.hunks.is_empty());
     let is_clean = conflicts == Some(0) && is_changed && !is_in_repository(path);
     let choice = Choices { merge_clean: choices.merge_clean || is_later, ..choices.clone() }.of(path, is_clean);
+    let is_mixed = conflicts.is_some_and(|conflicts| conflicts > 0) && !is_in_repository(path);
+    let in_part = choices.by_hunk && choices.merge_clean && is_mixed;
+    if choice == Some(ForeignChoice::Keep)
+        && let Some(part) = merged.as_ref().filter(|_| in_part).and_then(FileChange::without_conflicts)
+    {
+        let change = FileChange { folders, restores: true, foreign: !is_later, ..part };
+        let why = if is_later { LATER_STAY } else { LINES_STAY };
+        return (RestoreStatus::Refused(why.into()), Some(change));
+    }
     let change = match (choice, merged) {
         (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),
         (Some(ForeignChoice::Merge), merged) => merged,
@@ -355,9 +371,23 @@ pub(super) fn restored_in_part(known: Changed<'_>, joined: Joined, now: State) -
     (RestoreStatus::Refused(IN_PART.into()), Some(change))
 }
 
-/// Returns whether of a file the last changes alone are undone: the others stay.
+/// Returns the preview of a file whose mode someone else set since, and what is written: its bytes alone, where they differ.
+pub(super) fn without_mode(
+    known: Changed<'_>,
+    (now, old, today): (State, State, u32),
+    choices: &Choices,
+) -> (RestoreStatus, Option<FileChange>) {
+    let bytes_alone = old.clone().with_mode(Some(today));
+    if bytes_alone == now {
+        return changed_since(known, None, (now, old), choices);
+    }
+    let (_, change) = restored_in_part(known, Joined::as_it_is(bytes_alone), now);
+    (RestoreStatus::Refused(MODE_STAYS.into()), change)
+}
+
+/// Returns whether a part of what was done to a file is undone alone: the rest stays.
 pub fn is_in_part(preview: &RestorePreview) -> bool {
-    matches!(&preview.status, RestoreStatus::Refused(why) if why == IN_PART)
+    matches!(&preview.status, RestoreStatus::Refused(why) if [IN_PART, MODE_STAYS, LINES_STAY, LATER_STAY].contains(&&**why))
 }
 
 /// Returns whether at least half of the lines of a text are in another one.

@@ -20,7 +20,7 @@ pub use self::goal::{Choices, is_damaged, state_sha};
 pub use self::in_the_way::{NOT_EMPTY, blocked, lies_in, not_emptied};
 pub use self::known::{LastWritten, LastWrittenLookup, NothingKnown};
 pub use self::later::is_in_part;
-use self::later::{Changed, Joined, Without, changed_since, restored_in_part};
+use self::later::{Changed, Joined, Without, changed_since, restored_in_part, without_mode};
 use super::mode::ModeChanges;
 use super::unit::{made, repository, whole};
 use super::{Archive, Error, Id, StoreOps, Version};
@@ -262,9 +262,7 @@ impl Archive {
         };
         let old = modes.with_mode(path, version.id, old, &now.state);
         let is_known = || written.knows_version(path, version.id, &old);
-        // A folder comes back with the restore of what removed it, as that met it.
-        let is_gone = goal.is_met_later && now.state.is_absent();
-        if is_gone || now.state == old && !(goal.is_between && is_known()) {
+        if self.needs_nothing(goal, &now.state) || now.state == old && !(goal.is_between && is_known()) {
             return (RestoreStatus::Equal, None);
         }
         let is_known = is_known();
@@ -276,13 +274,27 @@ impl Archive {
             return self.preview_without(goal, known, (now.state, old), (written, modes), choices);
         }
         if is_ours {
-            return restored(path, now.state, old, known.last);
+            let today = modes.set_by_others(path, version.id, &now.state);
+            return restored_but_for_mode(known, (now.state, old, today), choices);
         }
         let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));
         // It is another mode only where a changeset set it since.
         let joined = joined.map(|joined| joined.with_mode(old.mode(), &now.state));
         changed_since(known, joined, (now.state, old), choices)
+    }
+
+    /// Returns whether nothing is left to undo of a folder that a later changeset met: it is gone, for it comes back with the
+    /// restore of what removed it, as that met it; or it has a mode that it had before what is undone.
+    fn needs_nothing(&self, goal: &Goal, now: &State) -> bool {
+        let (Some(left), Ok(version)) = (goal.met_later, &goal.version) else { return false };
+        let State::Folder { mode: today } = now else { return now.is_absent() };
+        if goal.is_made {
+            return false;
+        }
+        let had = |version: &Version| self.show(version).is_ok_and(|state| state == *now);
+        let versions = self.versions(&goal.path).unwrap_or_default();
+        left != *today && versions.iter().any(|other| other.id <= version.id && other.folder && had(other))
     }
 
     /// Returns the preview of a file that another changeset changed between or later: without what is undone.
@@ -351,6 +363,20 @@ impl Archive {
         };
         last.is_some_and(|l| l.states.contains(&sha) || l.bytes.as_ref().is_some_and(|wrote| is_refreshed(wrote)))
             || self.versions(path).is_ok_and(|versions| versions.iter().rev().any(same))
+    }
+}
+
+/// Returns the preview of a file that nebula wrote last, and what is written. `today`: the mode that someone else gave it
+/// since, which stays.
+fn restored_but_for_mode(
+    known: Changed<'_>,
+    (now, old, today): (State, State, Option<u32>),
+    choices: &Choices,
+) -> (RestoreStatus, Option<FileChange>) {
+    let forced = choices.of(known.path, false) == Some(ForeignChoice::RestoreVersion);
+    match today.filter(|today| !forced && old.mode().is_some_and(|mode| mode != *today)) {
+        Some(today) => without_mode(Changed { is_later: false, ..known }, (now, old, today), choices),
+        None => restored(known.path, now, old, known.last),
     }
 }
 

@@ -216,8 +216,9 @@ impl Archive {
         let is_between = leaves && self.has_between(&path, &own, &versions, written);
         let is_shared = is_between || has_later(&path, &own, &versions);
         let next = own.last().and_then(|last| versions.iter().find(|version| version.id > *last));
-        let is_met_later = path.ends_with('/') && next.is_some_and(|next| next.folder);
+        let next = next.filter(|next| path.ends_with('/') && next.folder);
+        let met_later = next.map(|next| self.show(next).ok().and_then(|state| state.mode()).unwrap_or_default());
         let own = if is_shared { own } else { Vec::new() };
-        Ok(Goal { path, version, is_made: false, own, is_between, is_met_later })
+        Ok(Goal { path, version, is_made: false, own, is_between, met_later })
     }
 }

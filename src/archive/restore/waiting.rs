@@ -1,15 +1,18 @@
 //! Files in which a later change waits to be decided about. With its restore a part of what is undone would come back, or it
-//! would be decided with what is undone: such files stay until that one is restored.
+//! would be decided with what is undone: such files stay until that one is restored, but for the lines of which no later
+//! change made anything else.
 
 use std::collections::BTreeSet;
 
 use super::goal::{Choices, Goal, state_sha};
+use super::later::LATER_STAY;
 use crate::archive::Archive;
 use crate::proposal::merge;
 use crate::proposal::{FileChange, ForeignChoice, RestorePreview, RestoreStatus, State};
 
 impl Archive {
-    /// Leaves those files out of a restore that is prepared, and says so in their previews.
+    /// Leaves those files, or their lines that a later change made others of, out of a restore that is prepared, and says so in
+    /// their previews.
     pub(super) fn leave_waiting(
         &self,
         goals: &[Goal],
@@ -18,12 +21,22 @@ impl Archive {
     ) {
         let mut stay: BTreeSet<String> = BTreeSet::new();
         for goal in goals.iter().filter(|goal| choices.waiting.contains(&goal.path)) {
-            let Some(file) = files.iter().find(|file| file.path == goal.path) else { continue };
+            let Some(file) = files.iter_mut().find(|file| file.path == goal.path) else { continue };
             let Some(preview) = previews.iter_mut().find(|preview| preview.path == goal.path) else { continue };
             let RestoreStatus::Foreign { choice, is_later: true, .. } = &mut preview.status else { continue };
-            if *choice == Some(ForeignChoice::Merge) && !self.takes_all(goal, file) {
-                *choice = Some(ForeignChoice::Keep);
-                stay.insert(goal.path.clone());
+            if *choice != Some(ForeignChoice::Merge) || self.takes_all(goal, file) {
+                continue;
+            }
+            match file.without_conflicts().filter(|_| file.has_conflict()) {
+                Some(part) => {
+                    let folders = std::mem::take(&mut file.folders);
+                    *file = FileChange { folders, restores: file.restores, foreign: file.foreign, ..part };
+                    preview.status = RestoreStatus::Refused(LATER_STAY.into());
+                }
+                None => {
+                    *choice = Some(ForeignChoice::Keep);
+                    stay.insert(goal.path.clone());
+                }
             }
         }
         files.retain(|file| !stay.contains(&file.path));

@@ -1,6 +1,6 @@
 //! The journal of a staging folder: its lines, and what they say together.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,8 @@ impl JournalLine {
 pub struct Journal {
     /// The states that were kept: the first one of each path, and those that were kept again.
     pub states: Vec<JournalLine>,
+    /// The states that the command had left before someone else changed them, by the places of those kept again then.
+    pub(in crate::archive) left: HashMap<usize, LeftLine>,
     /// The changesets that were about to be made of them, each with the places of its states.
     pub(in crate::archive) seals: Vec<SealedStates>,
     /// The effects of its command that an undo does not bring back; none: nothing says that it has ended.
@@ -95,18 +97,46 @@ impl Journal {
         let mut seen = HashSet::new();
         // One that names a file elsewhere is none of this archive's making.
         let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
-        let mut journal = Journal::default();
+        let (mut journal, mut left) = (Journal::default(), HashMap::new());
         for line in text.split(|b| *b == b'\n') {
             if let Ok(state) = serde_json::from_slice::<JournalLine>(line) {
+                let before: Option<LeftLine> = left.remove(&state.path);
                 if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
+                    journal.left.extend(before.filter(|_| state.again).map(|left| (journal.states.len(), left)));
                     journal.states.push(state);
                 }
+            } else if let Some(line) = LeftLine::read(line) {
+                left.insert(line.left.clone(), line);
             } else {
                 journal.seals.extend(SealedStates::read(line));
                 journal.ended = EndLine::read(line).or(journal.ended);
             }
         }
         journal
+    }
+}
+
+/// A line of the journal that says what the command had left at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::archive) struct LeftLine {
+    /// Normalised path.
+    pub left: String,
+    /// The staged file and its mode; none: nothing was there.
+    pub staged: Option<(String, u32)>,
+}
+
+impl LeftLine {
+    /// Reads a line of the journal; none: it is no such line.
+    fn read(line: &[u8]) -> Option<LeftLine> {
+        let line: LeftLine = serde_json::from_slice(line).ok()?;
+        line.staged.as_ref().is_none_or(|(name, _)| is_staged(name.as_ref())).then_some(line)
+    }
+
+    /// Returns the line as one of a state that was kept.
+    pub(in crate::archive) fn state(&self) -> JournalLine {
+        let (staged, mode) = self.staged.clone().map_or((None, 0), |(staged, mode)| (Some(staged), mode));
+        let kind = if staged.is_some() { StagedKind::File } else { StagedKind::Absent };
+        JournalLine { path: self.left.clone(), kind, mode, staged, inode: JournalLine::COPY, kept: 0, again: false }
     }
 }
 

@@ -45,23 +45,29 @@ impl GitFolders {
     }
 }
 
-/// Leaves the repository as it is where not all of its files can come back: half of it would be none.
+/// Leaves the repository as it is where not all of its files can come back, or someone else changed any of them since: half of
+/// it would be none, and nothing is chosen for one of its files alone.
 pub(in crate::archive) fn all_or_none(
     workspace: &Workspace,
     previews: &mut [RestorePreview],
     files: &mut Vec<FileChange>,
 ) {
-    if !files.iter().any(|file| is_in(&file.path)) {
+    let is_foreign =
+        |preview: &RestorePreview| is_in(&preview.path) && matches!(preview.status, RestoreStatus::Foreign { .. });
+    if !files.iter().any(|file| is_in(&file.path)) && !previews.iter().any(is_foreign) {
         return;
     }
-    let reason = previews.iter().filter(|preview| is_in(&preview.path)).find_map(stays);
     let git = GitFolders::of(workspace);
+    let own = || previews.iter().filter(|preview| is_in(&preview.path));
+    // Where a branch stands says more than a log or the last message.
+    let names_commits = |preview: &&RestorePreview| is_ref(git.part(&preview.path));
+    let reason = own().filter(names_commits).chain(own()).find_map(stays);
     let reason = reason.or_else(|| is_locked(workspace, &git, files));
     let reason = reason.or_else(|| missing_object(workspace, &git, files));
     let Some(why) = reason else { return };
     let dropped: HashSet<String> = files.extract_if(.., |file| is_in(&file.path)).map(|file| file.path).collect();
     let is_refused = |preview: &RestorePreview| {
-        let refused = matches!(preview.status, RestoreStatus::Refused(_));
+        let refused = matches!(preview.status, RestoreStatus::Refused(_) | RestoreStatus::Foreign { .. });
         refused && is_in(&preview.path) || dropped.contains(&preview.path)
     };
     for preview in previews.iter_mut().filter(|preview| is_refused(preview)) {
@@ -69,12 +75,13 @@ pub(in crate::archive) fn all_or_none(
     }
 }
 
-/// Puts one line in the place of those of the repository's files. Each that someone else changed keeps its own: it is
-/// chosen for.
+/// The last word of a line of the repository where a restore of all of it was asked for, whoever changed it since.
+const FORCED: &str = "over what changed outside nebula";
+
+/// Puts one line in the place of those of the repository's files.
 pub(in crate::archive) fn as_one(workspace: &Workspace, previews: &mut Vec<RestorePreview>, files: &[FileChange]) {
     let is_part = |preview: &RestorePreview| {
-        is_in_repository(&preview.path)
-            && !matches!(preview.status, RestoreStatus::Foreign { .. } | RestoreStatus::NotUndone(_))
+        is_in_repository(&preview.path) && !matches!(preview.status, RestoreStatus::NotUndone(_))
     };
     let Some(place) = previews.iter().position(is_part) else { return };
     let parts: Vec<RestorePreview> = previews.extract_if(.., |preview| is_part(preview)).collect();
@@ -87,7 +94,10 @@ pub(in crate::archive) fn as_one(workspace: &Workspace, previews: &mut Vec<Resto
         Some(why) => why,
         None if changed.is_empty() => RestoreStatus::Equal,
         None => {
-            let words = Differences { workspace, git: GitFolders::of(workspace), changed: &changed }.words();
+            let mut words = Differences { workspace, git: GitFolders::of(workspace), changed: &changed }.words();
+            if parts.iter().any(|preview| matches!(preview.status, RestoreStatus::Foreign { .. })) {
+                words = format!("{words}, {FORCED}");
+            }
             RestoreStatus::Restore(RestoreFate::Repository(words), Counts::default())
         }
     };
@@ -307,6 +317,22 @@ mod tests {
         let (outcomes, left) = words(dir.path(), &all, &[change("a.txt", Some("1")), config.clone()]);
         assert_eq!((outcomes[0].as_str(), outcomes[1].as_str(), left), ("restore", why, 1));
 
+        // What someone else changed in it is not chosen for by itself; the branch is the reason that is named.
+        let foreign = |choice| RestoreStatus::Foreign {
+            at: None,
+            counts: Counts::default(),
+            choice,
+            conflicts: Some(1),
+            rung: None,
+            is_later: false,
+        };
+        let why = "the repository stays: .git/refs/heads/main was changed by someone else";
+        for choice in [None, Some(ForeignChoice::Keep), Some(ForeignChoice::Merge)] {
+            let all = [(".git/COMMIT_EDITMSG", foreign(choice)), (".git/refs/heads/main", foreign(None))];
+            let (outcomes, left) = words(dir.path(), &all, &[]);
+            assert_eq!((outcomes, left), (vec![why.to_string(); 2], 0), "{choice:?}");
+        }
+
         // A lock that the command itself left is removed with what it did; any other one may be in use.
         std::fs::write(dir.path().join(".git/index.lock"), "").expect("written");
         let both = [(".git/config", restore()), (".git/index.lock", restore())];
@@ -363,6 +389,20 @@ mod tests {
         assert_eq!(line(&detached), [".git: HEAD aaaaaaa → main"]);
         assert_eq!(line(&[file(".git/description", "a", "b")]), [".git: 1 file"]);
         assert_eq!(line(&[file(".github/a", "a", "b")]), [".github/a"]);
+        // One that is restored whatever changed since says so, and is one line, too.
+        let status = RestoreStatus::Foreign {
+            at: None,
+            counts: Counts::default(),
+            choice: Some(ForeignChoice::RestoreVersion),
+            conflicts: None,
+            rung: None,
+            is_later: false,
+        };
+        let mut forced = vec![RestorePreview { path: ".git/HEAD".into(), status }];
+        as_one(&workspace, &mut forced, &detached);
+        let words = format!("HEAD aaaaaaa → main, {FORCED}");
+        let status = RestoreStatus::Restore(RestoreFate::Repository(words), Counts::default());
+        assert_eq!(forced, [RestorePreview { path: REPOSITORY.into(), status }]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<
     let whole = |words: &str, files| Some(format!("  {path}: {words}: {}", count::files(files)));
     match &preview.status {
         RestoreStatus::Restore(RestoreFate::Repository(words), _) => {
-            Some(format!("  {path}: {}: {words}", archive::will_restore()))
+            Some(format!("  {path}: {}: {}", archive::will_restore(), records::repository(words)))
         }
         RestoreStatus::Restore(RestoreFate::WholeMade(files), _) => whole(archive::will_make_folder(), *files),
         RestoreStatus::Restore(RestoreFate::WholeRemoved(files), _) => whole(archive::will_remove_whole(), *files),

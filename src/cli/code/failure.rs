@@ -84,7 +84,7 @@ impl From<CodeFault> for Failed {
     fn from(fault: CodeFault) -> Failed {
         let exit = match &fault {
             CodeFault::Stale { .. } | CodeFault::Others { .. } => REFUSED,
-            CodeFault::NotFound { .. } | CodeFault::NoDefinitions(_) | CodeFault::NoFiles => NOT_FOUND,
+            CodeFault::NotFound { .. } | CodeFault::NoDefinitions(_) | CodeFault::NoFiles(_) => NOT_FOUND,
             CodeFault::Usage(_)
             | CodeFault::Unreadable { .. }
             | CodeFault::Ambiguous { .. }

@@ -99,6 +99,7 @@ fn view() -> ServedTool {
             json!({
                 "nodes": list(node), "next_cursor": cursor(),
                 "without_definitions": described(list(schema::text()), "files that are there and have no definition"),
+                "without_definitions_left": number("how many of them are left to the next page"),
             }),
             &["nodes"],
         ),

@@ -232,17 +232,28 @@ fn view(place: &Place<'_>, args: ServedView) -> Result<Value, Failed> {
         Ok(())
     };
     let visited = each_shown(&place.finder, &ViewCode { selector, outline, with_deps }, &mut notes, show);
-    if let Some(cursor) = before {
-        return Err(gone(cursor));
+    // Files without a definition follow the definitions.
+    let of_file = before.and_then(|cursor| notes.without.iter().position(|path| path == cursor));
+    match (before, of_file) {
+        (_, Some(last)) => drop(notes.without.drain(..=last)),
+        (Some(cursor), None) => return Err(gone(cursor)),
+        (None, None) => {}
     }
-    let next = match visited {
-        Ok(()) => None,
-        Err(VisitEnd::Full) => nodes.last().map(|node| node["id"].clone()),
+    let is_full = match visited {
+        Ok(()) => false,
+        Err(VisitEnd::Full) => true,
         Err(VisitEnd::Fault(fault)) => return Err(fault.into()),
     };
+    let (all, last) = (notes.without.len(), nodes.last().map(|node| node["id"].clone()));
+    notes.without.truncate(limit.saturating_sub(nodes.len()));
+    let left = all - notes.without.len();
     let mut answer = with_notes(json!({"nodes": nodes}), &notes);
-    if let Some(next) = next {
-        answer["next_cursor"] = next;
+    if left > 0 {
+        answer["without_definitions_left"] = left.into();
+    }
+    if is_full || left > 0 {
+        answer["next_cursor"] =
+            notes.without.last().map_or_else(|| last.unwrap_or_default(), |path| path.clone().into());
     }
     Ok(answer)
 }

@@ -1,16 +1,19 @@
 //! A rename through a language server: its edit is checked against the files and becomes a proposal like any other.
 
+mod joined;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use self::joined::joined;
 use super::failure::{Failed, REFUSED};
 use super::place::Place;
 use super::renamed::{Renamed, RenamedFile, free};
 use super::servers::Chosen;
-use crate::code::{Certainty, CodeTarget, SourceFile, SourceLanguage, SourceTree, respelled};
+use crate::code::{Certainty, CodeTarget, SourceFile, SourceLanguage, SourceTree, names_field, respelled};
 use crate::definitions::{FoundMention, SourceFiles};
 use crate::lsp::{self, FileEdits, LspFault, OpenText, RenameQuestion, ServerStart};
 use crate::proposal::State;
@@ -42,7 +45,7 @@ impl Chosen<'_> {
         let (mut files, mut places) = (Vec::new(), BTreeMap::new());
         for edits in &edits {
             let path = self.path(edits, place, sources)?;
-            let file = self.file(edits, &path, place, sources)?;
+            let file = self.file(edits, (&path, new_name), place, sources)?;
             let before = file.before.text().unwrap_or_default();
             places.insert(path, edits.places(before).map_err(|fault| self.failed(&fault))?);
             files.push(file);
@@ -58,7 +61,16 @@ impl Chosen<'_> {
             return Err(Failed::new("server", REFUSED, why));
         }
         let mut left: Vec<String> = found.iter().filter(|one| !is_in(one, &places)).map(FoundMention::place).collect();
-        left.extend(alike(target, sources, &places));
+        let alike = alike(target, sources, &places);
+        if let Some((other, union)) = joined(target, &alike, sources) {
+            let (name, id) = (self.name(), target.file.id(target.at));
+            let why =
+                format!("{name} would rename {id} and leave {other}, which the union in {union} makes one with it");
+            return Err(Failed::new("incomplete", REFUSED, why).with(serde_json::json!({"places": [other]})));
+        }
+        left.extend(
+            alike.iter().map(|(file, at)| format!("{}:{}", file.path, file.line(file.nodes[*at].name_at.start))),
+        );
         Ok(Renamed { files, left, server: Some(self.name().to_owned()) })
     }
 
@@ -122,7 +134,7 @@ impl Chosen<'_> {
     fn file(
         &self,
         edits: &FileEdits,
-        path: &str,
+        (path, new_name): (&str, &str),
         place: &Place<'_>,
         sources: &SourceFiles<'_>,
     ) -> Result<RenamedFile, Failed> {
@@ -135,6 +147,15 @@ impl Chosen<'_> {
             let why = format!("{} would change {path}, which is no text: nothing was changed", self.name());
             return Err(Failed::new("server", REFUSED, why));
         };
+        if let Some(source) = &source {
+            let mut puts = edits.spans(text).map_err(|fault| self.failed(&fault))?.into_iter();
+            // Of `{ total }` the one word is two names: with a new word alone, both would be others.
+            if let Some((place, _)) = puts.find(|(place, put)| *put == new_name && names_field(source, place)) {
+                let line = source.line(place.start);
+                let why = format!("{} would rename a field and a variable as one at {path}:{line}", self.name());
+                return Err(Failed::new("server", REFUSED, format!("{why}: nothing was changed")));
+            }
+        }
         let text = edits.applied(text).map_err(|fault| self.failed(&fault))?;
         let new = source.map(|source| respelled(&source, &text)).transpose()?;
         Ok(RenamedFile {
@@ -168,15 +189,18 @@ type EditPlaces = BTreeMap<String, Vec<Range<usize>>>;
 
 /// Returns the methods or fields of the same name that an edit leaves as they are: what is checked at run time alone,
 /// as an interface of Go may be, ties them together, and no server tells.
-fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &EditPlaces) -> Vec<String> {
+fn alike(target: &CodeTarget, sources: &SourceFiles<'_>, places: &EditPlaces) -> Vec<(Rc<SourceFile>, usize)> {
     let mut left = Vec::new();
     if !target.is_member() {
         return left;
     }
     sources.each_with(&target.node().name, target.file.language, |file| {
         let is_left = |at: &Range<usize>| !places.get(&file.path).is_some_and(|places| places.contains(at));
-        let same = file.nodes.iter().filter(|node| node.name == target.node().name && is_left(&node.name_at));
-        left.extend(same.map(|node| format!("{}:{}", file.path, file.line(node.name_at.start))));
+        let is_same = |at: &usize| {
+            let node = &file.nodes[*at];
+            node.name == target.node().name && is_left(&node.name_at)
+        };
+        left.extend((0..file.nodes.len()).filter(is_same).map(|at| (Rc::clone(&file), at)));
     });
     left
 }

@@ -13,7 +13,6 @@ use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
 use crate::execute::{Applied, ApplyError, Restorer};
-use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
@@ -153,7 +152,7 @@ impl ArchiveCommands<'_> {
             return Ok((self.nothing_to_do(&restoration, named, ask)?, there));
         }
         // Conflicts are chosen one by one.
-        let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
+        let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(FileChange::has_conflict);
         // A hunk is shown as it is asked for.
         let shown_later = by_hunk && self.can_ask;
         if !ask.json {
@@ -468,11 +467,6 @@ fn merged_files(restoration: &Restoration) -> Vec<FileChange> {
         |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. });
     let merged: BTreeSet<&str> = restoration.previews.iter().filter(is_merged).map(|f| f.path.as_str()).collect();
     restoration.proposal.files.iter().filter(|file| merged.contains(file.path.as_str())).cloned().collect()
-}
-
-/// Returns whether a merge met lines that both changed.
-fn has_conflict(file: &FileChange) -> bool {
-    file.hunks.iter().filter_map(|h| h.found.as_ref()?.detail.as_deref()).any(|detail| detail == CONFLICT)
 }
 
 /// Returns the word for a preview in `--json`.

@@ -399,6 +399,10 @@ pub fn output(context: &Context, id: &str) -> Result<i32> {
 }
 
 fn records(context: &Context) -> Vec<(CommandRecord, std::path::PathBuf)> {
+    // The commands of a project that was moved come along with it.
+    if context.archive().is_ok_and(|archive| archive.list().is_ok_and(|changesets| !changesets.is_empty())) {
+        drop(context.memory());
+    }
     let logs = context.config.paths.own("commands");
     logs.map(|logs| record::list(&logs, context.workspace.root())).unwrap_or_default()
 }

@@ -7,9 +7,10 @@ use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, keeps_all_of, passages};
-use crate::edit::stream::block::{UnreadBlock, begins_with_other, changes_definition};
+use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
+use crate::edit::stream::paths::claims::{Prose, claim};
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
@@ -24,6 +25,8 @@ pub(in crate::edit) struct Surroundings {
     pub range: Option<(usize, usize)>,
     /// The last line of prose above it.
     pub said: String,
+    /// The lines above that one.
+    pub before: String,
     /// Its file may have such fences itself, and the end of the block is the one that goes together with them.
     pub is_bounded: bool,
 }
@@ -41,6 +44,12 @@ impl Surroundings {
         };
         let path = if let [file] = files[..] { &file.path } else { path };
         files.iter().any(goes_on).then(|| path.to_string())
+    }
+
+    /// Returns whether the prose above says that the block is for another file than the one of this path, which it is like.
+    fn is_for_other(&self, path: &str, known: &[KnownFile]) -> bool {
+        let prose = Prose { before: &self.before, said: &self.said };
+        claim(prose, Some(path), known).is_some_and(|claim| !claim.is_of(path))
     }
 }
 
@@ -81,19 +90,21 @@ pub(in crate::edit) fn from_code(
     }
     let version = version.flatten();
     let path = version.as_deref().or(path);
-    let is_known = path.is_some_and(|p| ctx.known.iter().any(|k| paths::same_path(p, &k.path)));
-    let names = if is_known { paths::same_path } else { may_name };
-    let named = |k: &KnownFile| path.is_none_or(|p| names(p, &k.path));
+    let named = |k: &KnownFile| path.is_none_or(|p| is_name_of(p, k, &ctx.known));
     // Where the file has such fences itself, it is not certain that the block holds all of it.
     let holds = |file: &KnownLines| !near.is_bounded && file.holds(fence);
     // A model that has tools for its changes may only quote the file, or a part of it.
     let is_expected = ctx.expected != Some(Format::TOOLS);
-    // Of a file that is not in play, and of one that is only displayed, it is no version.
-    let is_meant = titled || !ctx.displays && !begins_with_other(&near.said, &ctx.known);
-    if let Some((file, nearly_all)) = resembled(content, ctx, named, holds).filter(|_| is_meant) {
-        let is_all = || is_all(file, nearly_all, (path.is_some(), titled), content, ctx);
+    let is_meant = |file: &KnownFile| titled || !ctx.displays && !near.is_for_other(&file.path, &ctx.known);
+    // The text tells the file, whatever else a sentence mentions.
+    let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
+    let found = resembled(content, ctx, named, holds).or_else(by_text).filter(|(file, _)| is_meant(file));
+    if let Some((file, nearly_all)) = found {
+        let is_named = path.is_some() && named(file);
+        let is_all = || is_all(file, nearly_all, (is_named, titled), content, ctx);
         let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
-        emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
+        let range = near.range.filter(|_| is_named || near.path.is_none());
+        emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
     } else if titled
         && closed
         && ctx.expected.is_some()
@@ -106,6 +117,12 @@ pub(in crate::edit) fn from_code(
         unread(path, (titled, near), (fence, content), ctx);
     }
     false
+}
+
+/// Returns whether a path is that of a file in play: but for its folders only where it is that of none.
+fn is_name_of(path: &str, file: &KnownFile, known: &[KnownFile]) -> bool {
+    let is_known = known.iter().any(|k| paths::same_path(path, &k.path));
+    if is_known { paths::same_path(path, &file.path) } else { may_name(path, &file.path) }
 }
 
 /// Returns whether a file inside of a block is meant, not the one that the block is under.
@@ -177,9 +194,11 @@ pub(super) fn unread(
     (fence, content): (&Fence, &str),
     ctx: &mut ReaderContext,
 ) {
-    let (path, said) = (path.map(str::to_string), near.said.clone());
+    // What a sentence mentions is not what it says the block is for.
+    let path = path.filter(|path| titled || !near.is_for_other(path, &ctx.known)).map(str::to_string);
+    let (said, before) = (near.said.clone(), near.before.clone());
     let (info, content) = (fence.info.clone(), content.to_string());
-    ctx.unread.push(UnreadBlock { path, titled, said, info, content });
+    ctx.unread.push(UnreadBlock { path, titled, said, before, info, content });
 }
 
 /// Adds an edit for a file inside of a block, whose other lines are none of it. Where another form is asked for (`may_quote`)

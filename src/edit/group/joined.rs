@@ -187,6 +187,14 @@ fn join(path: &str, now: &State, outcome: &mut EditOutcome, merger: &Merger) -> 
     let Some(read) = change.before.bytes().filter(|_| is_text_alone) else { return false };
     let merged = merge::three_way(path, read, &change.after, now, merger);
     let Some(merged) = merged.filter(|merged| merged.conflicts.is_empty()) else { return false };
+    if merged.after.bytes() == now.bytes() {
+        // Someone else made all of it meanwhile.
+        changes.retain(|change| change.path != path);
+        let own = results.iter_mut().filter(|result| result.path == path);
+        let placed = own.filter(|result| matches!(result.status, EditStatus::Placed(_)));
+        placed.for_each(|result| result.status = EditStatus::Made);
+        return true;
+    }
     let edit = if let [one] = own.as_slice() { Some(one.index) } else { None };
     let len = merged.after.bytes().map_or(0, |bytes| bytes.len());
     let place = Placed { after: 0..len, found, edit };

@@ -345,6 +345,21 @@ fn an_edit_that_fits_what_was_read_alone_is_merged_into_what_is_there() {
     assert_eq!(merged(&whole("A\nb\n... rest\n"), read, "a\nb\nc\nd\nE\n"), None, "lines are left out");
 }
 
+#[test]
+fn a_whole_text_that_someone_else_wrote_meanwhile_is_made_already() {
+    let whole = [Edit::new("f", Op::Overwrite { content: "A\nb\nc\nd\ne\n".into() }, Format::TOOLS, "editFile")];
+    // Theirs alone, and with more of theirs beside it.
+    for now in ["A\nb\nc\nd\ne\n", "A\nb\nc\nd\nE\n"] {
+        let mut lookup = |path: &str| {
+            let (state, read) = (State::file(now.as_bytes()), Some("a\nb\nc\nd\ne\n".into()));
+            Ok(Current { path: path.to_string(), state, seen: false, read, instead: Vec::new(), withheld: None })
+        };
+        let outcome = apply(&whole, &mut lookup, &GroupRules::default());
+        assert!(made(&outcome) == [true] && outcome.changes.is_empty(), "{now}: {}", outcome.text());
+        assert!(outcome.text().contains("already done"), "{}", outcome.text());
+    }
+}
+
 #[cfg(feature = "code")]
 #[test]
 fn a_whole_text_is_merged_by_definitions() {

@@ -22,7 +22,7 @@ pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
-pub(super) use tabs::with_tabs;
+pub(super) use tabs::{part_with_tabs, with_tabs};
 pub(super) use tell::numbered;
 
 use self::near::Near;

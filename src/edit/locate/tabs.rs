@@ -5,9 +5,20 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::indent;
 
-/// Returns a new text, or a part of one, with the tabs of a file that is indented with them, where the new one has spaces in
-/// their place and more than that changes.
+/// Returns the whole new text of a file that is indented with tabs, with tabs where it has spaces in their place and more
+/// than that changes.
 pub(in crate::edit) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    indented(new, old, |lost, step| lost.or(step))
+}
+
+/// Returns the same for a part of a new text, which may have lost some of the indentation in front of all its lines.
+pub(in crate::edit) fn part_with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    indented(new, old, |lost, step| lost.max(step))
+}
+
+/// Puts tabs in place of spaces. The number of these that stand for one tab comes from `unit`, of what the lines that the
+/// file has show and of what the lines show among each other.
+fn indented<'n>(new: &'n str, old: &str, unit: fn(Option<usize>, Option<usize>) -> Option<usize>) -> Cow<'n, str> {
     let begins = |text: &str, with: char| text.lines().filter(|l| l.starts_with(with) && !l.trim().is_empty()).count();
     let (tabs, spaces) = (begins(old, '\t'), begins(old, ' '));
     if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
@@ -20,14 +31,13 @@ pub(in crate::edit) fn with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
         own.entry(line.trim()).and_modify(|own| *own = own.filter(|own| *own == lead)).or_insert(Some(lead));
     }
     let own = |line: &str| own.get(line.trim()).copied().flatten();
-    // A line of the file's that lost its tabs shows how many spaces stand for one. In a part that lost some in front, too,
-    // the lines show it among each other; so they do where each of them is another one.
+    // A line of the file's that lost its tabs shows how many spaces stand for one.
     let lost = |line: &str| {
         let tabs = own(line).filter(|own| line.starts_with(' ') && !own.is_empty() && is_tabs(own))?;
         Some((indent(line).len() / tabs.len()).max(1))
     };
     let step = step(new).filter(|step| *step > 1);
-    let Some(unit) = new.lines().filter_map(lost).min().max(step) else {
+    let Some(unit) = unit(new.lines().filter_map(lost).min(), step) else {
         return Cow::Borrowed(new);
     };
     let tabbed = |line: &'n str| -> String {
@@ -79,6 +89,9 @@ mod tests {
         let spaced = old.replace('\t', "    ");
         assert_eq!(with_tabs(&spaced, old), spaced);
         assert_eq!(with_tabs(new, &spaced), new);
+        // A line that the file has shows the number, though the first step is two tabs deep.
+        let new = "a:\n        one\nb:\n        three\n";
+        assert_eq!(with_tabs(new, "a:\n\t\tone\nb:\n\t\ttwo\n"), "a:\n\t\tone\nb:\n\t\tthree\n");
     }
 
     #[test]
@@ -96,11 +109,11 @@ mod tests {
             ("def one(self):\n        if a:\n            b()\n", "def one(self):\n\t\tif a:\n\t\t\tb()\n"),
             ("def one(self):\n    b(c,\n      d)\n", "def one(self):\n\tb(c,\n\t  d)\n"),
         ] {
-            assert_eq!(with_tabs(part, old), tabbed);
+            assert_eq!(part_with_tabs(part, old), tabbed);
         }
         let make = "all: a\n\na:\n\tcc a.c\n\ntest:\n\t./a.out\n";
-        assert_eq!(with_tabs("test:\n    ./b.out\n", make), "test:\n\t./b.out\n");
+        assert_eq!(part_with_tabs("test:\n    ./b.out\n", make), "test:\n\t./b.out\n");
         // Nothing says how many spaces stand for a tab.
-        assert_eq!(with_tabs("    ./b.out\n", make), "    ./b.out\n");
+        assert_eq!(part_with_tabs("    ./b.out\n", make), "    ./b.out\n");
     }
 }

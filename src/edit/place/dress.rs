@@ -8,13 +8,13 @@ use super::{numbers, passage};
 use crate::edit::locate::{Shift, indent};
 use crate::edit::path::is_prose;
 
-/// Returns a whole text without a fence around it, the language on its first line and the numbers of its lines; and
-/// whether it had numbers.
+/// Returns a whole text without tags and a fence around it, the language on its first line and the numbers of its lines;
+/// and whether it had numbers.
 pub(super) fn undressed<'c>(content: &'c str, old: Option<&str>, path: &str) -> (Cow<'c, str>, bool) {
     let first = |text: &str| text.lines().find(|l| !l.trim().is_empty()).map(|l| l.trim().to_string());
     let own = old.and_then(first);
     let is_own = |line: &str| own.as_deref() == Some(line.trim());
-    let mut text = content;
+    let mut text = untagged(content, own.as_deref(), path);
     if !is_prose(path) {
         if let Some(line) = first(text).filter(|line| line.starts_with("```") && !is_own(line)) {
             let inner = passage::unfenced(text.trim_end());
@@ -32,6 +32,35 @@ pub(super) fn undressed<'c>(content: &'c str, old: Option<&str>, path: &str) -> 
         Some(bare) => (Cow::Owned(bare), true),
         None => (Cow::Borrowed(text), false),
     }
+}
+
+/// Tags that models put around the text of a file.
+const AROUND: [&str; 7] = ["file", "content", "contents", "code", "text", "file_content", "document_content"];
+/// Extensions of files that may have such tags themselves.
+const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "vue", "svelte", "xhtml", "md"];
+
+/// Returns a whole text without the tags around it, whose lines are none of the file, the first one of which is `own`.
+fn untagged<'c>(content: &'c str, own: Option<&str>, path: &str) -> &'c str {
+    let is_markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));
+    let mut text = content;
+    while let Some((name, inner)) = inside_tag(text) {
+        let is_own = own.is_some_and(|own| own.starts_with(&format!("<{name}")));
+        if is_own || own.is_none() && is_markup {
+            break;
+        }
+        text = inner;
+    }
+    text
+}
+
+/// Returns the name of the tag whose lines stand around a text, and the text between them.
+fn inside_tag(text: &str) -> Option<(&str, &str)> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    let tag = first.trim_end().strip_prefix('<')?.strip_suffix('>')?;
+    let name = tag.split_whitespace().next().filter(|name| AROUND.contains(name))?;
+    let inner = rest.trim_end().strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?;
+    let inner = inner.trim_end_matches([' ', '\t']);
+    inner.ends_with('\n').then_some((name, inner))
 }
 
 /// Returns the text without its lines' numbers, where the file has none and more than the numbers changes. In a file that
@@ -108,6 +137,23 @@ mod tests {
 
     fn bare(content: &str, old: Option<&str>, path: &str) -> String {
         undressed(content, old, path).0.into_owned()
+    }
+
+    #[test]
+    fn tags_around_a_text_are_none_of_it() {
+        let (text, old) = ("x = 2\ny = 3\n", Some("x = 1\ny = 3\n"));
+        for dressed in [
+            "<content>\nx = 2\ny = 3\n</content>\n",
+            "<file path=\"a.py\">\n<content>\nx = 2\ny = 3\n</content>\n</file>",
+            "<code>\n```python\nx = 2\ny = 3\n```\n</code>\n",
+        ] {
+            assert_eq!(bare(dressed, old, "a.py").trim_end(), text.trim_end(), "{dressed}");
+            assert_eq!(bare(dressed, None, "a.py").trim_end(), text.trim_end(), "{dressed}");
+        }
+        let xml = "<content>\n<a/>\n</content>\n";
+        assert_eq!(bare(xml, Some("<content>\n<b/>\n</content>\n"), "a.xml"), xml);
+        assert_eq!(bare(xml, None, "a.xml"), xml);
+        assert_eq!(bare("<content>\nx = 2\n", old, "a.py"), "<content>\nx = 2\n");
     }
 
     #[test]

@@ -28,8 +28,8 @@ const MANY: usize = 200;
 /// Above this likeness a line is another form of the same.
 const ALIKE: f32 = 0.5;
 
-/// Returns what a new text loses, where that is at least half of the old one and nothing comes in its place: of its
-/// definitions, or, where it has none, of its lines. A text that only stands near the file's path (`is_shown`) must
+/// Returns what a new text loses, where that is at least half of the old one: of its definitions, unless they only have
+/// other names, or, where it has none and nothing comes in their place, of its lines. A text that only stands near the file's path (`is_shown`) must
 /// keep a third of the lines in any case. Less tells a part by itself where it stood around what is kept.
 pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost> {
     let (old_lines, new_lines) = (Lines::new(old), Lines::new(new));
@@ -43,11 +43,20 @@ pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
     let surviving = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
-    if !before.is_empty() && most(surviving) && most(after.len()) {
+    let heads: HashSet<usize> = before.iter().map(|own| own.line).collect();
+    if !before.is_empty() && most(surviving) && (most(after.len()) || !keeps_bodies(&old_lines, new, &heads)) {
         return Some(Lost::Definitions(before.len() - surviving, before.len()));
     }
     let lines = if is_of_methods { lost_lines(old, new, is_shown) } else { None };
     lines.or_else(|| if before.is_empty() { lost_around(old, new) } else { lost_outside(&old_lines, &new_lines) })
+}
+
+/// Returns whether a text has half of a file's lines outside of the heads of definitions: these have other names only.
+fn keeps_bodies(old: &Lines, new: &str, heads: &HashSet<usize>) -> bool {
+    let there: HashSet<&str> = telling(new).into_iter().collect();
+    let is_body = |at: &usize| !heads.contains(at);
+    let bodies: Vec<&str> = (0..old.len()).filter(is_body).flat_map(|at| telling(old.content(at))).collect();
+    bodies.iter().filter(|line| there.contains(*line)).count() * 2 >= bodies.len()
 }
 
 /// Returns the lines that a text lacks of another one.
@@ -454,6 +463,14 @@ mod tests {
         assert_eq!(lost("x = 1\n", "y = 2\n", false), None);
         assert_eq!(lost("def add(a, b):\n    return a + b\n", "x = 1\n", false), Some(Lost::Definitions(1, 1)));
         assert_eq!(lost("def add(a, b):\n    return a + b\n", "def plus(a, b):\n    return a + b\n", false), None);
+        let names = ["add", "sub", "mul", "div"];
+        let file: String = names.map(|name| format!("def {name}(a, b):\n    return {name}_of(a, b)\n\n\n")).concat();
+        let tests = names.map(|name| format!("def test_{name}():\n    assert {name}(4, 2) == 6\n\n\n")).concat();
+        let tests = format!("from s import *\n\n\n{tests}");
+        for (new, lost_of) in [(tests.as_str(), 4), (&file.replace("def ", "def my_"), 0), (&tests.repeat(2), 4)] {
+            let wanted = (lost_of > 0).then_some(Lost::Definitions(lost_of, 4));
+            assert_eq!(lost(&file, new, false), wanted, "{new}");
+        }
         let keys = |n: usize| (0..n).map(|i| format!("key{i} = {i}\n")).collect::<String>();
         assert_eq!(lost(&keys(40), "key7 = 700\n", false), Some(Lost::Lines(40, 40)));
         assert_eq!(lost(&keys(40), &keys(15), false), Some(Lost::Lines(25, 40)));

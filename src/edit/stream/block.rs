@@ -1,10 +1,12 @@
 //! Blocks of code in an answer that no format reads.
 
+use super::paths::claims::{Claim, Prose, claim};
 use super::paths::heads::headed;
 use super::paths::spaced::perhaps_named;
-use super::paths::{is_file, is_path, same_path};
+use super::paths::{is_likely, same_path};
 use super::pieces::KnownFile;
 use crate::edit::format::Format;
+use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{bare, may_name};
 use crate::edit::place::{begins_passage, passages, same_definition};
@@ -18,6 +20,8 @@ pub(in crate::edit) struct UnreadBlock {
     pub titled: bool,
     /// The last line of prose above it.
     pub said: String,
+    /// The lines above that one.
+    pub before: String,
     /// The words behind its opening fence.
     pub info: String,
     pub content: String,
@@ -29,25 +33,29 @@ impl UnreadBlock {
         shows_output(&self.info)
     }
 
-    /// Returns the one path of a file that is not in play in the line above: one that the line heads, or in code or bold
-    /// type before a colon.
+    /// Returns the path of a file that is not in play and that the line above heads, or that the prose above says is made.
     pub fn said_file(&self, known: &[KnownFile]) -> Option<String> {
-        let path = headed(&self.said, known).or_else(|| self.marked_file(known))?;
+        // A line that may be a name with spaces is not divided.
+        let is_made = |claim: &Claim| claim.is_made && perhaps_named(&self.said, known).is_none();
+        let made = || self.claim(None, known).filter(is_made).map(|claim| claim.path);
+        let path = headed(&self.said, known).or_else(made)?;
         let is_known = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
         (!known.iter().any(is_known)).then_some(path)
     }
 
-    fn marked_file(&self, known: &[KnownFile]) -> Option<String> {
-        let said = self.said.trim_end().strip_suffix([':', '：'])?;
-        let marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
-        let mut paths: Vec<&str> = marked.filter(|word| is_path(word, known)).collect();
-        paths.dedup();
-        let [path] = paths.as_slice() else { return None };
-        Some(path.to_string())
+    /// Returns the file that the prose above says it is for; `like`: the path of the one that it is like.
+    fn claim(&self, like: Option<&str>, known: &[KnownFile]) -> Option<Claim> {
+        claim(Prose { before: &self.before, said: &self.said }, like, known)
+    }
+
+    /// Returns whether it may be for a file in play: neither the path near it nor the prose above says that it is for another.
+    fn may_be_for(&self, file: &KnownFile, known: &[KnownFile]) -> bool {
+        self.path.as_ref().is_none_or(|path| *path == file.path)
+            && self.claim(Some(&file.path), known).is_none_or(|claim| claim.is_of(&file.path))
     }
 
     /// Returns whether the line above leads to it.
-    fn is_led_to(&self) -> bool {
+    pub fn is_led_to(&self) -> bool {
         self.said.trim_end().ends_with([':', '：'])
     }
 
@@ -56,16 +64,21 @@ impl UnreadBlock {
         self.is_led_to() && begins_passage(&self.content, path)
     }
 
+    /// Returns whether the line above says that it takes the place of the block before it.
+    pub fn is_instead(&self) -> bool {
+        let said = self.said.trim().trim_matches(['*', '#', '_', ' ', ':', '：', '.', '…']).to_lowercase();
+        INSTEAD.contains(&said.as_str())
+    }
+
     /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it
-    /// and names no other file.
+    /// and says of no other file that it is for it.
     fn passage_of<'k>(&self, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
-        let names_other = || self.said_file(known).or_else(|| self.mentioned_file(known)).is_some();
+        let names_other = || self.said_file(known).or_else(|| perhaps_named(&self.said, known)).is_some();
         if !self.is_led_to() || self.path.is_none() && names_other() {
             return None;
         }
-        let is_named = |file: &&KnownFile| self.path.as_ref().is_none_or(|path| *path == file.path);
         let is_changed = |file: &&KnownFile| passages(&file.text, &self.content, &file.path).is_some();
-        let mut files = known.iter().filter(is_named).filter(is_changed);
+        let mut files = known.iter().filter(|file| self.may_be_for(file, known)).filter(is_changed);
         files.next().filter(|_| files.next().is_none())
     }
 
@@ -74,23 +87,11 @@ impl UnreadBlock {
         if let Some(name) = perhaps_named(&self.said, known) {
             return Some(name);
         }
-        let mut files = self.said.split_whitespace().map(bare).filter(|word| is_path(word, known) && is_file(word));
+        let mut files = self.said.split_whitespace().map(bare).filter(|word| is_likely(word, known));
         let path = files.next().filter(|_| files.next().is_none())?;
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
         (!known.iter().any(is_known)).then(|| path.to_string())
     }
-}
-
-/// Returns whether the first path in a sentence, or the first one of those in code or bold type, is of no file in play.
-pub(in crate::edit) fn begins_with_other(said: &str, known: &[KnownFile]) -> bool {
-    let mut marked = said.split('`').skip(1).step_by(2).chain(said.split("**").skip(1).step_by(2));
-    // `Node.js` and others are no files.
-    let is_product = |word: &str| word.starts_with(|c: char| c.is_uppercase()) && word.ends_with(".js");
-    let unmarked = |word| bare(word).trim_end_matches([':', '：', ',', '.']);
-    let mut plain = said.split_whitespace().map(unmarked).filter(|word| !is_product(word));
-    let is_meant = |word: &&str| is_path(word, known) && is_file(word);
-    let Some(path) = marked.find(is_meant).or_else(|| plain.find(is_meant)) else { return false };
-    !known.iter().any(|file| same_path(path, &file.path) || may_name(path, &file.path))
 }
 
 /// Returns whether a text is a definition of a file and says something else than it.
@@ -102,33 +103,91 @@ pub(in crate::edit) fn changes_definition(file: &str, content: &str) -> bool {
 pub(super) const MOST_COMPARED: usize = 64;
 
 /// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
-/// or other passages of a file in play, or that a sentence names a new file for. Where calls are asked for, only parts of the
-/// one file in play. None where a file comes twice, or where there are more than [`MOST_COMPARED`].
+/// or other passages of a file in play, or that a sentence names a new file for, or two of which the second takes the place
+/// of the first. Where calls are asked for, only parts of the one file in play. None where a file comes twice, but for parts
+/// of other names, or where there are more than [`MOST_COMPARED`].
 pub(super) fn loose(blocks: &[UnreadBlock], format: Format, known: &[KnownFile]) -> Vec<Edit> {
     let of_calls = format == Format::TOOLS;
     if blocks.len() > MOST_COMPARED || of_calls && known.len() != 1 {
         return Vec::new();
     }
     let is_of_known = |edit: &Edit| known.iter().any(|file| edit.path.as_deref() == Some(&file.path));
-    let edits = blocks.iter().filter_map(|block| edit(block, known));
-    let edits: Vec<Edit> = edits.filter(|edit| !of_calls || is_of_known(edit)).collect();
-    let paths: Vec<_> = edits.iter().map(|edit| &edit.path).collect();
-    let is_twice = paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path));
-    if is_twice { Vec::new() } else { edits }
+    let (mut edits, mut at) = (Vec::new(), 0);
+    while let Some(block) = blocks.get(at) {
+        let next = blocks.get(at + 1);
+        let pair = next.and_then(|new| replaced(block, new, known));
+        at += if pair.is_some() { 2 } else { 1 };
+        edits.extend(pair.or_else(|| edit(block, known)).filter(|(edit, _)| !of_calls || is_of_known(edit)));
+    }
+    let is_same = |(one, name): &(Edit, Option<String>), (other, before): &(Edit, Option<String>)| {
+        one.path == other.path && (name.is_none() || before.is_none() || name == before)
+    };
+    let is_twice = edits.iter().enumerate().any(|(at, edit)| edits[..at].iter().any(|before| is_same(edit, before)));
+    if is_twice { Vec::new() } else { edits.into_iter().map(|(edit, _)| edit).collect() }
 }
 
-/// Returns the edit that a block is, which nothing says for certain.
-fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<Edit> {
+/// Words above a block that takes the place of the one before it.
+const INSTEAD: [&str; 21] = [
+    "after",
+    "to",
+    "with",
+    "by",
+    "into",
+    "new",
+    "becomes",
+    "with this",
+    "to this",
+    "replace with",
+    "replace it with",
+    "replace that with",
+    "change to",
+    "change it to",
+    "should be",
+    "変更後",
+    "修正後",
+    "後",
+    "を",
+    "改为",
+    "替换为",
+];
+
+/// Returns the edit that puts a block in the place of the one before it, which is a part of one file in play, and what is
+/// replaced.
+fn replaced(old: &UnreadBlock, new: &UnreadBlock, known: &[KnownFile]) -> Option<(Edit, Option<String>)> {
+    let is_plain = |block: &UnreadBlock| !block.titled && !block.shows_output() && !block.content.trim().is_empty();
+    if !is_plain(old) || !is_plain(new) || !new.is_instead() || old.content == new.content {
+        return None;
+    }
+    let has = |file: &&KnownFile| old.may_be_for(file, known) && is_within(&old.content, &file.text);
+    let mut files = known.iter().filter(has);
+    let file = files.next().filter(|_| files.next().is_none())?;
+    let (search, replace) = (old.content.clone(), new.content.clone());
+    let op = Op::Replace { search: search.clone(), replace, shape: SearchShape::Lines, all: false };
+    let edit = Edit::new(&file.path, op, Format::WHOLE, Format::WHOLE.name());
+    Some((Edit { whole: false, ..edit }, Some(search)))
+}
+
+/// Returns whether a text has the lines of a part, one after another.
+pub(super) fn is_within(part: &str, text: &str) -> bool {
+    let solid = |text: &str| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    format!("\n{}", solid(text)).contains(&format!("\n{}", solid(part)))
+}
+
+/// Returns the edit that a block is, which nothing says for certain, and the name of the definition that it is.
+fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<(Edit, Option<String>)> {
     if block.titled || block.shows_output() || block.content.trim().is_empty() {
         return None;
     }
-    let is_named = |file: &&KnownFile| block.path.as_ref().is_none_or(|path| *path == file.path);
-    let mut changed = known.iter().filter(is_named).filter(|file| changes_definition(&file.text, &block.content));
-    let path = match (changed.next(), changed.next(), &block.path) {
-        (Some(file), None, _) => file.path.clone(),
+    let is_changed = |file: &&KnownFile| changes_definition(&file.text, &block.content);
+    let mut changed = known.iter().filter(|file| block.may_be_for(file, known)).filter(is_changed);
+    let (path, name) = match (changed.next(), changed.next(), &block.path) {
+        (Some(file), None, _) => (file.path.clone(), same_definition(&file.text, &block.content).map(|(_, name)| name)),
         (None, ..) => match block.passage_of(known) {
-            Some(file) => file.path.clone(),
-            None => block.said_file(known).filter(|_| block.path.is_none())?,
+            Some(file) => (file.path.clone(), None),
+            None => (block.said_file(known).filter(|_| block.path.is_none())?, None),
         },
         _ => return None,
     };
@@ -137,7 +196,7 @@ fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<Edit> {
         content.push('\n');
     }
     let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
-    Some(Edit { whole: false, ..edit })
+    Some((Edit { whole: false, ..edit }, name))
 }
 
 /// Languages of blocks that show commands or output, not files.
@@ -221,6 +280,55 @@ mod tests {
         }
         let two = [&known[..], &[KnownFile { path: "b.py".into(), text: "TAX = 1\n".into() }]].concat();
         assert!(offered("So:\n```python\nTAX = 0.19\n```\n", Format::WHOLE, &two).is_empty(), "two files have it");
+    }
+
+    /// Returns path and operation of what is offered of an answer beside one file.
+    fn offered(text: &str, format: Format, file: &str) -> Vec<(String, Op)> {
+        let known = [KnownFile { path: "s.py".into(), text: file.into() }];
+        let calls = crate::tools::ToolSet::builtin().calls();
+        let pieces = crate::edit::stream::edits_in_no_format(text, Some(format), &known, calls);
+        let edit = |piece| match piece {
+            Piece::EditDone { edit: Edit { path: Some(path), op, whole: false, .. }, .. } => Some((path, op)),
+            _ => None,
+        };
+        pieces.into_iter().filter_map(edit).collect()
+    }
+
+    #[test]
+    fn a_block_in_the_place_of_the_one_before_it_is_offered() {
+        let file = "def add(a, b):\n    return a + b\n\n\ndef div(a, b):\n    return a / b\n";
+        let two = |first: &str, then: &str, old: &str| {
+            format!("{first}\n```python\n{old}\n```\n\n{then}\n```python\n    return a // b\n```\nDone.\n")
+        };
+        for (first, then) in
+            [("Before:", "After:"), ("In `s.py`, change", "to"), ("Replace", "with:"), ("変更前：", "**変更後**：")]
+        {
+            for format in Format::ALL {
+                let all = offered(&two(first, then, "    return a / b"), format, file);
+                let [(path, Op::Replace { search, replace, .. })] = all.as_slice() else {
+                    panic!("{} {then}: {all:?}", format.name());
+                };
+                assert_eq!((path.as_str(), search.trim(), replace.trim()), ("s.py", "return a / b", "return a // b"));
+            }
+        }
+        for text in [two("Before:", "After:", "    return a % b"), two("It has", "It says", "    return a / b")] {
+            assert_eq!(offered(&text, Format::WHOLE, file), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn several_definitions_of_one_file_are_offered_together() {
+        let file =
+            "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n";
+        let (one, two) = ("def one():\n    return 11\n", "def two():\n    return 22\n");
+        let apart = format!("First:\n```python\n{one}```\nThen:\n```python\n{two}```\n");
+        let together = format!("So:\n```python\n{one}\n\n{two}```\n");
+        for format in Format::ALL {
+            for (text, count) in [(&apart, 2), (&together, 1)] {
+                let paths: Vec<String> = offered(text, format, file).into_iter().map(|(path, _)| path).collect();
+                assert_eq!(paths, vec!["s.py"; count], "{} {text}", format.name());
+            }
+        }
     }
 
     #[test]

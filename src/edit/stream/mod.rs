@@ -245,7 +245,7 @@ pub fn unread(
     if is_prose && !displays && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
         return None;
     }
-    unread::unread_text(pieces, &blocks, format, &known)
+    unread::unread_text(pieces, &blocks, (format, displays), &known)
 }
 
 #[cfg(test)]

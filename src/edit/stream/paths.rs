@@ -1,5 +1,6 @@
 //! Paths in a text: on a line of their own in the dress models give them, and in the middle of a sentence.
 
+pub(in crate::edit) mod claims;
 pub(in crate::edit) mod heads;
 pub(in crate::edit) mod namesakes;
 pub(in crate::edit) mod spaced;
@@ -271,6 +272,34 @@ pub(in crate::edit) fn is_file(path: &str) -> bool {
     const NAMES: [&str; 6] = ["Makefile", "Dockerfile", "LICENSE", "README", "Justfile", "Gemfile"];
     has_extension(path) || NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
+
+/// Returns whether a word of a sentence is the name of a file: one in play, or one that ends as files do. Names of code,
+/// such as `math.floor`, and of products are none.
+pub(in crate::edit) fn is_likely(word: &str, known: &[KnownFile]) -> bool {
+    if !is_path(word, known) {
+        return false;
+    }
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return is_file(word) || known.iter().any(|file| same_path(word, &file.path));
+    };
+    let extension = extension.to_lowercase();
+    let ends_so = |file: &KnownFile| file.path.rsplit_once('.').is_some_and(|(_, end)| end == extension);
+    let is_extension = EXTENSIONS.split(' ').any(|own| own == extension) || is_file(stem) || known.iter().any(ends_so);
+    let is_product =
+        || PRODUCTS.split(' ').any(|own| own == name) && !known.iter().any(|file| same_path(word, &file.path));
+    is_extension && !is_product()
+}
+
+/// Extensions of files that code does not have after a dot.
+const EXTENSIONS: &str = "py pyi rs go js jsx mjs cjs ts tsx java kt kts scala swift c h cc cpp cxx hpp hh cs fs vb rb php pl lua \
+    r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat cmd sql html htm css scss sass less vue \
+    svelte astro xml svg json jsonc json5 yaml yml toml ini cfg conf env properties gradle tf hcl proto \
+    graphql gql md mdx rst txt adoc tex csv tsv ipynb lock cmake mk nix service ejs j2";
+/// Names that end as files do and are none.
+const PRODUCTS: &str = "Node.js node.js React.js Vue.js Next.js Nuxt.js Express.js Three.js D3.js Chart.js Angular.js Ember.js \
+    Backbone.js Alpine.js Solid.js Nest.js Moment.js Day.js Discord.js Electron.js Meteor.js P5.js \
+    Svelte.js TensorFlow.js";
 
 /// Returns whether a path is that of a known file but for `./`, or for the folders in front of it where it is absolute.
 pub(in crate::edit) fn same_path(path: &str, known: &str) -> bool {

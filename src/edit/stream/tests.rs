@@ -400,6 +400,93 @@ fn a_file_under_the_name_of_another_one_is_no_version_of_the_one_it_is_like() {
     assert_eq!(edits_beside(&[("server.js", server)], &text, Format::WHOLE).len(), 1);
 }
 
+const SUMS: &str = "\"\"\"Sums.\"\"\"\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n\n\ndef div(a, b):\n    return a / b\n";
+
+#[test]
+fn a_whole_file_is_its_own_whatever_else_the_sentence_above_mentions() {
+    let texts = [SUMS.replace("a / b", "a // b"), format!("{SUMS}\n\ndef power(a, b):\n    return a ** b\n")];
+    for head in [
+        "As `README.md` says, here is the updated file:",
+        "For `main.py` to work, `s.py` must be:",
+        "After this `python main.py` works:",
+        "Use `math.floor` semantics:",
+        "I changed `s.div`:",
+        "The updated code, with app.run removed:",
+        "Here is the updated math.floor version:",
+        "Updated math.floor:",
+        "`self.items` is now a dict:",
+        "No need to touch `setup.cfg`:",
+        "`main.py` calls `s.div`; new `s.py`:",
+        "ファイル全体（`main.py` は変更なし）：",
+        "`decimal.Decimal` を使うように変更しました：",
+        "I updated the code. `README.md` needs no change.\n\nHere is it:",
+    ] {
+        for (format, new) in Format::ALL.into_iter().flat_map(|format| texts.iter().map(move |new| (format, new))) {
+            let text = format!("{head}\n\n```python\n{new}```\n\nDone.\n");
+            let wanted = [("s.py".to_string(), new.clone(), true)];
+            assert_eq!(edits_beside(&[("s.py", SUMS)], &text, format), wanted, "{} {head}", format.name());
+        }
+    }
+    let files = [("s.py", SUMS), ("main.py", "import s\n\nprint(s.add(1, 2))\n")];
+    let text = format!("As `main.py` needs it, the file becomes:\n\n```python\n{}```\n", texts[0]);
+    assert_eq!(edits_beside(&files, &text, Format::WHOLE), [("s.py".into(), texts[0].clone(), true)]);
+}
+
+#[test]
+fn a_text_that_prose_further_up_says_is_of_a_new_file_is_never_one_of_another() {
+    let new = SUMS.replace("a / b", "a // b");
+    for head in [
+        "Create a file named `calc.py`.\n\nPut this in it:",
+        "New file: `src/calc.py`\n\nContents:",
+        "1. Create `calc.py`\n2. Paste this:",
+        "`calc.py`\n\nThis is the full file:",
+        "> calc.py\n\nContent:",
+        "Based on `s.py`, here is `calc.py`:",
+        "Rename `s.py` to `calc.py`:",
+        "`s.py` → `calc.py`:",
+        "Create a file `calc`:",
+        "新しいファイル `calc.py` を作ります。\n\n中身は次のとおりです：",
+        "Make `calc.py`:\n\n```sh\ntouch calc.py\n```\n\nPut this in it:",
+    ] {
+        for format in Format::ALL {
+            let text = format!("{head}\n\n```python\n{new}```\n\nDone.\n");
+            let edits = edits_beside(&[("s.py", SUMS)], &text, format);
+            assert!(!edits.iter().any(|(path, ..)| path == "s.py"), "{} {head}: {edits:?}", format.name());
+            assert!(edits.iter().all(|(path, ..)| path.contains("calc")), "{} {head}: {edits:?}", format.name());
+            let known = [KnownFile { path: "s.py".into(), text: SUMS.into() }];
+            let by = |size| prose(&pieces(&text, size, Some(format), &known, End::Ordinary).0);
+            assert_eq!(by(1), by(usize::MAX), "{} {head}", format.name());
+        }
+    }
+    // What was said of one block is not said of the next one.
+    let text = format!("Create `calc.py`:\n\n```python\nx = 1\n```\n\nAnd then:\n\n```python\n{new}```\n");
+    assert_eq!(edits_beside(&[("s.py", SUMS)], &text, Format::TOOLS), [("s.py".into(), new, true)]);
+    let script = "const a = 1;\nconst b = 2;\nconst c = 3;\nconst d = 4;\nlisten(a);\n";
+    let new = script.replace("b = 2", "b = 5");
+    let text = format!("Here is the new React.js file:\n\n```js\n{new}```\n");
+    assert_eq!(edits_beside(&[("a.js", script)], &text, Format::WHOLE), [("a.js".into(), new, true)]);
+}
+
+#[test]
+fn a_call_whose_arguments_are_one_object_behind_its_name_is_read() {
+    let object = r#"{"path": "s.py", "search": "a / b", "replace": "a // b"}"#;
+    for text in [
+        format!("functions.replaceInFile({object})"),
+        format!("So:\n\nreplaceInFile({object})\n\nDone."),
+        format!("to=functions.replaceInFile {object}"),
+        format!("Thought: I change it.\nAction: replaceInFile\nAction Input: {object}\n"),
+    ] {
+        for size in [1, 3, usize::MAX] {
+            for format in [Format::TOOLS, Format::WHOLE] {
+                let (pieces, given_up) = pieces(&text, size, Some(format), &[], End::Ordinary);
+                let calls = pieces.iter().filter(|p| matches!(p, Piece::Call { name, .. } if name == "replaceInFile"));
+                assert_eq!((calls.count(), given_up), (1, 0), "{text} by {size}: {pieces:?}");
+                assert!(!prose(&pieces).contains(')'), "{text} by {size}: {pieces:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_model_that_makes_its_changes_by_calls_only_displays_a_file_that_no_path_heads() {
     let file = "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n";
@@ -459,6 +546,28 @@ fn a_file_that_a_sentence_or_nothing_names_is_whole_where_it_keeps_its_lines() {
     let text = |head| format!("{head}\n```python\nx = 1\ny = 2\nz = 4\n```\n");
     let whole = |head| edits_beside(&named, &text(head), Format::TOOLS).iter().map(|edit| edit.2).collect::<Vec<_>>();
     assert_eq!([whole("Change `a.py` so:"), whole("So:")], [[true], [false]]);
+}
+
+#[test]
+fn a_short_block_that_a_sentence_leads_to_is_named_where_no_file_has_it() {
+    let file = "class Cart:\n    def __init__(self):\n        self.items = []\n";
+    let known = [KnownFile { path: "shop.py".into(), text: file.into() }];
+    let method = "    def remove(self, item):\n        self.items.remove(item)\n";
+    let why = |text: &str, format, displays| {
+        unread(text, (format, displays), known.to_vec(), calls()).map(|unread| unread.why)
+    };
+    for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
+        for head in ["Here is it:", "Replace the line with:", "こうします："] {
+            let text = format!("{head}\n\n```python\n{method}```\n");
+            assert_eq!(why(&text, format, false), Some(Unread::NoFile), "{} {head}", format.name());
+        }
+        let quoted = "It has this:\n```python\n        self.items = []\n```\n";
+        assert_eq!(why(quoted, format, false), None, "{}", format.name());
+        let command = "Run it:\n```sh\npython shop.py\n```\n";
+        assert_eq!(why(command, format, false), None, "{}", format.name());
+    }
+    let text = format!("Call it so:\n```python\n{method}```\n");
+    assert_eq!(why(&text, Format::TOOLS, true), None, "it is displayed");
 }
 
 const README: &str = "# Tool\n\nIt does things.\n\n## Install\n\n```bash\nmake install\n```\n\n## Use\n\n```\ntool --help\n```\n\n## Licence\n\nMIT, see LICENSE.\n";

@@ -1,15 +1,19 @@
 //! The text around edits: prose, passed on at once, and possible beginnings of edits, held back until decided.
 
+mod said;
+
+use self::said::ProseAbove;
+use super::block::shows_output;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
-use super::call::{Addressed, Call, Named, Python};
+use super::call::{self, Addressed, Call, Named};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
 use super::paths::{self, heads, spaced};
 use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
-use super::starts::{self, Fence, HEAD, char_floor, head};
-use super::tags::{Style, Tag, tag};
+use super::starts::{self, Fence, HEAD, head};
+use super::tags::{Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats;
 use crate::edit::formats::code::{Surroundings, from_code};
@@ -30,9 +34,7 @@ pub(super) struct Text {
     after_edit: bool,
     /// A line that is nothing but a path, with the blank lines after it: shown only if no edit follows.
     heading: Option<Heading>,
-    /// The beginning of the last line of prose that was not blank.
-    said: String,
-    saying: String,
+    said: ProseAbove,
     /// The last character of the prose is a backtick.
     after_backtick: bool,
     fence: Option<OpenFence>,
@@ -237,7 +239,7 @@ impl Text {
             return Next::Again;
         }
         if let Some(fence) = Fence::open(text) {
-            ctx.note_said(self.heading.is_some(), &self.said);
+            ctx.note_said(self.heading.is_some(), self.said.last());
             return self.fence(fence, line, input, ctx);
         }
         match calls::calls(head(rest), &ctx.calls) {
@@ -257,7 +259,7 @@ impl Text {
     /// Begins to read the edit that begins with this line.
     fn enter(&mut self, read: ReadFrom, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let fence = self.fence.as_ref().map(|open| open.fence.clone());
-        ctx.note_said(self.heading.is_some(), &self.said);
+        ctx.note_said(self.heading.is_some(), self.said.last());
         let above = &mut |ctx: &ReaderContext| self.path_above(ctx);
         Next::Enter(read(Beginning { input, line, fence: fence.as_ref(), above }, ctx))
     }
@@ -279,13 +281,8 @@ impl Text {
             Calls::Wait if !input.ended() => Next::Wait,
             Calls::Yes => {
                 self.flush(ctx);
-                if let Ok(begun) = calls::python(head(input.rest()), &ctx.calls) {
-                    return Next::Enter(Box::new(Python::new(begun, input, ctx)));
-                }
-                if let Ok((length, tool)) = calls::keyed(head(input.rest()), &ctx.calls) {
-                    let raw = input.rest()[..length].to_string();
-                    input.skip(length);
-                    return Next::Enter(Box::new(Named::new(Style::Keys, tool, raw, ctx)));
+                if let Some(reader) = call::named(input, ctx) {
+                    return Next::Enter(reader);
                 }
                 let lead = match &self.fence {
                     Some(OpenFence { line, holds: Holds::Edits(false), .. }) => line.clone(),
@@ -323,8 +320,9 @@ impl Text {
         }
         let after = &input.rest()[line.next..];
         let opening = input.rest()[..line.next].to_string();
-        let heading = self.heading.as_ref().map(|h| h.path.clone()).or_else(|| said_path(&self.said, &fence, ctx));
-        let around = Around { heading: heading.as_deref(), said: &self.said };
+        let heading =
+            self.heading.as_ref().map(|h| h.path.clone()).or_else(|| said_path(self.said.last(), &fence, ctx));
+        let around = Around { heading: heading.as_deref(), said: self.said.last() };
         match Contents::of(&fence, after, input.ended(), &around, ctx) {
             Contents::Wait => Next::Wait,
             Contents::Edits { skip } => {
@@ -335,7 +333,7 @@ impl Text {
             Contents::Diff => {
                 input.skip(line.next);
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
-                let outer = outer.or_else(|| heads::mentioned(&self.said, &ctx.known).map(str::to_string));
+                let outer = outer.or_else(|| heads::mentioned(self.said.last(), &ctx.known).map(str::to_string));
                 self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
                 Next::Enter(Box::new(Patch::new(Some(fence), outer)))
             }
@@ -358,16 +356,26 @@ impl Text {
                 Next::Enter(Box::new(Whole::new(path, range, fence, ctx)))
             }
             Contents::Code(path) => {
-                let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
-                let range = self.range(&fence).or_else(|| line_range(&self.said));
-                let near = Surroundings { path, titled, range, said: self.said.clone(), is_bounded: false };
                 input.skip(line.next);
-                self.show(&opening, ctx);
-                let holds = Holds::Code { content_so_far: Some(String::new()), near };
-                self.fence = Some(OpenFence { fence, line: opening, holds });
+                self.begin_code(path, fence, opening, ctx);
                 Next::Again
             }
         }
+    }
+
+    /// Begins a block of code, which is shown.
+    fn begin_code(&mut self, path: Option<String>, fence: Fence, opening: String, ctx: &mut ReaderContext) {
+        let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
+        let range = self.range(&fence).or_else(|| line_range(self.said.last()));
+        let (said, before) = (self.said.last().to_string(), self.said.before());
+        let near = Surroundings { path, titled, range, said, before, is_bounded: false };
+        // The path is that of the block, and not said before it.
+        if let Some(heading) = self.heading.take() {
+            ctx.prose(&heading.raw);
+        }
+        self.show(&opening, ctx);
+        let holds = Holds::Code { content_so_far: Some(String::new()), near };
+        self.fence = Some(OpenFence { fence, line: opening, holds });
     }
 
     /// Handles a line of code inside a fence.
@@ -403,6 +411,9 @@ impl Text {
         match holds {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
+                if !shows_output(&fence.info) {
+                    self.said.end_block();
+                }
                 if content_so_far.is_some_and(|content| from_code(&content, &fence, &near, true, ctx)) {
                     self.ignored = Some(fence);
                 }
@@ -425,19 +436,7 @@ impl Text {
                 _ => *content_so_far = None,
             }
         } else {
-            let room = HEAD - self.saying.len();
-            let fits = char_floor(text, room);
-            self.saying.push_str(&text[..fits]);
-            if fits < text.len() {
-                // Full, so that nothing shorter than what did not fit follows it, however the text is cut.
-                self.saying.extend(std::iter::repeat_n(' ', room - fits));
-            }
-            if text.ends_with('\n') {
-                if !self.saying.trim().is_empty() {
-                    self.said = std::mem::take(&mut self.saying);
-                }
-                self.saying.clear();
-            }
+            self.said.say(text);
         }
         ctx.prose(text);
     }
@@ -452,14 +451,15 @@ impl Text {
     fn flush(&mut self, ctx: &mut ReaderContext) {
         if let Some(heading) = self.heading.take() {
             ctx.prose(&heading.raw);
+            self.said.note(heading.raw.lines().next().unwrap_or_default().to_string());
         }
     }
 
     /// Returns the path for what names none itself: of the line above, the fence, the sentence or the edit before.
     fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
-        let said = || heads::mentioned(&self.said, &ctx.known).map(str::to_string);
-        let named = || spaced::named(&self.said, &ctx.known);
+        let said = || heads::mentioned(self.said.last(), &ctx.known).map(str::to_string);
+        let named = || spaced::named(self.said.last(), &ctx.known);
         let around = fence.or_else(named).or_else(said).or_else(|| ctx.path.clone());
         self.take_path().or(around)
     }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, shows_output};
+use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_within, shows_output};
 use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
 use crate::edit::path::may_name;
-use crate::edit::{Edit, Format, Op};
+use crate::edit::{Edit, Format, Op, names};
 
 /// Something in an answer that looks like an edit and was not read as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +41,14 @@ pub enum Unread {
     NoForm,
 }
 
-/// Blocks without a path of fewer lines than this are taken for quotations, unless a line that names a file leads to them.
+/// Blocks without a path of fewer lines than this are taken for quotations, unless a line that names a file leads to them,
+/// or one that names none and they are of no file in play.
 const LEAST: usize = 3;
 
 /// Returns whether a text may hold something that looks like an edit.
 pub(super) fn may_hold(text: &str, format: Format, known: &[KnownFile]) -> bool {
-    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known) || stands_unfenced(text, known)
+    let is_bare = || stands_unfenced(text, known) || holds_version(text, known);
+    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known) || is_bare()
 }
 
 fn may_quote(text: &str, format: Format, known: &[KnownFile]) -> bool {
@@ -58,20 +60,22 @@ fn may_quote(text: &str, format: Format, known: &[KnownFile]) -> bool {
 pub(super) fn unread_text(
     pieces: Vec<Piece>,
     blocks: &[UnreadBlock],
-    format: Format,
+    (format, displays): (Format, bool),
     known: &[KnownFile],
 ) -> Option<UnreadText> {
     let beside_edit = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. }));
     let is_read = beside_edit || pieces.iter().any(|piece| matches!(piece, Piece::Call { .. }));
     let prose = prose(pieces);
-    let whys: Vec<Unread> = blocks.iter().take(MOST_COMPARED).filter_map(|block| why(block, format, known)).collect();
+    let whys: Vec<Unread> =
+        blocks.iter().take(MOST_COMPARED).filter_map(|block| why(block, (format, displays), known)).collect();
     let names = || format != Format::TOOLS && names_beside_code(&prose, known);
     let quotes = || !is_read && (may_quote(&prose, format, known) || names());
     let first = |is: fn(&Unread) -> bool| whys.iter().find(|why| is(why)).cloned();
     let why = other_files(&whys)
         .or_else(|| first(|why| matches!(why, Unread::NoPlace(_))))
         .or_else(|| {
-            (!is_read && (holds_file(&prose, known) || stands_unfenced(&prose, known))).then_some(Unread::NoForm)
+            let is_bare = || stands_unfenced(&prose, known) || !displays && holds_version(&prose, known);
+            (!is_read && (holds_file(&prose, known) || is_bare())).then_some(Unread::NoForm)
         })
         .or_else(|| first(|why| *why == Unread::NoFile))
         .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))
@@ -106,14 +110,16 @@ fn other_files(whys: &[Unread]) -> Option<Unread> {
     (!paths.is_empty()).then(|| Unread::OtherFile(paths.join(", ")))
 }
 
-/// Returns the reason why a block was not read, if it looks like an edit.
-fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unread> {
+/// Returns the reason why a block was not read, if it looks like an edit. `displays`: the model makes its changes by calls.
+fn why(block: &UnreadBlock, (format, displays): (Format, bool), known: &[KnownFile]) -> Option<Unread> {
     if block.content.trim().is_empty() || !block.titled && block.shows_output() {
         return None;
     }
     let is_long = block.content.lines().count() >= LEAST;
     let Some(path) = &block.path else {
-        let is_code = || is_long || known.iter().any(|file| changes_definition(&file.text, &block.content));
+        let is_change = || known.iter().any(|file| changes_definition(&file.text, &block.content));
+        let is_new = || !displays && is_new(block, format, known);
+        let is_code = || is_long || is_change() || is_new();
         let mentioned = || match format {
             Format::TOOLS => perhaps_named(&block.said, known),
             _ => block.mentioned_file(known),
@@ -135,13 +141,14 @@ fn why(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> Option<Unrea
     (block.titled || is_long || !may_quote || may_change()).then(|| Unread::NoPlace(paths()))
 }
 
-/// Returns whether a text has the lines of a part, one after another.
-fn is_within(part: &str, text: &str) -> bool {
-    let solid = |text: &str| {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines.map(|line| format!("{line}\n")).collect::<String>()
+/// Returns whether a line leads to a block of which no file in play has the lines: where edits are written as text it is
+/// one, and where calls are asked for one that begins with a passage, or takes the place of the block before it.
+fn is_new(block: &UnreadBlock, format: Format, known: &[KnownFile]) -> bool {
+    let is_edit = |file: &KnownFile| match format {
+        Format::TOOLS => block.may_change(&file.path) || block.is_instead(),
+        _ => block.is_led_to(),
     };
-    format!("\n{}", solid(text)).contains(&format!("\n{}", solid(part)))
+    known.iter().any(is_edit) && !known.iter().any(|file| is_within(&block.content, &file.text))
 }
 
 /// Returns whether a text has two lines of a known file, in whatever dress.
@@ -171,18 +178,38 @@ fn stands_unfenced(text: &str, known: &[KnownFile]) -> bool {
     false
 }
 
+/// Returns whether most lines of a known file, and others between them, stand in a text outside of fences, in whatever dress.
+fn holds_version(text: &str, known: &[KnownFile]) -> bool {
+    let (mut there, mut is_fenced) = (Vec::new(), false);
+    for line in text.lines().map(|line| line.trim_start_matches(['>', ' ', '\t']).trim_end()) {
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        is_fenced ^= is_fence;
+        if !is_fenced && !is_fence && !line.is_empty() {
+            there.push(line);
+        }
+    }
+    let lines: HashSet<&str> = there.iter().copied().collect();
+    let bare = there.join("\n");
+    known.iter().any(|file| {
+        let own: Vec<&str> = file.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let kept = own.iter().filter(|line| lines.contains(**line)).count();
+        kept >= LEAST && kept * 10 >= own.len() * 6 && !is_within(&file.text, &bare)
+    })
+}
+
 /// Returns whether a text names a known file and holds a block of code that is none of commands.
 fn names_beside_code(text: &str, known: &[KnownFile]) -> bool {
     let mut languages = text.lines().filter_map(|line| line.trim().strip_prefix("```")).step_by(2);
     known.iter().any(|file| text.contains(&file.path)) && languages.any(|info| !shows_output(info))
 }
 
-/// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, a tag that is
+/// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a text, a tag that is
 /// named as a known file, or a block in a quotation.
 fn holds_file(text: &str, known: &[KnownFile]) -> bool {
     let is_object = |line: &str| {
-        let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\"")));
-        line.starts_with('{') && has(&["path", "file", "filename", "file_path"]) && has(&["content", "text", "code"])
+        let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\":")));
+        let is_text = has(names::CONTENT) || has(&["code", "replace"]) || has(names::REPLACE);
+        line.contains("{\"") && (has(&["path"]) || has(names::PATH)) && is_text
     };
     let is_tag = |line: &str| {
         let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);
@@ -289,6 +316,32 @@ mod tests {
         for text in ["{\"path\": \"a.py\"}", "if a <src/b.py> c", "<src/b.py>", "the `{` and \"path\", \"content\""] {
             assert!(!holds_file(text, &known), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_in_any_dress_but_a_fence_is_named() {
+        let changed = FILE.replace("return 1", "return 11");
+        let quoted: String = changed.lines().map(|line| format!("> {line}\n")).collect();
+        for text in [
+            changed.clone(),
+            quoted,
+            format!("<pre><code>\n{changed}</code></pre>\n"),
+            format!("<boltAction type=\"file\" filePath=\"calc.py\">\n{changed}</boltAction>\n"),
+            format!("<antArtifact title=\"calc.py\">\n{changed}</antArtifact>\n"),
+            format!("<document>\n<source>calc.py</source>\n{changed}</document>\n"),
+        ] {
+            for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
+                let is_read = format != Format::BLOCKS && text.starts_with("<document");
+                assert!(is_read || why(&text, format).is_some(), "{} {text}", format.name());
+            }
+        }
+        for text in [FILE.to_string(), format!("It is so:\n\n{FILE}\nThat is all.\n")] {
+            assert_eq!(why(&text, Format::TOOLS), None, "{text}");
+        }
+        let pair = "Before:\n```python\n    return 7\n```\nAfter:\n```python\n    return 8\n```\n";
+        assert_eq!(why(pair, Format::TOOLS), Some(Unread::NoFile));
+        let call = "`replaceInFile({\"path\": \"calc.py\", \"search\": \"return 1\", \"replace\": \"return 3\"})`";
+        assert_eq!(why(call, Format::TOOLS), Some(Unread::NoForm));
     }
 
     #[test]

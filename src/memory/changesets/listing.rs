@@ -270,6 +270,21 @@ impl Memory {
         Ok((matches!(kind.as_str(), "shi" | "mcp") && (absent || sha.is_some())).then(|| sha.filter(|_| !absent)))
     }
 
+    /// Returns whether the newest changeset of a file is a hook's that archived it ahead of another program's change, and changes
+    /// of that program are recorded nowhere.
+    pub fn unreported(&self, project: &str, path: &str) -> Result<bool, Error> {
+        let newest: Option<(String, Option<String>)> = {
+            let store = self.store();
+            let mut statement = store.conn.prepare_cached(
+                "SELECT c.id, c.kind FROM changeset_files f JOIN changesets c ON c.n = f.n
+                 WHERE f.path = ?2 AND c.project_path = ?1 AND c.id IS NOT NULL ORDER BY c.id DESC LIMIT 1",
+            )?;
+            statement.query_row([project, path], |row| Ok((row.get(0)?, row.get(1)?))).optional()?
+        };
+        let Some((id, _)) = newest.filter(|(_, kind)| kind.as_deref() == Some("hook")) else { return Ok(false) };
+        Ok(!self.records_changes(project, &id)?)
+    }
+
     /// Returns whether what the tool of a hook's changeset left of files was ever recorded.
     pub fn records_changes(&self, project: &str, id: &str) -> Result<bool, Error> {
         let store = self.store();

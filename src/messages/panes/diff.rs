@@ -9,6 +9,7 @@ pub fn definition_change(change: DefinitionChange) -> &'static str {
         DefinitionChange::Removed => definition_removed(),
         DefinitionChange::Changed => definition_changed(),
         DefinitionChange::Renamed => definition_renamed(),
+        DefinitionChange::RenamedAndChanged => definition_renamed_and_changed(),
         DefinitionChange::Moved => definition_moved(),
     }
 }
@@ -71,6 +72,7 @@ messages! {
     definition_changed: "changed", "変更";
     definition_new: "added", "追加";
     definition_renamed: "renamed", "改名";
+    definition_renamed_and_changed: "renamed and changed", "改名・変更";
     definition_moved: "moved", "移動";
     definition_removed: "removed", "削除";
     inside(item): "  in {item}", "  {item}内";

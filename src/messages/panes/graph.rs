@@ -4,6 +4,8 @@ messages! {
     graph: "graph", "グラフ";
     reading: "reading the definitions", "定義を読み込み中";
     nothing: "the store holds no definition yet: `strand add` adds one", "ストアに定義がまだありません。`strand add` で追加できます";
+    one_of_several(store): "store {store}, one of several here", "ストア{store}（ここにある複数のうちの1つ）";
+    another_store(store): "also: STRAND_STORE={store} nebula", "ほか: STRAND_STORE={store} nebula";
     nothing_in_files: "the source files hold no definition", "ソースファイルに定義がありません";
     files_left(n): "{n} more file" | "{n} more files", "ほか{n}ファイル";
     definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";

@@ -3,13 +3,14 @@
 
 mod calls;
 mod configuration;
+mod definitions;
 mod reasons;
 mod restores;
 mod stores;
 
 use std::borrow::Cow;
 
-use super::{Language, language, verbs};
+use super::{Language, agent, language, verbs};
 
 /// An English template with `{names}` for values, and the same in Japanese.
 type Record = (&'static str, &'static str);
@@ -38,6 +39,17 @@ pub fn localized(text: &str) -> Cow<'_, str> {
     match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
         true => lines.join("\n").into(),
         false => text.into(),
+    }
+}
+
+/// Returns what a Strand store says of a definition, as the person reads it; one that is no record stays as it is.
+pub fn of_definition(text: &str) -> Cow<'_, str> {
+    let matching = definitions::RECORDS.iter().filter_map(|record| Some((record, values(record.0, text)?)));
+    match language() {
+        Language::English => text.into(),
+        Language::Japanese => {
+            most_exact(matching).map_or(text.into(), |((_, japanese), values)| fill(japanese, &values, 0).into())
+        }
     }
 }
 
@@ -70,9 +82,35 @@ fn line_for_person(text: &str) -> Cow<'_, str> {
 /// Returns the cause of a changeset: what a person wrote, or an undo or redo.
 pub fn cause(text: &str) -> Cow<'_, str> {
     match text.starts_with("undo of ") || text.starts_with("redo of ") {
-        true => localized(text),
+        true => match without_maker(text) {
+            (_, "") => localized(text),
+            (title, maker) => format!("{}{maker}", localized(title)).into(),
+        },
         false => text.into(),
     }
+}
+
+/// Returns a cause without the words for who made what it undoes, and those words.
+pub fn without_maker(text: &str) -> (&str, &str) {
+    let makers = [agent::of_other_session(), agent::of_other_nebula()];
+    let title = makers.iter().find_map(|maker| text.strip_suffix(maker));
+    text.split_at(title.map_or(text.len(), |title| title.trim_end().len()))
+}
+
+/// Returns what changes in the repository, `HEAD main 3f2a1c9 → 91bc004, index, 2 refs`, as the person reads it.
+pub fn repository(words: &str) -> Cow<'_, str> {
+    if language() == Language::English {
+        return words.into();
+    }
+    let part = |part: &str| {
+        let mut known = restores::REPOSITORY.iter().filter_map(|record| Some((record, values(record.0, part)?)));
+        let known = known.find(|(_, values)| values.iter().all(|value| fits(*value, 0)));
+        known.map_or_else(
+            || part.replace("no commit", "コミットなし"),
+            |((_, japanese), values)| fill(japanese, &values, 0),
+        )
+    };
+    words.split(", ").map(part).collect::<Vec<_>>().join("、").into()
 }
 
 /// Returns what an undo does not bring back, where it is no path but in words.
@@ -204,6 +242,37 @@ mod tests {
             let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
             assert!(with(Language::Japanese, || line(&text).into_owned()) != text, "{english} does not find itself");
         }
+    }
+
+    #[test]
+    fn what_changes_in_the_repository_is_in_every_language() {
+        let english = "HEAD main no commit → 91bc004, index, 2 refs, 1,204 objects, 1 more file";
+        let japanese = "HEAD main コミットなし → 91bc004、インデックス、参照2個、オブジェクト1,204個、ほか1ファイル";
+        assert_eq!(repository(english), english);
+        let localized = |words: &str| with(Language::Japanese, || repository(words).into_owned());
+        assert_eq!(localized(english), japanese);
+        assert_eq!(localized("3 files"), "3ファイル");
+    }
+
+    #[test]
+    fn what_a_store_says_is_in_every_language() {
+        for (english, japanese) in definitions::RECORDS {
+            assert!(
+                !japanese.is_ascii() && names(japanese).iter().all(|name| names(english).contains(name)),
+                "{english}"
+            );
+            let value = |name: &'static str| (name, "7");
+            let values: Vec<_> = names(english).into_iter().map(value).collect();
+            let text = fill(english, &values, 0);
+            let words = with(Language::Japanese, || of_definition(&text).into_owned());
+            assert_eq!(words, fill(japanese, &values, 0), "{english}");
+            assert_eq!(of_definition(&text), text);
+        }
+        let japanese = |text: &str| with(Language::Japanese, || of_definition(text).into_owned());
+        assert_eq!(japanese("Reference to undefined slot 'cuont'"), "未定義のslot 'cuont' を参照しています");
+        assert_eq!(japanese("input has no label"), "inputにlabelがありません");
+        // Elsewhere the same words are somebody's own.
+        assert_eq!(with(Language::Japanese, || localized("input has no label").into_owned()), "input has no label");
     }
 
     #[test]

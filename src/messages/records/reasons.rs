@@ -361,6 +361,16 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "refused: {writes!} outside what it may write, first {path}",
         "書き込み可能な範囲外のため拒否: {writes!}、最初は{path}",
     ),
+    (
+        "refused: {count!} of private files, first {path} (by another name the next command could read them)",
+        "拒否: 非公開ファイルの{count!}、最初は{path}（別の名前では次のコマンドから読み取れるため）",
+    ),
+    ("{n} moves or links", "移動・リンク{n}件"),
+    ("{n} move or link", "移動・リンク{n}件"),
+    (
+        "not set for the next command: {names} (at most {n} variables of {size} KiB together go on)",
+        "次のコマンドには設定されません: {names}（引き継がれるのは変数{n}個、合計{size} KiBまで）",
+    ),
     ("refused by the person: {writes}, first {path}", "あなたが拒否: {writes}、最初は{path}"),
     ("not allowed, as nobody answered: {writes!}, first {path}", "回答がないため不許可: {writes!}、最初は{path}"),
     ("{n} writes", "書き込み{n}件"),

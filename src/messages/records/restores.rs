@@ -1,5 +1,20 @@
 //! Reasons of restores that failed, and what was written.
 
+/// The parts of what changes in the repository.
+pub(super) const REPOSITORY: &[(&str, &str)] = &[
+    ("index", "インデックス"),
+    ("config", "設定"),
+    ("{n} ref", "参照{n}個"),
+    ("{n} refs", "参照{n}個"),
+    ("{n} object", "オブジェクト{n}個"),
+    ("{n} objects", "オブジェクト{n}個"),
+    ("{n} file", "{n}ファイル"),
+    ("{n} files", "{n}ファイル"),
+    ("{n} more file", "ほか{n}ファイル"),
+    ("{n} more files", "ほか{n}ファイル"),
+    ("over what changed outside nebula", "nebula の外での変更に上書き"),
+];
+
 pub(super) const RECORDS: &[(&str, &str)] = &[
     ("wrote {paths}", "書き込みました: {paths}"),
     ("it stays at {path}, which was changed since", "{path}から戻しません（その後変更されました）"),
@@ -16,6 +31,15 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "someone else changed it in between: only what came after that is undone",
         "途中でほかから変更されたため、その後の変更だけを元に戻します",
     ),
+    (
+        "the same lines were changed outside nebula: those stay",
+        "同じ行が nebula の外で変更されたため、その行はそのままにします",
+    ),
+    (
+        "the same lines were changed again later: those stay",
+        "同じ行があとで再び変更されたため、その行はそのままにします",
+    ),
+    ("someone else set its mode since: that stays", "その後ほかからモードが変更されたため、モードはそのままにします"),
     ("its version is damaged", "このバージョンは壊れています"),
     ("its bytes are not those that were archived", "内容がアーカイブされたものと異なります"),
     ("it could not be renamed back", "名前を元に戻せませんでした"),
@@ -85,6 +109,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("it changed on disk while the preview ran", "プレビュー中にディスク上で変更されました"),
     ("removed; it can be rebuilt", "削除されました。再生成できます"),
     ("changed; it can be rebuilt", "変更されました。再生成できます"),
+    (
+        "what was added stays: once this is undone, no branch may name it",
+        "追加されたものは残ります。元に戻すと、どのブランチからも参照されなくなることがあります",
+    ),
     ("what was added stays: no branch names it any more", "追加されたものは残ります。どのブランチからも参照されません"),
     ("not archived", "アーカイブされていません"),
     ("not archived: {why}", "アーカイブされていません: {why}"),

@@ -39,6 +39,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path}は大きすぎるかテキストではないため、行ごとの作成者を表示できません",
     ),
     (
+        "{path} is a link to {target}, which has lines of its own",
+        "{path}は{target}へのリンクです。行があるのはリンク先です",
+    ),
+    (
         "{path} is no file: `nebula history` lists what has versions",
         "{path}はファイルではありません。`nebula history`でバージョンのあるものを表示できます",
     ),

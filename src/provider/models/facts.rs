@@ -31,6 +31,8 @@ pub struct Facts {
     pub pdfs: Option<bool>,
     /// False if it takes no tools.
     pub tools: Option<bool>,
+    /// True if it writes text, false if it only embeds.
+    pub writes: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
     /// True if cache marks are sent to it in the chat format.
@@ -54,6 +56,7 @@ impl Facts {
             images: self.images.or(other.images),
             pdfs: self.pdfs.or(other.pdfs),
             tools: self.tools.or(other.tools),
+            writes: self.writes.or(other.writes),
             price: self.price.or(other.price),
             cache_marks: self.cache_marks.or(other.cache_marks),
             retired: self.retired.or(other.retired),
@@ -99,6 +102,7 @@ impl Facts {
             images: value["images"].as_bool(),
             pdfs: value["pdfs"].as_bool(),
             tools: None,
+            writes: None,
             price: Price::read(&value["price"]),
             cache_marks: None,
             retired: value["retired"].as_str().map(Into::into),

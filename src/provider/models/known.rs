@@ -1,5 +1,6 @@
 //! The facts that hold for a model, field by field: the configuration, else its server, else the table, else what
-//! errors taught.
+//! errors taught. A window that a server does not take is none, whoever names it: where a refusal taught a smaller one,
+//! that counts.
 
 use super::cost::cost;
 use super::{Facts, Thinking, by_name};
@@ -28,11 +29,8 @@ impl Known {
     /// Returns the facts that hold.
     pub fn facts(&self) -> Facts {
         let all = [&self.listed, &self.table, &self.learnt].into_iter().cloned();
-        // What a refusal said of the window is newer than what a list or the table says.
         let mut facts = all.fold(self.configured.clone(), Facts::or);
-        if self.configured.window.is_none() {
-            facts.window = [self.learnt.window, facts.window].into_iter().flatten().min();
-        }
+        facts.window = [self.learnt.window, facts.window].into_iter().flatten().min();
         facts
     }
 
@@ -60,10 +58,9 @@ impl Known {
         let sources =
             [("config", &self.configured), ("server", &self.listed), ("table", &self.table), ("learnt", &self.learnt)];
         let mut origins: Vec<(&'static str, &'static str)> = Vec::new();
-        // As in `facts`: a smaller window that a refusal taught counts before the lists.
-        if self.configured.window.is_none() && self.learnt.window.is_some() && self.facts().window == self.learnt.window
-        {
-            let others = [&self.listed, &self.table].into_iter().find_map(|facts| facts.window);
+        // As in `facts`: a smaller window that a refusal taught counts first.
+        if self.learnt.window.is_some() && self.facts().window == self.learnt.window {
+            let others = [&self.configured, &self.listed, &self.table].into_iter().find_map(|facts| facts.window);
             if others != self.learnt.window {
                 origins.push(("contextWindow", "learnt"));
             }
@@ -98,11 +95,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_configuration_counts_first_and_what_a_refusal_taught_of_the_window_before_the_table() {
+    fn the_configuration_counts_first_and_a_smaller_window_that_a_refusal_taught_before_it() {
         let window = |n| Facts { window: Some(n), ..Facts::default() };
         let config = ModelConfig { context_window: Some(9_000), ..ModelConfig::default() };
-        let known = Known::new("gpt-4o", &config, window(5_000), window(4_000));
+        let known = Known::new("gpt-4o", &config, window(5_000), window(10_000));
         assert_eq!(known.facts().window, Some(9_000));
+        assert!(known.origins().contains(&("contextWindow", "config")));
+        let known = Known::new("gpt-4o", &config, window(5_000), window(4_000));
+        assert_eq!(known.facts().window, Some(4_000));
+        assert!(known.origins().contains(&("contextWindow", "learnt")));
         let known = Known::new("gpt-4o", &ModelConfig::default(), Facts::default(), window(4_000));
         assert_eq!(known.facts().window, Some(4_000));
         let known = Known::new("gpt-4o", &ModelConfig::default(), window(5_000), Facts::default());

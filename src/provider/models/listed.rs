@@ -46,12 +46,19 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
         },
         efforts: efforts(&entry["capabilities"]["effort"]),
         images: has(takes, "image").or_else(|| has(capabilities, "vision")).or_else(|| supported("image_input")),
+        writes: writes(capabilities),
         pdfs: has(takes, "file").or_else(|| supported("pdf_input")),
         price: pricing(&entry["pricing"]),
         retired: entry.pointer("/lifecycle/retired_at").or_else(|| entry.get("retired_at")).and_then(retired),
         ..Facts::default()
     };
     Some(Model { name, facts })
+}
+
+/// Returns whether a model with a list of such capabilities writes text.
+pub(in crate::provider) fn writes(capabilities: &Value) -> Option<bool> {
+    let has = |word: &str| capabilities.as_array().is_some_and(|all| all.iter().any(|capability| capability == word));
+    if has("completion") { Some(true) } else { has("embedding").then_some(false) }
 }
 
 /// Returns the form in which an Anthropic model takes how much it is to think.

@@ -13,6 +13,6 @@ pub use capabilities::Capabilities;
 pub use effort::{Effort, Thinking};
 pub use facts::{Facts, Model};
 pub use known::Known;
-pub(super) use listed::{gemini_generation, listed};
+pub(super) use listed::{gemini_generation, listed, writes};
 pub use store::KnownModels;
 pub use table::{as_of, by_name};

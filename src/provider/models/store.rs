@@ -1,6 +1,6 @@
 //! The facts that servers gave about their models, and those learnt from refusals, by place and model.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Facts, Model};
 
@@ -11,6 +11,8 @@ pub struct KnownModels {
     learnt: HashMap<(String, String), Facts>,
     /// The largest prompt, in tokens, that the server took.
     accepted: HashMap<(String, String), u32>,
+    /// The places of which was recalled what refusals taught in earlier runs.
+    recalled: HashSet<String>,
 }
 
 impl KnownModels {
@@ -58,6 +60,11 @@ impl KnownModels {
     pub fn learn(&mut self, place: &str, model: &str, facts: Facts) {
         let known = self.learnt.entry((place.to_string(), model.to_string())).or_default();
         *known = facts.or(std::mem::take(known));
+    }
+
+    /// Takes down that it is recalled what the server at `place` taught in earlier runs. Returns whether that is new.
+    pub fn begin_recall(&mut self, place: &str) -> bool {
+        self.recalled.insert(place.to_string())
     }
 
     /// Takes down again what a refusal had taught of a model's window `before`, in place of what another one seemed to.

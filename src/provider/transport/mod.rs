@@ -15,7 +15,7 @@ mod sse;
 pub(super) use async_stream::async_stream;
 pub(super) use event_stream::{Framing, Out, Progress, Reader, Trouble, read};
 pub(super) use http::{Auth, LARGEST, Server, is_loopback, never, read_limited};
-pub(super) use named_window::counted_prompt;
+pub(super) use named_window::{counted_long_prompt, counted_prompt};
 pub(super) use refusal::{IN_TURNS, NO_SYSTEM, has_words, numbers, suggest};
 pub(super) use retry::{Again, Attempt, Failure, retry};
 pub(super) use sse::Event;

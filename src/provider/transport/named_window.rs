@@ -21,6 +21,8 @@ const BEHIND: [&str; 14] = [
 ];
 /// Words that may lie between those and the number.
 const LINKS: [&str; 5] = ["is", "of", "only", "allowed", "for this model"];
+/// The bytes before and behind a number in which a word says what it counts.
+const NEAR: usize = 32;
 /// The smallest window of any model, in tokens.
 const SMALLEST: u32 = 256;
 
@@ -61,6 +63,24 @@ pub(in crate::provider) fn counted_prompt(message: &str, asked: u32) -> Option<u
     let is_prompt = |n: u32| n < window && n.saturating_add(asked) > window && !is_asked(n);
     let found = numbers.iter().find(|(at, n)| is_prompt(*n) && !is_of_answer(&text, at));
     found.map(|(_, prompt)| *prompt)
+}
+
+/// Returns the tokens of the prompt as a refusal counts them, where they are more than the window that it names and it
+/// names them as such. `asked`: the tokens of the answer, which some sums hold.
+pub(in crate::provider) fn counted_long_prompt(message: &str, asked: u32) -> Option<u32> {
+    const PROMPT: [&str; 6] = ["prompt", "input", "message", "conversation", "request", "sent"];
+    let window = named_window(message)?;
+    let text = message.to_lowercase();
+    let numbers: Vec<(Range<usize>, u32)> = placed(&text).collect();
+    let is_sum = |n: u32| n.checked_sub(asked).is_some_and(|rest| numbers.iter().any(|(_, other)| *other == rest));
+    let is_prompt = |at: &Range<usize>| {
+        let before = &text[text.floor_char_boundary(at.start.saturating_sub(NEAR))..at.start];
+        let behind = &text[at.end..text.ceil_char_boundary((at.end + NEAR).min(text.len()))];
+        let behind = behind.split([',', '.', ';', '>']).next().unwrap_or_default();
+        !before.trim_end().ends_with("requested") && PROMPT.iter().any(|word| [before, behind].concat().contains(word))
+    };
+    let long = numbers.iter().filter(|(at, n)| *n > window && !is_sum(*n) && !is_of_answer(&text, at));
+    long.filter(|(at, _)| is_prompt(at)).map(|(_, n)| *n).min()
 }
 
 /// Returns whether a text ends in `words`, with nothing but links behind them.
@@ -141,6 +161,42 @@ mod tests {
             ("prompt is too long: 210000 tokens > 200000 maximum", 64_000, None),
         ] {
             assert_eq!(counted_prompt(message, asked), prompt, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_is_longer_than_the_window_is_counted_in_many_words() {
+        for (message, asked, prompt) in [
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 4257. This model's maximum context length is \
+                 8192 tokens and your request has 8602 input tokens (4257 > 8192 - 8602). None",
+                4_257,
+                Some(8_602),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 12859 tokens (8602 in the \
+                 messages, 4257 in the completion). Please reduce the length of the messages or completion.",
+                4_257,
+                Some(8_602),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 9422 tokens (6956 in the \
+                 messages, 2466 in the completion).",
+                2_466,
+                None,
+            ),
+            ("This model's maximum context length is 16384 tokens. However, you requested 63012 tokens", 512, None),
+            ("request (16800 tokens) exceeds the available context size (16384 tokens)", 512, Some(16_800)),
+            ("prompt is too long: 210000 tokens > 200000 maximum", 64_000, Some(210_000)),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                1,
+                Some(1_200_000),
+            ),
+            ("Request too large for m on tokens per min (TPM): Limit 30000, Used 29000, Requested 41000.", 4_096, None),
+            ("too many tokens", 512, None),
+        ] {
+            assert_eq!(counted_long_prompt(message, asked), prompt, "{message}");
         }
     }
 

@@ -73,7 +73,7 @@ impl Server {
         (error.status, error.request_id) = (Some(code), with.request_id.clone());
         let named = || body.window.or_else(|| named_window(&body.message));
         let window = if error.kind == ErrorKind::ContextTooLong { named() } else { None };
-        error.said = Some(Box::new(ServerWords { words: says, window, prompt: None }));
+        error.said = Some(Box::new(ServerWords { words: says, window, ..ServerWords::default() }));
         let again = match again {
             Again::Later if with.final_word => Again::Never,
             Again::Later => with.wait.map_or(Again::Later, Again::After),

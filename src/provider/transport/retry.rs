@@ -15,6 +15,8 @@ use crate::text::time;
 
 /// Requests of one step, in all.
 pub(super) const TRIES: u32 = 5;
+/// Requests of one step whose new files may be why the server dies.
+const TRIES_OF_FILES: u32 = 2;
 /// A server may ask to wait so long; for longer the person is asked.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 /// The first pause that grows; jitter takes up to half of it away.
@@ -58,8 +60,14 @@ pub(in crate::provider) enum Again {
 /// One request's answer.
 pub(in crate::provider) type Attempt = BoxStream<'static, Result<Delta, Failure>>;
 
-/// Asks through `attempt` until an answer begins, at most [`TRIES`] times.
-pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attempt + Send + Sync + 'static) -> Deltas {
+/// Asks through `attempt` until an answer begins, at most [`TRIES`] times. `new_files`: see [`Request::new_files`].
+///
+/// [`Request::new_files`]: crate::provider::Request::new_files
+pub(in crate::provider) fn retry(
+    skip: SkipBackoff,
+    new_files: bool,
+    attempt: impl Fn() -> Attempt + Send + Sync + 'static,
+) -> Deltas {
     async_stream(move |out| async move {
         let mut was_closed = false;
         for number in 1.. {
@@ -78,11 +86,8 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                             Delta::Thinking(text) => !text.is_empty(),
                             other => matches!(other, Delta::Text(_) | Delta::Call { .. }),
                         };
-                        let ready = if begun || matches!(delta, Delta::End(_)) {
-                            std::mem::take(&mut held)
-                        } else {
-                            Vec::new()
-                        };
+                        let is_ready = begun || matches!(delta, Delta::End(_));
+                        let ready = if is_ready { std::mem::take(&mut held) } else { Vec::new() };
                         for delta in ready.into_iter().chain([delta]) {
                             if out.send(Ok(delta)).await.is_err() {
                                 return;
@@ -95,7 +100,8 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
             };
             // The request is over before the pause begins.
             drop(answer);
-            let pause = match pause(&failure, begun, number) {
+            let most = if new_files && may_have_died(&failure.error) { TRIES_OF_FILES } else { TRIES };
+            let pause = match pause(&failure, begun, (number, most)) {
                 Ok(pause) => pause,
                 Err(error) => {
                     let _ = out.send(Err(error)).await;
@@ -108,7 +114,7 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                 hurried.as_mut().enable();
                 let Error { kind, status, request_id, message: why, .. } = failure.error;
                 let wait =
-                    Backoff { attempt: number + 1, of: TRIES, until: until(pause), why, kind, status, request_id };
+                    Backoff { attempt: number + 1, of: most, until: until(pause), why, kind, status, request_id };
                 if out.send(Ok(Delta::Retrying(wait))).await.is_err() {
                     return;
                 }
@@ -118,14 +124,19 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
     })
 }
 
-/// Returns how long to wait after the request of this number, or the error to give up with.
-fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error> {
+/// Returns whether what runs the model may have died of the request.
+fn may_have_died(error: &Error) -> bool {
+    error.status == Some(500) || matches!(error.kind, ErrorKind::Broken { .. })
+}
+
+/// Returns how long to wait after the request of this number, of at `most` so many, or the error to give up with.
+fn pause(failure: &Failure, begun: bool, (number, most): (u32, u32)) -> Result<Duration, Error> {
     let error = &failure.error;
     if begun {
         return Err(broken_off(error));
     }
-    if number >= TRIES && failure.again != Again::Never {
-        let message = say::after_tries(&error.message, &TRIES);
+    if number >= most && failure.again != Again::Never {
+        let message = say::after_tries(&error.message, &most);
         return Err(Error { message, ..error.clone() });
     }
     match failure.again {
@@ -199,7 +210,8 @@ mod tests {
     ) -> (Deltas, Arc<AtomicU32>) {
         let count = Arc::new(AtomicU32::new(0));
         let counter = count.clone();
-        let deltas = retry(skip, move || stream::iter(script(counter.fetch_add(1, Ordering::SeqCst) + 1)).boxed());
+        let deltas =
+            retry(skip, false, move || stream::iter(script(counter.fetch_add(1, Ordering::SeqCst) + 1)).boxed());
         (deltas, count)
     }
 
@@ -212,7 +224,7 @@ mod tests {
         for (again, begun) in [(Again::Later, true), (Again::After(LONGEST * 2), false)] {
             let mut failed = failure(again);
             (failed.error.status, failed.error.request_id) = (Some(429), Some("req_1".into()));
-            let error = pause(&failed, begun, 1).expect_err("it is given up");
+            let error = pause(&failed, begun, (1, TRIES)).expect_err("it is given up");
             assert_eq!((error.status, error.request_id.as_deref()), (Some(429), Some("req_1")), "{error:?}");
         }
     }
@@ -235,6 +247,22 @@ mod tests {
         assert_eq!(got[4].as_ref().unwrap_err().message, "example.com failed (503), after 5 tries");
         // 1 + 2 + 4 + 8 seconds, less at most half.
         assert!((7.5..15.1).contains(&begin.elapsed().as_secs_f64()), "{:?}", begin.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_dies_of_new_files_is_tried_twice_and_a_busy_one_as_often_as_ever() {
+        for (status, tries) in [(500, 2), (503, 5)] {
+            let count = Arc::new(AtomicU32::new(0));
+            let counter = Arc::clone(&count);
+            let deltas = retry(SkipBackoff::default(), true, move || {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let mut failed = failure(Again::Later);
+                failed.error.status = Some(status);
+                stream::iter([Err(failed)]).boxed()
+            });
+            let got: Vec<_> = deltas.collect().await;
+            assert_eq!(count.load(Ordering::SeqCst), tries, "{status}: {got:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -16,8 +16,8 @@ use super::pairs::Paired;
 use crate::config::Connection;
 use crate::provider::models::{self, Facts, Model, Thinking};
 use crate::provider::transport::{
-    Again, Attempt, Failure, LARGEST, Out, Server, async_stream, counted_prompt, never, read, read_limited, retry,
-    suggest,
+    Again, Attempt, Failure, LARGEST, Out, Server, async_stream, counted_long_prompt, counted_prompt, never, read,
+    read_limited, retry, suggest,
 };
 use crate::provider::{Delta, Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 
@@ -88,14 +88,14 @@ impl<F: Format> Provider for Client<F> {
 
     fn stream(&self, mut request: Request) -> Deltas {
         let shared = Arc::clone(&self.shared);
-        let skip_backoff = request.skip_backoff.clone();
+        let (skip_backoff, new_files) = (request.skip_backoff.clone(), request.new_files);
         if let Some(messages) = shared.state().paired.complete(&request.messages) {
             request.messages = messages;
         }
         // What is known elsewhere counts before the table.
         request.facts = std::mem::take(&mut request.facts).or(models::by_name(&request.model));
         let request = Arc::new(request);
-        retry(skip_backoff, move || attempt(Arc::clone(&shared), Arc::clone(&request)))
+        retry(skip_backoff, new_files, move || attempt(Arc::clone(&shared), Arc::clone(&request)))
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
@@ -164,9 +164,9 @@ impl<F: Format> Shared<F> {
         {
             suggest(&mut failure.error, &request.model, &offered);
         }
-        if let (ErrorKind::ContextTooLong, Some(said), Some(most)) = (failure.error.kind, &mut failure.error.said, most)
-        {
-            said.prompt = counted_prompt(&said.words, most);
+        if let (ErrorKind::ContextTooLong, Some(said)) = (failure.error.kind, &mut failure.error.said) {
+            said.prompt = most.and_then(|most| counted_prompt(&said.words, most));
+            said.long_prompt = counted_long_prompt(&said.words, most.unwrap_or_default());
         }
         if failure.error.kind == ErrorKind::BadRequest {
             match self.learn(request, &place, &failure.error.hint, lessons) {

@@ -1,12 +1,13 @@
 //! The messages of a request in a format's own pieces of JSON, each written once: they are told by identity, as long as
 //! what stands before them is the same. The body goes on where it lies, so that a step costs what is new in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio_util::bytes::{Bytes, BytesMut};
 
-use crate::provider::{Message, Role};
+use crate::provider::{Message, Request, Role, ToolSpec};
 
 /// The key of the messages written so far; another one begins again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +30,18 @@ pub(super) struct SentMessages {
     body: Bytes,
     head: String,
     same: usize,
+    /// True if a piece of it is marked.
+    is_marked: bool,
+    heads: Head,
+}
+
+/// The newest text before the messages, and what it was made of.
+#[derive(Default)]
+struct Head {
+    fields: Value,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    text: String,
 }
 
 /// The framing of messages of one side as turns.
@@ -139,6 +152,19 @@ impl Ids {
 }
 
 impl SentMessages {
+    /// Returns what stands before the messages of `request`: its own `fields`, system prompt and tools, as `write` makes it
+    /// of the fields. It is made once, as long as nothing of it changes.
+    pub fn head(&mut self, request: &Request, fields: Value, write: impl FnOnce(Value) -> String) -> String {
+        let head = &mut self.heads;
+        let is_same_prompt = Arc::ptr_eq(&head.system, &request.system) || head.system == request.system;
+        let are_same_tools = Arc::ptr_eq(&head.tools, &request.tools) || head.tools == request.tools;
+        if head.text.is_empty() || head.fields != fields || !is_same_prompt || !are_same_tools {
+            let (system, tools) = (Arc::clone(&request.system), Arc::clone(&request.tools));
+            *head = Head { fields: fields.clone(), system, tools, text: write(fields) };
+        }
+        head.text.clone()
+    }
+
     /// Brings the pieces up to date with `messages`; `write` makes those of one message.
     pub fn update(
         &mut self,
@@ -183,14 +209,19 @@ impl SentMessages {
     /// Returns the body: `head`, the turns, in each of which the pieces of neighbouring messages of one side stand, and
     /// `close`.
     pub fn turns(&mut self, head: String, turns: &Turns, close: &str) -> Bytes {
-        let marked = self.marked(&turns.marks);
+        let mut marked = self.marked(&turns.marks);
+        let was_marked = std::mem::replace(&mut self.is_marked, !marked.is_empty());
         // Most have none, and comparing empty slices as slices reads from no address: the processor takes 0.1 µs for it.
-        let is_same = |(piece, marked): &(&Piece, &Vec<usize>)| piece.marked.iter().eq(*marked);
-        let unmoved = self.messages.iter().zip(&marked).take_while(is_same).count();
+        let is_same = |(at, piece): &(usize, &Piece)| piece.marked.iter().eq(marked.get(at).into_iter().flatten());
+        let unmoved = match was_marked || self.is_marked {
+            true => self.messages.iter().enumerate().take_while(is_same).count(),
+            false => self.messages.len(),
+        };
         let (mut body, from) = self.resume(head, self.same.min(unmoved));
         let said = |piece: &&Piece| !piece.json.is_empty();
         let mut turn = self.messages[..from].iter().rfind(said).map(|piece| (turns.role)(&piece.message));
-        for (piece, marked) in self.messages.iter_mut().zip(marked).skip(from) {
+        for (number, piece) in self.messages.iter_mut().enumerate().skip(from) {
+            let marked = marked.remove(&number).unwrap_or_default();
             let role = (turns.role)(&piece.message);
             for (at, json) in piece.json.iter().enumerate() {
                 match turn {
@@ -218,15 +249,20 @@ impl SentMessages {
         self.close(body, close)
     }
 
-    /// Returns which pieces of each message are marked, of marks by their number in all of them.
-    fn marked(&self, marks: &[usize]) -> Vec<Vec<usize>> {
-        let mut first = 0;
-        let of_piece = |piece: &Piece| {
-            let from = first;
-            first += piece.json.len();
-            marks.iter().filter(|mark| (from..first).contains(mark)).map(|mark| mark - from).collect()
-        };
-        self.messages.iter().map(of_piece).collect()
+    /// Returns which pieces of a message are marked, by its place, of marks by their number in all of them.
+    fn marked(&self, marks: &[usize]) -> BTreeMap<usize, Vec<usize>> {
+        let (mut marked, mut first) = (BTreeMap::<usize, Vec<usize>>::new(), 0);
+        if marks.is_empty() {
+            return marked;
+        }
+        for (at, piece) in self.messages.iter().enumerate() {
+            let end = first + piece.json.len();
+            for mark in marks.iter().filter(|mark| (first..end).contains(mark)) {
+                marked.entry(at).or_default().push(mark - first);
+            }
+            first = end;
+        }
+        marked
     }
 
     /// Returns the newest body as far as it stays: up to the first message that is written again, of which there are
@@ -255,15 +291,10 @@ impl SentMessages {
     pub fn messages(&self) -> (&[Piece], usize) {
         (&self.messages, self.same)
     }
-
-    /// Returns the messages that say anything.
-    pub fn pieces(&self) -> impl DoubleEndedIterator<Item = &Piece> + Clone {
-        self.messages.iter().filter(|piece| !piece.json.is_empty())
-    }
 }
 
 /// Returns `head` as JSON, less its closing brace: more fields follow.
-pub(super) fn opened(head: &serde_json::Value) -> String {
+pub(super) fn opened(head: &Value) -> String {
     let mut text = head.to_string();
     text.pop();
     text
@@ -299,6 +330,30 @@ mod tests {
             r#"{"role":"model","parts":[{"text":"d"}]}]}"#
         );
         assert_eq!(std::str::from_utf8(&framed), Ok(turns));
+    }
+
+    #[test]
+    fn a_head_is_made_anew_where_any_part_of_it_changes_and_only_then() {
+        let (mut written, mut made) = (SentMessages::default(), 0);
+        let tool = |name: &str| ToolSpec { name: name.into(), description: String::new(), parameters: Value::Null };
+        let first = Request { system: "s".into(), tools: [tool("a")].into(), ..Request::default() };
+        let prompt = Request { system: "t".into(), ..first.clone() };
+        let tools = Request { tools: [tool("a"), tool("b")].into(), ..prompt.clone() };
+        for (request, model, times) in [
+            (&first, "m", 1),
+            (&first, "m", 1),
+            (&first, "n", 2),
+            (&prompt, "n", 3),
+            (&tools, "n", 4),
+            (&tools, "n", 4),
+        ] {
+            let head = written.head(request, model.into(), |model| {
+                made += 1;
+                format!("{model} {} {}", request.system, request.tools.len())
+            });
+            assert_eq!(head, format!("\"{model}\" {} {}", request.system, request.tools.len()));
+            assert_eq!(made, times);
+        }
     }
 
     #[test]
@@ -349,8 +404,9 @@ mod tests {
                 })),
             }
             let (head, marks) = (["{\"m\":", "{\"n\":"][usize::from(roll(9) == 0)], [roll(6), roll(30)]);
+            let marks = &marks[..roll(3)];
             let bodies = [&mut previous, &mut <[SentMessages; 2]>::default()]
-                .map(|written| self::bodies(written, head, &messages, &marks));
+                .map(|written| self::bodies(written, head, &messages, marks));
             assert_eq!(bodies[0], bodies[1], "step {step}");
             // At times the one before is still being sent.
             sending = (roll(3) == 0).then(|| bodies[0].clone());

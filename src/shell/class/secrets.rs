@@ -1,8 +1,10 @@
 //! A check for commands that may print a file that usually holds keys: its output goes to the model, and such a file is
 //! sent only after a question.
 
+mod braces;
 mod flags;
 mod forms;
+mod links;
 mod listing;
 mod pattern;
 mod search;
@@ -100,6 +102,25 @@ pub(super) fn may_name(word: &Word, before: &str) -> bool {
     let (start, name) = word.text.split_at(at);
     let names = holds_secrets(name) || word.splits && !name.is_empty() && ".env".starts_with(name);
     names && !leaves_out(&format!("{before}{start}"))
+        || word.pattern.as_deref().is_some_and(|word| becomes(word, before))
+}
+
+/// The most braces of a word that are read.
+const BRACES: usize = 32;
+
+/// Returns whether a word with braces becomes one that names such a file.
+fn becomes(word: &str, before: &str) -> bool {
+    let names = |word: String| {
+        let name = &word[word.rfind('/').map_or(0, |at| at + 1)..];
+        let begun = name.find(['*', '?', '[']).filter(|end| *end > 0).map(|end| &name[..end]);
+        begun.is_some_and(|begun| ".env".starts_with(begun))
+            || is_named_from(&format!("{before}{word}"), before.len(), &leaves_out)
+    };
+    // What becomes too many words is not read: it may be any.
+    word.contains('{') && {
+        let words = (word.matches('{').count() <= BRACES).then(|| braces::expansions(word));
+        words.is_none_or(|words| words.len() >= braces::MOST || words.into_iter().any(names))
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +160,12 @@ mod tests {
             "cat .{env,foo}",
             "cat {.e,x}nv",
             "cat conf/{x,.en}v",
+            "cat {.,conf/.}env",
+            "cat ./{.,_}env",
+            "cat {.,_}*",
+            "grep -h KEY {.,conf/.}env",
+            "cat {x,.{a,e{m..o}v}}",
+            "for f in {.,conf/.}env; do cat \"$f\"; done",
             "grep -rn x --exclude=.env .env",
             "grep -rn x --exclude= .env",
             "find . -not -name a -name .env",
@@ -165,6 +192,8 @@ mod tests {
             "grep 'a.{3}' b",
             "grep -rn x --exclude=.env* .",
             "grep -rn x --exclude='.env' src",
+            "grep -n x --exclude={.,_}env src",
+            "cat {.,conf/.}x ./{a,b}env",
             "rg -uu -g '!.env*' x",
             "rg -uu -g'!**/.env' x",
             "find . -type f -not -name '.env*' ! -name \".env\"",

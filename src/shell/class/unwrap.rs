@@ -268,7 +268,11 @@ fn xargs(arguments: &[Word]) -> Inner {
     let options = &arguments[..arguments.len() - rest.len()];
     let mark = replaced(options, rest);
     // The names in a file may be those of all files.
-    let is_of_file = options.iter().any(|word| word.text.starts_with("-a") || word.text.starts_with("--a"));
+    let is_of_file = options.iter().any(|word| match word.text.strip_prefix("--") {
+        Some(name) => name.starts_with('a'),
+        // Letters stand together, and the last has a value: `-0aLIST`.
+        None => word.text.starts_with('-') && word.text.contains('a'),
+    });
     let replaces = mark.is_some();
     let rest = match arguments.iter().position(|word| word.text == "-I") {
         Some(at) if at + 2 <= arguments.len() && rest.len() == arguments.len() - at - 1 => &rest[1..],

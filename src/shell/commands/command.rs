@@ -30,6 +30,8 @@ pub struct ShellCommand {
     /// The path of its log.
     pub log: Option<PathBuf>,
     pub(super) given: Vec<(String, String)>,
+    /// The folder in which its next one would have begun, had it not run.
+    pub(super) from: PathBuf,
     pub(super) record: Mutex<CommandRecord>,
     pub(super) states: CommandStates,
     /// True if the state it left was taken up already.
@@ -69,6 +71,15 @@ impl StagedStates {
     fn holds_states(&self) -> bool {
         self.staging.is_some() || !self.older.is_empty()
     }
+}
+
+/// The notes on what the next command begins with.
+#[derive(Debug, Default)]
+pub struct NextNotes {
+    /// It begins in another folder.
+    pub moved: Option<String>,
+    /// Variables that it does not get.
+    pub dropped: Option<String>,
 }
 
 impl CommandStates {

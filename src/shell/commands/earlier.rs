@@ -89,6 +89,24 @@ mod tests {
     use crate::workspace::Workspace;
 
     #[test]
+    fn the_models_next_command_begins_where_it_was_until_it_is_told_of_another_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("opened");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        let commands = Commands::new(Arc::new(Shell::for_archive(&workspace, &archive)), "s");
+        let sub = workspace.root().join("sub");
+        fs::create_dir(&sub).expect("made");
+        assert_eq!(commands.model_folder(), None);
+        commands.state().folder.clone_from(&sub);
+        assert_eq!(commands.model_folder().as_deref(), Some("."));
+        assert!(commands.folder_of(Some(".")).is_ok_and(|folder| folder == workspace.root()));
+        assert!(commands.take_moved().is_some_and(|note| note.contains("cwd is now sub")));
+        assert_eq!(commands.model_folder(), None);
+        commands.state().folder = workspace.root().into();
+        assert_eq!(commands.model_folder().as_deref(), Some("sub"));
+    }
+
+    #[test]
     fn what_a_killed_nebula_left_is_told_once() {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("opened");

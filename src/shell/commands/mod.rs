@@ -28,7 +28,7 @@ use crate::workspace::Access;
 
 pub use command::ShellCommand;
 
-use command::CommandStates;
+use command::{CommandStates, NextNotes};
 
 /// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
@@ -58,6 +58,11 @@ struct CommandsState {
 }
 
 impl CommandsState {
+    /// Returns the folder in which the next command of the model begins, or the next one of the person.
+    fn next_of(&self, model: bool) -> &PathBuf {
+        if model { &self.known } else { &self.folder }
+    }
+
     /// Returns the names of the variables that commands set.
     fn set_names(&self) -> Vec<String> {
         self.left.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.clone()).collect()
@@ -123,6 +128,7 @@ impl Commands {
         passes: Option<OutputReader>,
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
+        let from = self.state().next_of(info.call.is_some()).clone();
         let (id, left) = self.reserve();
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
@@ -168,6 +174,7 @@ impl Commands {
             running,
             log,
             given,
+            from,
         });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
@@ -365,8 +372,10 @@ impl Commands {
     }
 
     /// Takes up what a command left to the next one: notes for the model where that is something to know.
-    pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> Vec<String> {
-        let Some(left) = left.filter(|_| !command.left_taken.swap(true, Ordering::Relaxed)) else { return Vec::new() };
+    pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> NextNotes {
+        let Some(left) = left.filter(|_| !command.left_taken.swap(true, Ordering::Relaxed)) else {
+            return NextNotes::default();
+        };
         let root = self.shell.workspace.root();
         let variables = self.shell.environment.left(&command.given, &left.variables, left.lists_all);
         let dropped = variables.note();
@@ -375,20 +384,35 @@ impl Commands {
         let real = left.folder.canonicalize().unwrap_or_else(|_| left.folder.clone());
         let inside = real.starts_with(root) && real.is_dir();
         let folder = if inside { real.clone() } else { root.to_path_buf() };
-        let mut before = std::mem::replace(&mut state.folder, folder.clone());
-        if command.info.call.is_some() {
-            before = std::mem::replace(&mut state.known, folder);
+        let of_model = command.info.call.is_some();
+        // Where it stayed in its folder, another one may have gone elsewhere meanwhile: that holds.
+        let has_moved = folder != command.from;
+        if has_moved && (!of_model || state.folder == command.from) {
+            state.folder.clone_from(&folder);
         }
-        command.note_left(state.folder.clone(), state.set_names());
+        if has_moved && of_model {
+            state.known = folder;
+        }
+        command.note_left(state.next_of(of_model).clone(), state.set_names());
         let moved = match inside {
-            true if before == real => None,
+            true if !has_moved => None,
             true => Some(self.now_in(&real)),
             false if left.folder.is_dir() => {
                 Some("cwd is the workspace's root again: it had left the workspace".into())
             }
             false => Some("cwd is the workspace's root again: the folder it was in was removed or renamed".into()),
         };
-        moved.into_iter().chain(dropped).collect()
+        NextNotes { moved, dropped }
+    }
+
+    /// Returns the folder in which the model's next command begins, where the person went to another one and the model does not
+    /// know it yet; none: it is the one of all.
+    pub fn model_folder(&self) -> Option<String> {
+        let state = self.state();
+        let known = state.known.strip_prefix(self.shell.workspace.root()).ok()?;
+        let is_apart = state.known != state.folder && state.known.is_dir();
+        let named = if known.as_os_str().is_empty() { "." } else { known.to_str()? };
+        is_apart.then(|| named.to_string())
     }
 
     /// Takes the note for the model that the next command begins in another folder than it knows of: a command of the

@@ -12,6 +12,7 @@ mod left;
 mod moved;
 mod outside;
 mod owners;
+mod private;
 mod raced;
 mod shared;
 mod unseen;
@@ -399,14 +400,6 @@ impl Keeping {
         self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0, again: false })
     }
 
-    /// Adds a line to the journal; that of a path that was kept before is a later state of it.
-    fn add(&mut self, saved: JournalLine) -> Verdict {
-        let again = self.saved.contains(&saved.path) || self.archived.contains(&saved.path);
-        self.staging.add(&JournalLine { again, ..saved.clone() }).map_err(|e| number(&e))?;
-        self.saved.insert(saved.path);
-        Ok(())
-    }
-
     fn link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
         let (to, staged) = self.staging.new_name();
         let target = reach(path, |path| fs::read_link(path)).map_err(|e| number(&e))?;
@@ -755,6 +748,12 @@ mod tests {
         again.sort();
         assert_eq!(again, ["a", "b", "c"].map(|name| (name.to_string(), "another's words".to_string())));
         assert_eq!(keeping.summary().meanwhile, ["a", "b", "c"]);
+        // Before these stands what the command had left, of which nothing was there in place of one of them.
+        let journal = read(&keeping.staging.folder().join("journal"));
+        let mut left: Vec<(&str, bool)> = ["a", "b", "c"].map(|name| (name, true)).to_vec();
+        left.retain(|(name, _)| journal.contains(&format!("{{\"left\":\"{name}\",\"staged\":[")));
+        assert_eq!(left, [("a", true), ("b", true)], "{journal}");
+        assert!(journal.contains("{\"left\":\"c\",\"staged\":null}"), "{journal}");
     }
 
     #[test]

@@ -115,6 +115,21 @@ pub fn list(logs: &Path, project: &Path) -> Vec<(CommandRecord, PathBuf)> {
     found
 }
 
+/// Lets the commands of a project that was moved be of the folder where it is now, as far as they moved along. One that
+/// cannot be written stays as it is.
+pub fn move_project(logs: &Path, from: &Path, to: &Path, has_moved: impl Fn(&CommandRecord) -> bool) {
+    let moved = |path: &Path| Some(to.join(path.strip_prefix(from).ok()?).components().collect::<PathBuf>());
+    for (record, log) in list(logs, from).into_iter().filter(|(record, _)| has_moved(record)) {
+        let record = CommandRecord {
+            project: to.into(),
+            cwd: moved(&record.cwd).unwrap_or(record.cwd),
+            next_folder: record.next_folder.map(|folder| moved(&folder).unwrap_or(folder)),
+            ..record
+        };
+        let _ = record.write(&log);
+    }
+}
+
 /// Reserves the number of the next command in a session's folder of logs, and makes the log. It is greater than those
 /// of a session that was resumed, and no other process has it. Where no log can be made, the command has none.
 pub fn reserve(logs: Option<&Path>, last: usize) -> usize {
@@ -203,6 +218,8 @@ mod tests {
                 session: session.into(),
                 id: id.into(),
                 project: project.into(),
+                cwd: Path::new(project).join("src"),
+                next_folder: Some(project.into()),
                 started,
                 ..CommandRecord::default()
             };
@@ -213,6 +230,11 @@ mod tests {
             list(logs, Path::new(project)).iter().map(|(r, _)| format!("{}/{}", r.session, r.id)).collect()
         };
         assert_eq!(of("/p"), ["b/c1", "a/c1"]);
+        move_project(logs, Path::new("/p"), Path::new("/new"), |record| record.session == "b");
+        assert_eq!((of("/p"), of("/new")), (vec!["a/c1".to_string()], vec!["b/c1".to_string()]));
+        let (moved, _) = list(logs, Path::new("/new")).remove(0);
+        assert_eq!((moved.cwd, moved.next_folder), ("/new/src".into(), Some("/new".into())));
+        move_project(logs, Path::new("/new"), Path::new("/p"), |_| true);
         for bad in ["", "..", "../a", "a/b"] {
             assert!(forget(logs, bad).is_err(), "{bad}");
         }

@@ -191,8 +191,8 @@ pub(super) fn pending(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
 
 /// Returns the other store: as named, else the upstream, whose path is told. Also whether it is the upstream.
 ///
-/// The settings may have come with a clone, so an upstream that has no op in common with this store is not used unless
-/// it is named, by an empty store neither.
+/// The settings may have come with a clone, so an upstream that is neither a copy of this store nor has an op in common
+/// with it is not used unless it is named, by an empty store neither.
 fn other(s: &Session, out: &Writer, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     let upstream = s.store.config().upstream.clone().map(PathBuf::from);
     let same = |a: &Path, b: &Path| std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok();
@@ -203,8 +203,7 @@ fn other(s: &Session, out: &Writer, named: Option<PathBuf>) -> Result<(Store, bo
     let none = || Refusal::Usage("name a store, or set one: strand config upstream <store>".to_owned());
     let path = upstream.ok_or_else(none)?;
     let store = super::session::open_at(&path)?;
-    let (own, theirs) = (s.store.state().graph(), store.state().graph());
-    if !theirs.is_empty() && !theirs.ids().any(|id| own.has(id)) {
+    if !store.state().graph().is_empty() && !s.store.is_kin(&store)? {
         let path = path.display();
         let message = format!("the upstream {path} has no op in common with this store; name it if it is meant");
         return Err(Refusal::Usage(message).into());
@@ -241,9 +240,9 @@ pub(super) fn publish(s: &mut Session, out: &mut Writer, remote: &str) -> Result
     Ok(code)
 }
 
-/// Takes in what a Git remote has.
-pub(super) fn take_in(s: &mut Session, out: &mut Writer, remote: &str) -> Result<u8, Error> {
-    let done = RemoteRef::of(&s.store, remote, remotes().as_deref())?.pull(&mut s.store)?;
+/// Takes in what a Git remote has; of another store only if it `joins`.
+pub(super) fn take_in(s: &mut Session, out: &mut Writer, remote: &str, joins: bool) -> Result<u8, Error> {
+    let done = RemoteRef::of(&s.store, remote, remotes().as_deref())?.pull(&mut s.store, joins)?;
     Ok(tell_pulled(s, out, done.taken, &[]))
 }
 

@@ -41,7 +41,7 @@ pub(super) fn perform(s: &mut Session, command: Command, out: &mut Writer) -> Re
         Command::Op(OpCommand::Show { id }) => exchange::show(s, out, &id),
         Command::Op(OpCommand::Pending) => exchange::pending(s, out),
         Command::Op(OpCommand::Push { remote: Some(remote), .. }) => exchange::publish(s, out, &remote),
-        Command::Op(OpCommand::Pull { remote: Some(remote), .. }) => exchange::take_in(s, out, &remote),
+        Command::Op(OpCommand::Pull { remote: Some(remote), join, .. }) => exchange::take_in(s, out, &remote, join),
         Command::Op(OpCommand::Push { store, .. }) => exchange::push(s, out, store),
         Command::Op(OpCommand::Pull { store, .. }) => exchange::pull(s, out, store),
         Command::Op(OpCommand::Bundle { since, output }) => exchange::bundle(s, out, since.as_deref(), &output),

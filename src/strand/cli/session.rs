@@ -40,7 +40,8 @@ pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
         return Ok(path);
     }
     let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
-    Store::find(&here).ok_or_else(|| match stores_below(&here).as_slice() {
+    let name = |store: &PathBuf| store.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Store::find(&here).ok_or_else(|| match Store::below(&here).iter().map(name).collect::<Vec<_>>().as_slice() {
         [first @ .., last] if !first.is_empty() => Error::NotFound(format!(
             "there are several stores here, {} and {last}; name one with --store",
             first.join(", ")
@@ -49,13 +50,10 @@ pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
     })
 }
 
-/// Returns the names of the stores in a folder.
-fn stores_below(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let stores = entries.filter(|entry| entry.path().join(".strand").is_dir());
-    let mut names: Vec<String> = stores.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
+/// Returns the store in a workspace that the environment names, else the one that its folder is or the only one in it.
+pub fn store_of(workspace: &Path) -> Option<PathBuf> {
+    let given = named(None).map(|path| path.canonicalize().unwrap_or(path));
+    given.or_else(|| Store::find(workspace)).filter(|store| store.starts_with(workspace))
 }
 
 /// Opens the store of a folder that someone named.

@@ -46,6 +46,25 @@ impl Exchange {
 }
 
 impl Store {
+    /// Returns the identity that `init` gave it, which its clones and snapshots have too; empty: it has none.
+    ///
+    /// # Errors
+    /// When its log cannot be read.
+    pub fn identity(&self) -> Result<String, Error> {
+        Ok(self.log.head()?.store)
+    }
+
+    /// Returns whether another one has its identity or an op of it.
+    ///
+    /// # Errors
+    /// When a log cannot be read.
+    pub fn is_kin(&self, other: &Store) -> Result<bool, Error> {
+        let identity = self.identity()?;
+        let graph = self.state.graph();
+        let shares_op = || other.state.graph().ids().any(|id| graph.has(id));
+        Ok(!identity.is_empty() && identity == other.identity()? || shares_op())
+    }
+
     /// Returns the ops another store lacks, in causal order.
     fn lacking(&self, other: &Store) -> Result<Vec<Op>, Error> {
         let known: HashSet<OpId> = other.state.graph().ids().collect();
@@ -75,7 +94,7 @@ impl Store {
     pub fn snapshot(&self, target: &Path) -> Result<Store, Error> {
         let ops = self.ops();
         self.sound()?;
-        let mut copy = Store::init(target)?;
+        let mut copy = Store::init_as(target, &self.identity()?)?;
         let lock = copy.lock()?;
         copy.state.apply(ops.clone());
         copy.commit(&ops, &[])?;

@@ -1,6 +1,7 @@
 //! The small files of a store: settings, locks, pending ops, conflicts.
 
 use std::collections::BTreeSet;
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -247,4 +248,16 @@ pub fn append_conflicts(root: &Path, conflicts: &[Conflict]) -> Result<(), Error
     let path = root.join(".strand/conflicts.jsonl");
     let text: String = conflicts.iter().map(|conflict| format!("{}\n", conflict.to_json())).collect();
     disk::append_lines(&path, &text).map_err(|error| Error::io("append to", &path, error))
+}
+
+/// Returns whether a folder is called as a store is.
+pub fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|ext| ext == "strand" || ext == "strand-store")
+}
+
+/// Returns what may be a store directly in a folder. A link to a folder is none that lies there, unless its name says so.
+pub fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let may_be = |entry: &DirEntry| is_named(&entry.path()) || entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(may_be).map(|entry| entry.path())
 }

@@ -18,7 +18,6 @@ mod repair;
 mod write_lock;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -38,7 +37,7 @@ pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
 use tokio_util::sync::CancellationToken;
 
-use super::id::{DefId, Layer, OpId, QName};
+use super::id::{DefId, Layer, OpId, QName, new_id};
 use super::issue::Refusal;
 use super::op::Op;
 use super::state::State;
@@ -107,6 +106,11 @@ pub struct Store {
 impl Store {
     /// Makes a store in a folder that has none.
     pub fn init(root: &Path) -> Result<Store, Error> {
+        Store::init_as(root, &new_id("st_"))
+    }
+
+    /// Makes a store of an identity.
+    fn init_as(root: &Path, identity: &str) -> Result<Store, Error> {
         let inner = root.join(".strand");
         if inner.join("op-log.jsonl").exists() {
             return Err(Refusal::Exists(format!("a store in {}", root.display())).into());
@@ -118,7 +122,7 @@ impl Store {
         let ignored = [".strand/store.crdt*", ".strand/lock", ".strand/runtime/", ".strand/projection.json"];
         add_lines(&root.join(".gitignore"), &ignored)?;
         add_lines(&root.join(".gitattributes"), &[ATTRIBUTES])?;
-        Log::new(inner.join("op-log.jsonl")).create()?;
+        Log::new(inner.join("op-log.jsonl")).create(identity)?;
         Store::open(root)
     }
 
@@ -227,14 +231,18 @@ impl Store {
         if let Some(above) = Store::find_above(from) {
             return Some(above);
         }
-        let is_named = |path: &Path| path.extension().is_some_and(|ext| ext == "strand" || ext == "strand-store");
-        // A link to a folder is none that lies here, unless its name says so.
-        let may_be = |entry: &DirEntry| is_named(&entry.path()) || entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let children = std::fs::read_dir(from).ok()?.flatten().filter(may_be).map(|entry| entry.path());
-        let stores = children.filter(|path| path.join(".strand/op-log.jsonl").exists());
-        let (mut named, mut others): (Vec<_>, Vec<_>) = stores.partition(|path| is_named(path));
+        let (mut named, mut others): (Vec<_>, Vec<_>) =
+            Store::below(from).into_iter().partition(|path| files::is_named(path));
         let stores = if named.is_empty() { &mut others } else { &mut named };
         stores.pop().filter(|_| stores.is_empty())
+    }
+
+    /// Returns the stores directly in a folder by their names, first those that are called as one.
+    pub fn below(folder: &Path) -> Vec<PathBuf> {
+        let mut stores: Vec<PathBuf> =
+            files::folders(folder).filter(|path| path.join(".strand/op-log.jsonl").exists()).collect();
+        stores.sort_by_cached_key(|path| (!files::is_named(path), path.clone()));
+        stores
     }
 
     /// Sets how long a writer waits for another.

@@ -10,7 +10,7 @@ use super::archive::{self, Archives, base};
 use super::files::read_ops;
 use super::log::{header, resolve};
 use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, checkpoint, disk};
-use crate::strand::id::{OpId, now_ms};
+use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
 
 /// The result of a repair.
@@ -169,8 +169,8 @@ fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)
     let base_kept = resolved.transactions.iter().flat_map(|found| &found.lines).any(|(_, place)| is_base(place));
     let wants_base =
         value.get("archives").is_some() || left.iter().any(|(_, line)| line.as_bytes().starts_with(base::BEGINS));
-    let mut out =
-        if head_holds && (base_kept || !wants_base) { head.to_vec() } else { format!("{}\n", header()).into_bytes() };
+    let anew = || format!("{}\n", header(&new_id("st_"))).into_bytes();
+    let mut out = if head_holds && (base_kept || !wants_base) { head.to_vec() } else { anew() };
     if (wants_base || base_kept) && !(head_holds && base_kept) {
         unpack(log, &mut out)?;
     }

@@ -369,10 +369,9 @@ impl App {
         (!is_empty).then(crate::messages::app::unsent_kept)
     }
 
-    /// Returns the changes that wait to be reviewed, in words; none: there are none.
-    pub fn unreviewed(&self) -> Option<String> {
-        let open = self.session.status.unreviewed;
-        (open > 0).then(|| crate::messages::review::open(open))
+    /// Returns the number of changes that wait to be reviewed.
+    pub fn unreviewed(&self) -> usize {
+        self.session.status.unreviewed
     }
 
     /// Returns the phase of all spinners.

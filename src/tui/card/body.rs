@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::shell_text::coloured;
+use super::shell_text::{self, ShellPieces, ShellReader, coloured};
 use crate::messages::{card as say, verbs};
 use crate::protocol::{CommandCard, CommandClass};
 use crate::tui::action::Context;
@@ -33,7 +33,7 @@ pub enum CardRow {
     /// A row of what the model said, with the label before it.
     Said(&'static str, Vec<Inline>),
     /// A row of the command's text.
-    Shell(ShellRow, String),
+    Shell(ShellRow, ShellPieces),
     /// A row of a here-document in the command's text.
     Document(ShellRow, String),
     /// The class and why.
@@ -118,20 +118,7 @@ pub fn rows(card: &CommandCard, width: usize) -> CardRows {
         }
         rows.push(CardRow::Gap);
     }
-    for (i, line) in card.text.lines().enumerate() {
-        for (n, part) in wrap::breaks(line, room.saturating_sub(4)).into_iter().enumerate() {
-            let begins = match (i, n) {
-                (0, 0) => ShellRow::Command,
-                (_, 0) => ShellRow::Line,
-                _ => ShellRow::Wrapped,
-            };
-            let text = line[part].to_string();
-            rows.push(match card.document_lines.contains(&i) {
-                true => CardRow::Document(begins, text),
-                false => CardRow::Shell(begins, text),
-            });
-        }
-    }
+    text_rows(card, room, &mut rows);
     rows.push(CardRow::Gap);
     let class = rows.len()..rows.len() + class_rows(card, room, &mut rows);
     part_rows(card, width, room, &mut rows);
@@ -155,6 +142,25 @@ pub fn rows(card: &CommandCard, width: usize) -> CardRows {
     }
     let usual = if card.has_usual_bounds { rows.len() - grant.end } else { 0 };
     CardRows { all: rows, core: [class, grant], usual }
+}
+
+/// Adds the command's text: what a piece of it is does not depend on where a row ends.
+fn text_rows(card: &CommandCard, room: usize, rows: &mut Vec<CardRow>) {
+    let mut reader = ShellReader::default();
+    for (i, line) in card.text.lines().enumerate() {
+        let pieces = (!card.document_lines.contains(&i)).then(|| reader.line(line));
+        for (n, part) in wrap::breaks(line, room.saturating_sub(4)).into_iter().enumerate() {
+            let begins = match (i, n) {
+                (0, 0) => ShellRow::Command,
+                (_, 0) => ShellRow::Line,
+                _ => ShellRow::Wrapped,
+            };
+            rows.push(match &pieces {
+                Some(pieces) => CardRow::Shell(begins, shell_text::slice(line, pieces, &part)),
+                None => CardRow::Document(begins, line[part].to_string()),
+            });
+        }
+    }
 }
 
 /// Adds the class and why; returns the number of rows.
@@ -230,7 +236,7 @@ fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'sta
         CardRow::Gap => ("", Line::default()),
         CardRow::Said(label, line) => (label, styled(line, theme)),
         CardRow::Words(label, words) => (label, Line::from(Span::styled(words.clone(), text))),
-        CardRow::Shell(begins, line) | CardRow::Document(begins, line) => {
+        CardRow::Shell(begins, _) | CardRow::Document(begins, _) => {
             let sign = match begins {
                 ShellRow::Command => "$",
                 ShellRow::Line => " ",
@@ -238,8 +244,9 @@ fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'sta
             };
             let mut spans = vec![Span::styled(format!(" {sign} "), dim)];
             match row {
-                CardRow::Document(..) => spans.push(Span::styled(line.clone(), theme.style(Role::SynString))),
-                _ => spans.extend(coloured(line, theme)),
+                CardRow::Document(_, line) => spans.push(Span::styled(line.clone(), theme.style(Role::SynString))),
+                CardRow::Shell(_, pieces) => spans.extend(shell_text::styled(pieces, theme)),
+                _ => {}
             }
             let ground = theme.style(Role::CodeBg).bg;
             if let Some(ground) = ground {
@@ -265,17 +272,37 @@ fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'sta
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell_text::ShellPart;
     use super::*;
     use crate::tui::pane::testing;
     use crate::tui::theme::Theme;
     use ratatui::style::Color;
+
+    fn text_of(pieces: ShellPieces) -> String {
+        pieces.into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn a_row_is_coloured_as_a_part_of_the_whole_text() {
+        let text = "git log --format='a quoted text of the width of some rows' ; rm -rf src".to_string();
+        let card = CommandCard { text, ..CommandCard::default() };
+        let all = rows(&card, 34).all;
+        let pieces = all.iter().filter_map(|row| match row {
+            CardRow::Shell(_, pieces) => Some(pieces),
+            _ => None,
+        });
+        assert!(pieces.clone().count() > 3, "{all:?}");
+        let is_program = |piece: &&(ShellPart, String)| piece.0 == ShellPart::Program;
+        let programs: Vec<&str> = pieces.flatten().filter(is_program).map(|(_, text)| text.as_str()).collect();
+        assert_eq!(programs, ["git", "rm"]);
+    }
 
     #[test]
     fn every_line_has_a_row_and_a_wrapped_one_looks_like_none() {
         let shell = |text: &str| -> Vec<(ShellRow, String)> {
             let card = CommandCard { text: text.into(), ..CommandCard::default() };
             let shell = |row| match row {
-                CardRow::Shell(begins, line) => Some((begins, line)),
+                CardRow::Shell(begins, pieces) => Some((begins, text_of(pieces))),
                 _ => None,
             };
             rows(&card, 24).all.into_iter().filter_map(shell).collect()

@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use crate::messages::graph as say;
+use crate::messages::{graph as say, records};
 use crate::protocol::{ConflictRow, DefinitionDetail, GraphLinks};
 use crate::tui::action::Action;
 use crate::tui::list;
@@ -176,7 +176,8 @@ fn lines_of(shown: &DetailItem, width: u16) -> Vec<DetailLine> {
     match shown {
         DetailItem::Failed(why) => lines.extend(wrapped(why, width).into_iter().map(DetailLine::Note)),
         DetailItem::Conflict(conflict) => {
-            let about = if conflict.message.is_empty() { &conflict.about } else { &conflict.message };
+            let message = records::of_definition(&conflict.message);
+            let about = if message.is_empty() { &conflict.about } else { &*message };
             lines.extend(wrapped(about, width).into_iter().map(DetailLine::Text));
             if !conflict.lost.is_empty() {
                 lines.extend([DetailLine::Blank, DetailLine::Head(say::lost(), 0)]);
@@ -193,7 +194,8 @@ fn lines_of(shown: &DetailItem, width: u16) -> Vec<DetailLine> {
         }
         DetailItem::Definition(found) => {
             for fault in &found.faults {
-                let rows = wrapped(format!("{} {}", fault.code, fault.message).trim_start(), width);
+                let message = records::of_definition(&fault.message);
+                let rows = wrapped(format!("{} {message}", fault.code).trim_start(), width);
                 lines.extend(rows.into_iter().map(|row| DetailLine::Fault(row, fault.is_warning)));
             }
             if !found.faults.is_empty() {

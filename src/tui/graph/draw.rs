@@ -1,5 +1,7 @@
 //! Draws the graph: the list by layer and by file, and beside it what is under the keys.
 
+use std::path::Path;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -56,6 +58,17 @@ impl GraphScreen {
         from((0..last).find(|at| cells(&from(*at)) <= room).unwrap_or(last))
     }
 
+    /// Returns why the list is empty, and the stores to choose among.
+    fn nothing(&self) -> Vec<String> {
+        let Some(page) = self.page.as_ref().filter(|_| self.failed.is_none()) else {
+            return vec![self.failed.clone().unwrap_or_else(|| say::reading().to_owned())];
+        };
+        let nothing = if page.files == 0 { say::nothing() } else { say::nothing_in_files() };
+        let nothing = if self.filter.is_empty() && page.total == 0 { nothing } else { count::no_match() };
+        let stores = self.lines.all.iter().map(|line| store_words(page, *line));
+        std::iter::once(page.trouble.clone().unwrap_or_else(|| nothing.to_owned())).chain(stores).collect()
+    }
+
     fn draw_list(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let dim = look.theme.style(Role::Dim);
@@ -63,20 +76,20 @@ impl GraphScreen {
         let note = self.page.as_ref().map(|page| Line::from(span(show::plain(&self.note(page, room, look)), dim)));
         pane_line(Rect { height: 1, ..area }, say::graph(), focus, note, buf, ctx);
         let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
-        let (page, failed) = (self.page.as_ref(), self.failed.as_deref());
-        let Some(page) = page.filter(|_| self.entries() > 0) else {
-            let empty = page.map(|page| {
-                let nothing = if page.files == 0 { say::nothing() } else { say::nothing_in_files() };
-                let nothing = if self.filter.is_empty() && page.total == 0 { nothing } else { count::no_match() };
-                page.trouble.as_deref().unwrap_or(nothing)
-            });
-            pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
+        let Some(page) = self.page.as_ref().filter(|_| self.entries() > 0) else {
+            let words = self.nothing().join(&format!(" {} ", look.glyphs.dot));
+            pen.prose(1, 0, &show::plain(&words), look);
             return;
         };
         let (lines, rows) = (&self.lines.all, self.list_rows());
         for (y, row) in lines.iter().skip(self.top).take(usize::from(rows)).enumerate() {
             let y = y as u16;
             match row {
+                GraphLine::Store | GraphLine::Another(_) => {
+                    let width = usize::from(pen.width().saturating_sub(2));
+                    let words = store_words(page, *row);
+                    pen.put(1, y, &cut::words(&show::plain(&words), width, look.glyphs.cut), width, dim);
+                }
                 GraphLine::Conflicts => drop(pen.put(1, y, say::conflict_heading(), 40, dim)),
                 GraphLine::Group(first) => {
                     let width = usize::from(pen.width().saturating_sub(2));
@@ -165,6 +178,17 @@ const KINDS: [(&str, Text); 17] = [
 pub(super) fn kind(words: &str) -> String {
     let named = |word| KINDS.iter().find(|(own, _)| *own == word).map_or(word, |(_, text)| text());
     words.split(' ').map(named).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns what a line about the stores of a workspace says.
+fn store_words(page: &GraphPage, line: GraphLine) -> String {
+    match line {
+        GraphLine::Another(at) => say::another_store(&page.beside[at]),
+        _ => {
+            let place = Path::new(&page.place);
+            say::one_of_several(&place.file_name().unwrap_or(place.as_os_str()).to_string_lossy())
+        }
+    }
 }
 
 fn draw_conflict(pen: &mut Pen<'_>, y: u16, conflict: &ConflictRow, look: Look<'_>) {

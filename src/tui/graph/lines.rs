@@ -5,6 +5,10 @@ use crate::protocol::GraphPage;
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GraphLine {
+    /// The store that is shown, where several are.
+    Store,
+    /// One of the stores beside it.
+    Another(usize),
     /// The conflicts begin.
     Conflicts,
     /// A layer or a file begins: the row that is its first.
@@ -30,6 +34,10 @@ impl ListLines {
     /// Lays out a page.
     pub(super) fn of(page: &GraphPage) -> ListLines {
         let mut lines = ListLines::default();
+        if !page.beside.is_empty() {
+            lines.all.push(GraphLine::Store);
+            lines.all.extend((0..page.beside.len()).map(GraphLine::Another));
+        }
         for at in 0..page.conflicts.len() {
             if at == 0 {
                 lines.begin(GraphLine::Conflicts);

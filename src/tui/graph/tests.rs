@@ -1,6 +1,6 @@
 use super::*;
 use crate::messages::Language;
-use crate::protocol::{DefinitionDetail, DefinitionRow, GraphLink, GraphLinks, OpRow};
+use crate::protocol::{DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, OpRow};
 use crate::tui::msg::Effect;
 
 fn row(layer: &str, name: &str) -> DefinitionRow {
@@ -28,6 +28,7 @@ fn page(conflicts: Vec<ConflictRow>) -> GraphPage {
     let rows = vec![row("slot", "a"), row("slot", "b"), row("fn", "c")];
     GraphPage {
         place: "project.strand".into(),
+        beside: Vec::new(),
         trouble: None,
         conflicts,
         faults: 0,
@@ -207,6 +208,27 @@ fn the_next_of_many_are_asked_for_at_the_end() {
     assert_eq!(asked(&effects), [&Query::Graph { filter: String::new(), limit: 2 * ROWS }]);
 }
 
+#[test]
+fn stores_beside_the_one_that_is_shown_are_named() {
+    let mut graph = GraphScreen::default();
+    graph.measure(200, 30);
+    let beside = vec!["shop.strand".to_owned(), "old.strand".to_owned()];
+    let drawn = |graph: &mut GraphScreen, page: GraphPage| {
+        let query = graph.query();
+        graph.answer(&query, &Listing::Graph(page));
+        crate::tui::pane::testing::screen(200, 30, "dark", true, |area, buf, ctx| graph.draw(area, buf, true, ctx))
+            .text()
+    };
+    let shown = drawn(&mut graph, GraphPage { beside: beside.clone(), ..page(Vec::new()) });
+    for words in ["project.strand, one of several", "also: STRAND_STORE=shop.strand", "STRAND_STORE=old.strand nebula"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(graph.at, 0, "they are no entries");
+    let empty = GraphPage { beside, rows: Vec::new(), found: 0, total: 0, ..page(Vec::new()) };
+    assert!(drawn(&mut graph, empty).contains("shop.strand"));
+    assert!(!drawn(&mut graph, page(Vec::new())).contains("also"));
+}
+
 /// A page of this many definitions of many more, as far as a question asks for them.
 fn first_of(limit: usize, all: usize) -> GraphPage {
     let rows: Vec<_> = (0..limit.min(all)).map(|n| row("fn", &format!("f{n}"))).collect();
@@ -288,6 +310,21 @@ fn the_head_counts_the_rows_that_are_marked() {
     let drawn =
         crate::tui::pane::testing::screen(140, 40, "dark", true, |area, buf, ctx| graph.draw(area, buf, true, ctx));
     assert!(drawn.text().contains("3 definitions · ✗ 2 ━"), "{}", drawn.text());
+}
+
+#[test]
+fn what_a_store_says_is_in_the_language_of_the_screen() {
+    let lines = |shown: detail::DetailItem| {
+        let detail = crate::messages::with(Language::Japanese, || detail::Detail::new(shown, 200));
+        format!("{:?}", detail.lines)
+    };
+    let shown = lines(detail::DetailItem::Conflict(conflict("W0902@slot.a", true)));
+    assert!(shown.contains("user:bの編集（edit）は") && !shown.contains("was made while"), "{shown}");
+    let message = "Reference to undefined slot 'cuont'".into();
+    let fault = FaultRow { code: "E0103".into(), message, is_warning: false };
+    let found = DefinitionDetail { faults: vec![fault], ..definition("a", &[]) };
+    let shown = lines(detail::DetailItem::Definition(found));
+    assert!(shown.contains("E0103 未定義のslot 'cuont' を参照しています"), "{shown}");
 }
 
 #[test]

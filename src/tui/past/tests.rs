@@ -285,8 +285,11 @@ fn a_name_is_whole_and_what_is_unsure_is_said_in_fewer_words() {
     let long = format!("migrations/2026/{name}");
     for width in [80, 100] {
         let row = drawn(width, &long, None);
-        assert!(row.contains(name) && !row.trim_end().ends_with('…'), "{row}");
+        assert!(row.contains(name) && row.contains("perhaps changed since"), "{row}");
     }
+    let long = "資料/とても長い名前のファイルでも確かさは読める長さにする説明書の第二版.sql";
+    let row = drawn(80, long, Some((0, 60_000)));
+    assert!(row.contains("changed outside") && !row.trim_end().ends_with('…'), "{row}");
     let row = drawn(80, "db/prices.sql", None);
     assert!(row.contains("as archived   perhaps changed since"), "{row}");
     let row = drawn(140, "db/prices.sql", None);
@@ -305,5 +308,5 @@ fn the_title_of_a_restore_is_told_in_the_language_of_the_person() {
         crate::tui::pane::testing::screen(140, 20, "dark", true, |area, buf, ctx| timeline.draw(area, buf, true, ctx))
             .text()
     });
-    assert!(text.contains("「load …") && text.contains("undo of load prices"), "{text}");
+    assert!(text.contains("「load prices」を元に戻…") && text.contains("undo of load prices"), "{text}");
 }

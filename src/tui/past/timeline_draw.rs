@@ -18,8 +18,12 @@ use crate::tui::theme::Role;
 
 /// Cells that the words of the whole note need beside the title.
 const NOTE_FROM: u16 = 60;
-/// Cells of a row of a file beside its name: the marks, the counts, and the shortest words for its state.
-const BESIDE: usize = 18 + 11;
+/// Cells of a row of a file beside its name, the counts and the words for its state.
+const BESIDE: usize = 6;
+/// Cells of the counts, with the gap behind them.
+const COUNTS: usize = 13;
+/// The cells of a name that those words leave.
+const LEAST_NAME: usize = 12;
 
 impl Timeline {
     /// Draws it over the whole body.
@@ -105,11 +109,17 @@ impl Timeline {
             pen.put(3, rows.files.start, say::no_difference(), usize::from(width), dim);
             return;
         }
-        // A name is whole before what is said of its state is.
+        // Where not all have room, folders give way to the counts, these to the name, and that to the shortest words for
+        // its state: how sure it is.
         let longest = |of: &dyn Fn(&str) -> usize| files.iter().map(|file| of(&show::plain(&file.path))).max();
         let name = |path: &str| cells(&path[cut::name_start(path)..]) + if path.contains('/') { 2 } else { 0 };
         let most = (usize::from(width) * 2 / 5).max(longest(&name).unwrap_or(0));
-        let names = longest(&cells).unwrap_or(0).min(most).min(usize::from(width).saturating_sub(BESIDE));
+        let in_sight = displayed.change.files.iter().skip(self.top).take(rows.files.len());
+        let state = in_sight.map(|about| mark_cells(about, ctx)).max().unwrap_or(0);
+        let room = usize::from(width).saturating_sub(BESIDE + state).max(LEAST_NAME);
+        let counted = longest(&name).unwrap_or(0) + COUNTS <= room;
+        let room = if counted { room - COUNTS } else { room };
+        let names = longest(&cells).unwrap_or(0).min(most).min(room);
         for (n, y) in rows.files.clone().enumerate() {
             let at = self.top + n;
             let (Some(file), Some(about)) = (files.get(at), displayed.change.files.get(at)) else { break };
@@ -118,12 +128,15 @@ impl Timeline {
             }
             let style = if at == self.file { bold(look.theme, Role::Text) } else { look.theme.style(Role::Text) };
             pen.spans(3, y, &paint::path(&show::plain(&file.path), names, style, look), names);
-            let x = 5 + names as u16;
-            pen.spans(x, y, &paint::count_columns(file.counts, [5, 5], look), 12);
-            let room = usize::from(width.saturating_sub(x + 14));
+            let mut x = 5 + names as u16;
+            if counted {
+                pen.spans(x, y, &paint::count_columns(file.counts, [5, 5], look), 12);
+                x += COUNTS as u16;
+            }
+            let room = usize::from(width.saturating_sub(x + 1));
             let about = state_words(about, (&file.before, &file.after), room, ctx);
             let line = cut::line(about, room, look.glyphs.cut, dim);
-            pen.spans(x + 13, y, &line.spans, room);
+            pen.spans(x, y, &line.spans, room);
             if at == self.file && !self.in_diff {
                 pen.select(y, 1, look);
             }
@@ -155,6 +168,16 @@ impl Timeline {
         if !displayed.change.change.files.is_empty() {
             displayed.view.draw(&mut pen.part(0, 0, width, height), ctx, None);
         }
+    }
+}
+
+/// Returns the cells of the shortest words that say how sure the state of a file is.
+fn mark_cells(file: &PastFile, ctx: &Ctx<'_>) -> usize {
+    let clock = ctx.clock();
+    match file.outside {
+        Some((from, to)) => cells(&say::changed_outside_short(&clock.minute(from), &clock.minute(to))),
+        None if file.unsure => cells(say::perhaps_changed_short()),
+        None => cells(say::certain()),
     }
 }
 

@@ -22,7 +22,8 @@ pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     format!("{head}{mark}").into()
 }
 
-/// Cuts like [`end`], for prose: no word is cut in two, as long as that leaves something to read.
+/// Cuts like [`end`], for prose: no word is cut in two, as long as that leaves something to read. A long word is, and one
+/// of wide characters, which no space parts.
 pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     if cells(text) <= width {
         return text.into();
@@ -31,9 +32,19 @@ pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     let whole = text[head.len()..].starts_with(' ');
     match head.rfind(' ').filter(|at| *at > 0) {
         _ if whole && !head.is_empty() => format!("{} {mark}", head.trim_end()).into(),
-        Some(at) => format!("{} {mark}", head[..at].trim_end_matches([' ', ',', ';'])).into(),
-        None => end(text, width, mark),
+        Some(at) if !is_long(&head[at + 1..]) => {
+            format!("{} {mark}", head[..at].trim_end_matches([' ', ',', ';'])).into()
+        }
+        _ => end(text, width, mark),
     }
+}
+
+/// Cells of the beginning of a word that are not left out.
+const LONG: usize = 20;
+
+/// Returns whether the beginning of a word says too much to be left out.
+fn is_long(begin: &str) -> bool {
+    cells(begin) > LONG || cells(begin) > begin.chars().count()
 }
 
 /// Returns `/ money  2 of 7`, words that are looked for and where they were found; without the words where they have no
@@ -190,6 +201,10 @@ mod tests {
         assert_eq!(words(text, 10, "…"), "simple …");
         assert_eq!(words(text, 48, "…"), text);
         assert_eq!(words("unbreakable", 6, "…"), "unbre…");
+        assert_eq!(words("mv 資料/がぎぐ.txt 資料/移動した.txt", 24, "…"), "mv 資料/がぎぐ.txt 資料…");
+        assert_eq!(words("見積もり を 出してください", 16, "…"), "見積もり を 出…");
+        let path = "rm target/debug/build/of-a-long-name/output";
+        assert_eq!(words(path, 30, "…"), "rm target/debug/build/of-a-lo…");
         assert_eq!(first_fit(&["a long one", "short"], 7, "…"), "short");
     }
 

@@ -113,15 +113,16 @@ fn what_another_hand_saved_after_the_commands_own_work_is_not_undone() {
     go_on(&mut child, &pipe);
     let said = ended(child);
     assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");
-    // The newest changeset is the command's, the one before holds the state that the editor's save met.
+    // Where it was seen what the command had left, that is of the same changeset, and the editor's file stays when it is
+    // undone. Else the one before holds the state that the editor's save met.
     let undone = tree.nebula(&["undo", "--yes"]);
-    assert!(undone.status.success(), "{}", text(&undone.stderr));
+    assert!(matches!(undone.status.code(), Some(0 | 3)), "{}", text(&undone.stderr));
     assert!(!tree.root().join("made").exists());
     assert_eq!(fs::read(&file).expect("read"), b"by the editor\n");
-    // What of its lines is whose is not known.
+    // What of its lines is whose is not known, or they are no one's of nebula's.
     let blame = tree.nebula(&["blame", "README.md", "--json"]).stdout;
     let blame: serde_json::Value = serde_json::from_slice(&blame).expect("JSON");
-    assert_eq!(blame[0]["unsure"], true, "{blame}");
+    assert!(blame[0]["unsure"] == true || blame[0]["cause"] == "outside", "{blame}");
     assert!(tree.nebula(&["history", "--check"]).status.success());
 }
 

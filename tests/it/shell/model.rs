@@ -166,6 +166,24 @@ async fn variables_of_several_lines_and_unset_ones_go_on_and_too_large_ones_are_
 }
 
 #[tokio::test]
+async fn the_person_is_told_which_variable_of_theirs_does_not_go_on() {
+    if !works() {
+        return;
+    }
+    let world = world();
+    let mut live = start(&world, vec![]);
+    live.send(Command::Run("export BIG=$(head -c 40000 /dev/zero | tr '\\0' x)".into()));
+    live.until(|event| match event {
+        EventBody::Notice(notice) => {
+            notice.title.starts_with("not set for the next command: BIG (at most ").then_some(())
+        }
+        _ => None,
+    })
+    .await;
+    live.close().await;
+}
+
+#[tokio::test]
 async fn what_was_cut_off_leaves_no_folder_and_no_variable() {
     if !works() {
         return;
@@ -543,6 +561,35 @@ async fn the_model_is_told_once_in_which_folder_its_next_command_begins() {
     live.submit("third");
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(last_results(&live).matches("cwd is now the workspace's root").count(), 1, "{}", last_results(&live));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn where_the_person_goes_while_a_command_of_the_model_runs_is_not_lost() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("d/x", "");
+    let waits = call("runCommand", json!({"command": "mkfifo pipe; cat pipe"}));
+    let look = call("runCommand", json!({"command": "pwd"}));
+    let mut live = start(&world, vec![waits, look, say("done")]);
+    live.submit("go");
+    live.until(|event| matches!(event, EventBody::Command(CommandEvent::Began(_))).then_some(())).await;
+    live.send(Command::Run("cd d".into()));
+    ended(&mut live).await;
+    // It waits for a reader.
+    let pipe = world.root().join("pipe");
+    let written = tokio::task::spawn_blocking(move || {
+        while !pipe.exists() {
+            std::thread::yield_now();
+        }
+        std::fs::write(pipe, "on\n")
+    });
+    written.await.expect("over").expect("written");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = last_results(&live);
+    assert_eq!(results.matches("cwd is now d").count(), 1, "{results}");
+    assert!(results.contains("/d\n") || results.contains("/d\\n"), "{results}");
     live.close().await;
 }
 

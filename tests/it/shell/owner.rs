@@ -67,6 +67,39 @@ fn a_file_that_its_owner_may_not_read_comes_back_and_goes_again() {
 }
 
 #[test]
+fn what_changes_in_a_folder_that_its_owner_may_not_list_is_undone() {
+    let Some(of) = of_another() else { return };
+    let ran = nebula(&of, &["run", "--", "mkdir wo; echo a > wo/x; chmod 300 wo"]);
+    assert!(ran.status.success(), "{}", both(&ran));
+    let root = of.0.root();
+    let at = |name: &str| fs::read_to_string(root.join(name)).ok();
+    let mode = || fs::metadata(root.join("wo")).expect("there").permissions().mode() & 0o777;
+    let before = of.0.snapshot();
+    for keeper in ["guard", "scan"] {
+        let run = |form: &str| nebula(&of, &["run", "--keeper", keeper, "--", form]);
+        for (form, x, n) in [
+            ("echo y >> wo/x; echo new > wo/n", Some("a\ny\n"), Some("new\n")),
+            ("rm -f wo/x", None, None),
+            ("mv wo/x wo/n", None, Some("a\n")),
+        ] {
+            let ran = run(form);
+            assert!(ran.status.success() && !both(&ran).contains("not archived"), "{keeper}: {form}: {}", both(&ran));
+            let after = || (at("wo/x"), at("wo/n"));
+            let expected = (x.map(String::from), n.map(String::from));
+            assert_eq!(after(), expected, "{keeper}: {form}");
+            let undone = nebula(&of, &["undo", "--yes"]);
+            assert_eq!(of.0.snapshot(), before, "{keeper}: {form}: {}", both(&undone));
+            let redone = nebula(&of, &["redo", "--yes"]);
+            assert_eq!((after(), mode()), (expected, 0o300), "{keeper}: {form}: {}", both(&redone));
+            assert!(nebula(&of, &["undo", "--yes"]).status.success());
+        }
+    }
+    let ran = nebula(&of, &["run", "--", "mv wo wo2"]);
+    assert!(both(&ran).contains("not archived: wo (it cannot be listed: the call was refused)"), "{}", both(&ran));
+    assert_eq!(of.0.snapshot(), before);
+}
+
+#[test]
 fn a_folder_that_its_owner_may_not_write_is_opened_for_an_undo_and_shut_again() {
     let Some(of) = of_another() else { return };
     let root = of.0.root();

@@ -300,6 +300,17 @@ fn blame_expands_tabs_and_says_which_lines_there_are_not() {
 }
 
 #[test]
+fn a_link_has_no_lines_to_blame() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    run(&tree, &[], "ln -s README.md lnk");
+    let blamed = tree.nebula(&["blame", "lnk"]);
+    assert!(!blamed.status.success() && both(&blamed).contains("lnk is a link to README.md"), "{}", both(&blamed));
+}
+
+#[test]
 fn an_hour_that_no_day_has_is_taken_for_no_session() {
     if !works() {
         return;

@@ -383,5 +383,5 @@ fn the_repository_is_counted_as_one_and_its_objects_are_said_to_stay() {
     let head = history.lines().next().unwrap_or_default();
     assert!(head.contains("1 file and the repository") && head.contains("+1 −0"), "{history}");
     let dry = both(&tree.nebula(&["undo", "--dry-run"]));
-    assert!(dry.contains("  .git/objects/: what was added stays: no branch names it any more"), "{dry}");
+    assert!(dry.contains("  .git/objects/: what was added stays: once this is undone, no branch may name it"), "{dry}");
 }

@@ -395,6 +395,86 @@ async fn what_a_job_and_the_model_wrote_to_one_file_at_once_is_restored_together
     }
 }
 
+/// Waits until a job has printed these words.
+async fn printed(live: &mut crate::support::world::Live, words: &str) {
+    use nebula::protocol::{CommandEvent, EventBody};
+    let is_it = |event: &EventBody| {
+        matches!(event, EventBody::Command(CommandEvent::Printed { text, .. }) if text.contains(words)).then_some(())
+    };
+    if !live.events.iter().any(|event| is_it(event).is_some()) {
+        live.until(is_it).await;
+    }
+}
+
+/// Starts a job that writes after its turn has ended, and goes on.
+async fn job_that_went_on(world: &World) -> crate::support::world::Live {
+    let pipe = world.root().join("pipe");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).expect("a pipe");
+    let job = "echo one >> log; read line < pipe; echo two >> log; echo three > b.txt; echo more; sleep 300";
+    let steps = vec![calls(&[("runCommand", json!({"command": job, "background": true}))]), say("done")];
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n")).await.expect("joined").expect("written");
+    printed(&mut live, "more").await;
+    live
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_running_job_wrote_is_not_what_others_changed() {
+    use nebula::proposal::RestoreStatus;
+    use nebula::protocol::{Command, EventBody, Listing, ProposalEvent, Query, QueryId, RestoreRequest};
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    for looks in [true, false] {
+        let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+        let mut live = job_that_went_on(&world).await;
+        if looks {
+            live.send(Command::Ask(QueryId(1), Query::Review));
+            let Listing::Review(turns) = live.until(|event| answer(event, 1)).await else { panic!("a list") };
+            let ids: Vec<String> = turns.iter().flat_map(|turn| &turn.entries).map(|entry| entry.id.clone()).collect();
+            live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids, ReviewScope::Net)));
+            let Listing::ReviewChange(change) = live.until(|event| answer(event, 2)).await else { panic!("a change") };
+            assert!(!change.aside.iter().any(|(_, why)| why.contains("outside nebula")), "{:?}", change.aside);
+            for path in ["log", "b.txt"] {
+                assert!(change.change.files.iter().any(|file| file.path == path), "{path}: {:?}", change.change);
+            }
+        }
+        live.send(Command::Restore(RestoreRequest::Turn));
+        let (proposal, previews) = live
+            .until(|event| match event {
+                EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => {
+                    Some((proposal.clone(), previews.clone()))
+                }
+                _ => None,
+            })
+            .await;
+        let is_foreign = |status: &RestoreStatus| matches!(status, RestoreStatus::Foreign { .. });
+        assert!(!previews.iter().any(|preview| is_foreign(&preview.status)), "{previews:?}");
+        assert!(["log", "b.txt"].iter().all(|path| proposal.files.iter().any(|file| file.path == *path)));
+        live.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_leaves_is_told_of_the_last_changes_of_their_jobs_too() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    let count = job_that_went_on(&world).await.close_and_count().await;
+    let (entries, _) = open(&world);
+    let waits = |path: &str| entries.iter().any(|entry| entry["files"].to_string().contains(path));
+    assert!(count == entries.len() && waits("b.txt"), "{count}: {entries:?}");
+}
+
 #[tokio::test]
 async fn what_a_job_and_a_command_wrote_to_one_file_in_turn_is_restored_together() {
     if !works() {
@@ -550,6 +630,69 @@ async fn the_work_of_others_and_what_was_restored_is_no_part_of_the_net_change()
     assert_eq!((paths(&files), files[0].hunks.len()), (vec!["a.txt"], 1), "{files:?}");
     let theirs = lines.replace("\n30\n", "\nMINE\n").replace("\n40\n", "\nBY HAND\n");
     assert_eq!((world.read("a.txt"), open(&world).0.len()), (theirs, 0));
+}
+
+/// Runs git in a workspace; returns what it printed.
+fn git(world: &World, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    let ran = command.args(arguments).current_dir(world.root()).env("HOME", world.home()).output().expect("git");
+    assert!(ran.status.success(), "{ran:?}");
+    text(&ran.stdout)
+}
+
+#[tokio::test]
+async fn a_repository_in_which_someone_committed_since_stays_and_is_one_line() {
+    if !works() {
+        return;
+    }
+    use nebula::protocol::{Command, Listing, Query, QueryId};
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+    let (name, address) = (["config", "user.name", "a"], ["config", "user.email", "a@b"]);
+    for arguments in [&["init", "-q"][..], &name, &address, &["add", "-A"], &["commit", "-qm", "base"]] {
+        git(&world, arguments);
+    }
+    let base = git(&world, &["rev-parse", "HEAD"]);
+    ran(&world, &["sed -i 's/^10$/TEN/' a.txt; git commit -qam ten"]).await;
+    let theirs = git(&world, &["rev-parse", "--short=7", "HEAD"]);
+    let unit = |entry: &Value| {
+        let files = entry["files"].as_array().expect("files");
+        let unit = files.iter().find(|file| file["path"] == ".git").expect("the repository");
+        unit["changed"].as_str().expect("words").to_string()
+    };
+    let words = unit(&open(&world).0[0]);
+    assert!(words.starts_with("HEAD ") && words.contains(&format!("→ {}", theirs.trim())), "{words}");
+    world.write("a.txt", &world.read("a.txt").replace("\n30\n", "\nMINE\n"));
+    git(&world, &["commit", "-qam", "own"]);
+    let own = git(&world, &["rev-parse", "HEAD"]);
+    // What the command did stays what it is said to have done.
+    let (entries, _) = open(&world);
+    assert_eq!(unit(&entries[0]), words);
+    let id = entries[0]["id"].as_str().expect("an id").to_string();
+    let model = Arc::new(Replay::from_steps(Vec::new()));
+    let mut live = world.start_with(world.parts(model.clone()), model);
+    live.send(Command::Ask(QueryId(1), Query::ReviewChange(vec![id], ReviewScope::Net)));
+    let Listing::ReviewChange(change) = live.until(|event| answer(event, 1)).await else { panic!("no change") };
+    live.close().await;
+    let shown = change.change.files.iter().find(|file| file.path == ".git").expect("the repository");
+    assert_eq!(shown.unit.as_deref(), Some(words.as_str()));
+    let stays = |(what, why): &(String, String)| what == ".git" && why.starts_with("the repository stays: .git/refs/");
+    assert!(change.aside.iter().any(stays), "{:?}", change.aside);
+    // It is judged as one: no file of it is asked about, nor said to have hunks.
+    let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+    let said = text(&restored.stdout) + &text(&restored.stderr);
+    assert_eq!(restored.status.code(), Some(3), "{said}");
+    assert!(said.contains("the repository stays: .git/refs/heads/"), "{said}");
+    let singly = ["COMMIT_EDITMSG", ".git/index", ".git/logs", "choose its hunks"];
+    assert!(singly.iter().all(|words| !said.contains(words)), "{said}");
+    assert_eq!(world.read("a.txt"), lines.replace("\n30\n", "\nMINE\n"));
+    assert_eq!((git(&world, &["rev-parse", "HEAD"]), open(&world).0.len()), (own, 1));
+    // Who insists is told what that goes over.
+    let forced = nebula(&world, &["review", "--restore", "all", "--force"]);
+    let said = text(&forced.stdout);
+    assert!(forced.status.success() && said.contains("over what changed outside nebula"), "{forced:?}");
+    assert_eq!(git(&world, &["rev-parse", "HEAD"]), base);
 }
 
 #[tokio::test]

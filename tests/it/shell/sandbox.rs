@@ -121,6 +121,31 @@ fn private_files_are_not_readable() {
 }
 
 #[test]
+fn no_private_file_of_the_workspace_gets_another_name() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    // The home folder is the workspace.
+    fs::create_dir(tree.root().join(".ssh")).expect("made");
+    for path in [".ssh/id_ed25519", ".netrc"] {
+        fs::write(tree.root().join(path), "PRIVATE").expect("written");
+    }
+    let run = |args: &[&str]| tree.command(args).env("HOME", tree.root()).output().expect("the program runs");
+    let before = tree.snapshot();
+    for form in ["mv .ssh ssh", "mv .ssh/id_ed25519 id", "mv .ssh/id_ed25519 .ssh/known_hosts", "ln .netrc n"] {
+        let ran = run(&["run", "--", form]);
+        assert!(ran.status.code() != Some(0) && both(&ran).contains(" of private files, first ."), "{}", both(&ran));
+    }
+    assert_eq!(tree.snapshot(), before);
+    let ran = run(&["run", "--", "cat .ssh/* .netrc"]);
+    assert!(!both(&ran).contains("PRIVATE"), "{}", both(&ran));
+    assert_eq!(run(&["run", "--", "rm .netrc && mv run.sh other.sh"]).status.code(), Some(0));
+    let undo = run(&["undo", "--yes"]);
+    assert_eq!(tree.snapshot(), before, "{}", both(&undo));
+}
+
+#[test]
 fn connections_reach_what_the_commands_themselves_serve() {
     if !works() || !has_python() {
         return;
@@ -570,7 +595,8 @@ fn a_commit_in_a_linked_worktree_is_undone_and_done_again() {
     tree.git(&["commit", "-q", "--allow-empty", "-m", "theirs"]);
     tree.git(&["branch", "-f", "third", "main"]);
     let undone = both(&nebula(&["undo", "--yes"]));
-    assert!(undone.contains("changed outside nebula, so kept: "), "{undone}");
+    assert!(undone.contains("the repository stays: "), "{undone}");
+    assert!(undone.contains("refs/heads/third was changed by someone else"), "{undone}");
     assert_eq!(git(&["rev-parse", "third"]), git(&["rev-parse", "main"]), "{undone}");
     assert_eq!(fs::read_to_string(linked.join("new")).expect("read"), "x\n");
     assert!(

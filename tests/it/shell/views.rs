@@ -738,6 +738,58 @@ async fn a_proposal_is_tested_as_it_is_decided() {
 }
 
 #[tokio::test]
+async fn a_proposal_is_tested_with_what_is_on_disk_meanwhile() {
+    if !views() {
+        return;
+    }
+    let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n8\n{last}\n");
+    let world = world().file("c.txt", &text("1", "9"));
+    let read = call("readFile", json!({"path": "c.txt"}));
+    let replaced = call("replaceInFile", json!({"path": "c.txt", "search": "9", "replace": "nine"}));
+    let check = "echo $(grep -c -e own -e nine c.txt) passed";
+    let mut live = start_with_check(&world, Some(check), vec![read, replaced, say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    assert!(tested(&mut live).await.line.contains(": 1 passed"));
+    let again = || Command::Test(proposal.id, Decision::expected(proposal.choices(Choice::Accept)));
+    world.write("c.txt", &text("own", "9"));
+    live.send(again());
+    let test = tested(&mut live).await;
+    assert!(test.line.contains(": 2 passed"), "the own line and the proposed one: {test:?}");
+    // The same line is another one now.
+    world.write("c.txt", &text("1", "neun"));
+    live.send(again());
+    let test = tested(&mut live).await;
+    assert!(test.state == TestState::NotRun && test.line.contains("c.txt changed on disk meanwhile"), "{test:?}");
+    world.write("c.txt", &text("own", "9"));
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("c.txt"), text("own", "nine"));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_test_that_wants_the_network_says_that_there_is_none() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let steps = vec![written("two\n"), say("It wants the network."), say("done")];
+    let mut live = start_with_check(&world, Some("exec 3<>/dev/tcp/192.0.2.1/80"), steps);
+    live.submit("go");
+    live.proposal().await;
+    let test = tested(&mut live).await;
+    let first = test.failures.first().map_or("", String::as_str);
+    assert!(test.state == TestState::Failed && first.starts_with("no network: 1 connection refused"), "{test:?}");
+    let again = live.proposal().await;
+    tested(&mut live).await;
+    live.send(Command::Decide(again.id, Decision::refuse(&again)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(last_results(&live).contains("no network: "), "{}", last_results(&live));
+    live.close().await;
+}
+
+#[tokio::test]
 async fn a_test_whose_program_is_not_there_has_not_failed() {
     if !views() {
         return;

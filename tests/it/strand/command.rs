@@ -252,6 +252,19 @@ fn an_upstream_is_found_from_any_folder() {
 }
 
 #[test]
+fn snapshots_of_a_store_without_ops_push_to_it() {
+    let world = World::new();
+    for copy in ["a", "b"] {
+        world.out(0, &["snapshot", copy]);
+    }
+    for copy in ["a", "b"] {
+        world.out(0, &["--store", copy, "add", "slot", copy, "Int = 1"]);
+        world.out(0, &["--store", copy, "op", "push"]);
+    }
+    assert_eq!(world.out(0, &["list"]), "slot.a\nslot.b\n");
+}
+
+#[test]
 fn an_upstream_of_a_clone_is_told_and_not_used_if_it_is_another_store() {
     let world = World::new();
     world.load("slot n = Int = 0");

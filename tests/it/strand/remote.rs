@@ -29,6 +29,32 @@ fn clone_of(host: &Path) -> World {
     world
 }
 
+/// The log of a store.
+fn log_of(world: &World) -> PathBuf {
+    world.path().join("project.strand/.strand/op-log.jsonl")
+}
+
+/// A store with the log of another one, as a clone of its repository has it.
+fn copy_of(world: &World, host: &Path) -> World {
+    let copy = clone_of(host);
+    std::fs::copy(log_of(world), log_of(&copy)).unwrap();
+    copy
+}
+
+/// A store that knows the host, and a copy of it, both without an op.
+fn pair(host: &Path) -> (World, World) {
+    let one = clone_of(host);
+    let two = copy_of(&one, host);
+    (one, two)
+}
+
+/// The identity of a store.
+fn identity(world: &World) -> String {
+    let log = std::fs::read_to_string(log_of(world)).unwrap();
+    let head: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    head["store"].as_str().unwrap().to_owned()
+}
+
 /// `strand op push` or `pull` with git on the PATH.
 fn exchange(world: &World, what: &str, remote: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
@@ -48,7 +74,7 @@ fn exchanged(world: &World, what: &str, remote: &str, code: i32) -> serde_json::
 #[test]
 fn published_ops_are_pulled_by_another_store() {
     let (_dir, host) = host();
-    let (one, two) = (clone_of(&host), clone_of(&host));
+    let (one, two) = pair(&host);
     one.load("slot a = Int = 1\nslot b = Int = 2\n");
     assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 2);
     assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 0);
@@ -63,7 +89,8 @@ fn published_ops_are_pulled_by_another_store() {
     // One commit a push, one file an author.
     let name = "refs/strand/project";
     assert_eq!(git(&host, &["rev-list", "--count", name]).trim(), "2");
-    assert_eq!(git(&host, &["ls-tree", "--name-only", name]), "agent-b.jsonl\nuser-me.jsonl\n");
+    let files = format!("agent-b.jsonl\n{}\nuser-me.jsonl\n", identity(&one));
+    assert_eq!(git(&host, &["ls-tree", "--name-only", name]), files);
 }
 
 /// Plants a bare repository that runs a program as soon as it is used to reach a host.
@@ -106,7 +133,7 @@ fn a_repository_that_a_clone_brought_runs_nothing() {
 #[test]
 fn what_stands_in_the_way_of_the_published_is_withdrawn_and_preserved() {
     let (_dir, host) = host();
-    let (one, two) = (clone_of(&host), clone_of(&host));
+    let (one, two) = pair(&host);
     one.load("slot draft = Text = \"\"\n");
     exchanged(&one, "push", "origin", 0);
     exchanged(&two, "pull", "origin", 0);
@@ -133,14 +160,21 @@ fn a_ref_that_cannot_be_believed_changes_nothing() {
     exchanged(&one, "push", "origin", 0);
     let refused = exchanged(&two, "push", "origin", 7);
     assert!(refused["error"]["message"].as_str().unwrap().contains("holds another store"), "{refused}");
-    // What it says to do joins the two.
+    // Neither does an empty one of another project take anything in by itself.
     let third = clone_of(&host);
-    exchanged(&third, "pull", "origin", 0);
-    let log = third.path().join("project.strand/.strand/op-log.jsonl");
-    let joined = World::new();
-    joined.load("slot z = Int = 1\n");
-    joined.out(0, &["op", "merge", log.to_str().unwrap()]);
-    assert_eq!(joined.out(0, &["list"]), "slot.a\nslot.z\n");
+    for what in ["push", "pull"] {
+        let refused = exchanged(&third, what, "origin", 7);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("--join"), "{refused}");
+    }
+    assert_eq!(third.out(0, &["list"]), "");
+    // What it says to do joins the two, for good.
+    third.load("slot t = Int = 1\n");
+    let joined = exchange(&third, "pull", "origin").arg("--join").output().unwrap();
+    assert!(joined.status.success(), "{}", String::from_utf8_lossy(&joined.stderr));
+    assert_eq!(third.out(0, &["list"]), "slot.a\nslot.t\n");
+    assert_eq!(exchanged(&third, "push", "origin", 0)["published"], 1);
+    exchanged(&one, "pull", "origin", 0);
+    assert_eq!(one.out(0, &["state-hash"]), third.out(0, &["state-hash"]));
     // A file that somebody altered.
     let bad = one.path().join("bad");
     std::fs::write(&bad, "{\"op\":\"add\"}\n").unwrap();
@@ -167,13 +201,94 @@ fn a_ref_that_cannot_be_believed_changes_nothing() {
     assert!(exchanged(&two, "pull", "nowhere", 7)["error"]["message"].as_str().unwrap().contains("no remote nowhere"));
 }
 
+/// A program with git on the PATH, in a folder of one person's own.
+fn strand(folder: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("USER", "me");
+    let home = folder.with_extension("home");
+    let out = command.env("HOME", home).current_dir(folder).args(args).output().unwrap();
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+#[test]
+fn clones_of_a_store_without_ops_push_at_once_and_are_one_store() {
+    // In a folder of the repository, and as the whole of it: the clones' own folders have other names.
+    for at in ["project.strand", "."] {
+        let (dir, host) = host();
+        let first = dir.path().join("first");
+        std::fs::create_dir(&first).unwrap();
+        git(&first, &["init", "-q"]);
+        strand(&first, &["init", at]);
+        git(&first, &["add", "-A"]);
+        git(&first, &["-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m", "x"]);
+        git(&first, &["push", "-q", host.to_str().unwrap(), "HEAD:refs/heads/main"]);
+        let clones: Vec<PathBuf> = (0..8).map(|n| dir.path().join(format!("clone{n}"))).collect();
+        for clone in &clones {
+            git(dir.path(), &["clone", "-q", "-b", "main", host.to_str().unwrap(), clone.to_str().unwrap()]);
+        }
+        std::thread::scope(|scope| {
+            for (n, clone) in clones.iter().enumerate() {
+                scope.spawn(move || {
+                    strand(clone, &["add", "slot", &format!("s{n}"), "Int = 1"]);
+                    strand(clone, &["op", "push", "--remote", "origin"]);
+                });
+            }
+        });
+        let hashes = clones.iter().map(|clone| {
+            strand(clone, &["op", "pull", "--remote", "origin"]);
+            assert_eq!(strand(clone, &["list"]).lines().count(), clones.len(), "{at}");
+            strand(clone, &["state-hash"])
+        });
+        assert_eq!(hashes.collect::<std::collections::BTreeSet<_>>().len(), 1, "{at}");
+    }
+}
+
+#[test]
+fn a_ref_that_names_no_store_is_known_by_its_ops() {
+    let (_dir, host) = host();
+    let (one, two) = pair(&host);
+    one.load("slot a = Int = 1\n");
+    exchanged(&one, "push", "origin", 0);
+    // As earlier versions left it.
+    let tree: String = git(&host, &["ls-tree", "refs/strand/project"])
+        .lines()
+        .filter(|line| !line.contains("\tst_"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let mut child = Command::new("git")
+        .current_dir(&host)
+        .arg("mktree")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), tree.as_bytes()).unwrap();
+    let tree = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let who = ["-c", "user.name=x", "-c", "user.email=x@y"];
+    let commit = git(&host, &[&who[..], &["commit-tree", tree.trim(), "-m", "x"]].concat());
+    git(&host, &["update-ref", "refs/strand/project", commit.trim()]);
+    // An empty store takes it in; one with ops of its own does not.
+    let other = clone_of(&host);
+    other.load("slot z = Int = 1\n");
+    exchanged(&other, "pull", "origin", 7);
+    exchanged(&two, "pull", "origin", 0);
+    // The next push names it.
+    two.out(0, &["add", "slot", "b", "Int = 2"]);
+    exchanged(&two, "push", "origin", 0);
+    let files = git(&host, &["ls-tree", "--name-only", "refs/strand/project"]);
+    assert!(files.lines().any(|file| file == identity(&two)), "{files}");
+}
+
 /// `STRAND_KILLS` sets how often each push is killed at most.
 #[test]
 fn clones_that_push_at_once_and_are_killed_lose_nothing() {
     const CLONES: usize = 8;
     let kills = std::env::var("STRAND_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(2);
     let (_dir, host) = host();
-    let worlds: Vec<World> = (0..CLONES).map(|_| clone_of(&host)).collect();
+    let first = clone_of(&host);
+    let copies: Vec<World> = (1..CLONES).map(|_| copy_of(&first, &host)).collect();
+    let worlds: Vec<World> = std::iter::once(first).chain(copies).collect();
     worlds[0].load("slot shared = Int = 0\n");
     exchanged(&worlds[0], "push", "origin", 0);
     for (n, world) in worlds.iter().enumerate() {
@@ -222,7 +337,7 @@ fn hooks_of_a_repository_on_this_machine_are_not_run() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     git(&host, &["config", "core.alternateRefsCommand", &format!("touch '{}'", ran.display())]);
-    let (one, two) = (clone_of(&host), clone_of(&host));
+    let (one, two) = pair(&host);
     one.load("slot a = Int = 1\n");
     assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 1);
     exchanged(&two, "pull", "origin", 0);
@@ -233,7 +348,7 @@ fn hooks_of_a_repository_on_this_machine_are_not_run() {
 #[test]
 fn who_loses_a_text_to_another_is_told_and_takes_it_back() {
     let (_dir, host) = host();
-    let (one, two) = (clone_of(&host), clone_of(&host));
+    let (one, two) = pair(&host);
     one.load("slot a = Int = 0\n");
     exchanged(&one, "push", "origin", 0);
     exchanged(&two, "pull", "origin", 0);

@@ -142,6 +142,7 @@ impl World {
             tools: Vec::new(),
             record: None,
             mode: self.mode,
+            expect_change: false,
         }
     }
 
@@ -232,6 +233,13 @@ impl Live {
             _ => None,
         })
         .await
+    }
+
+    /// Leaves, and returns the number of changes that wait to be reviewed then.
+    pub async fn close_and_count(mut self) -> usize {
+        self.send(Command::Shutdown);
+        while self.handle.events.recv().await.is_some() {}
+        self.handle.done.await.expect("a clean end").unreviewed
     }
 
     /// The requests the model got.

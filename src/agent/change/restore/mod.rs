@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::labels;
 use crate::agent::background::review;
+use crate::agent::change::command::{seal_before_restore, seal_jobs};
 use crate::agent::change::execute_proposal::{
     Approver, ProposalResult, RestoreParts, execute_proposal, execute_revert,
 };
-use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
@@ -105,30 +105,31 @@ impl Restores {
 
     /// Puts a ready proposal to the person, outside a turn.
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
-        let (context, kind) = (Arc::clone(context), kind.to_string());
-        let events = context.events.clone();
-        self.begin(&events, move |own| async move { drop(put(&context, proposal, &kind, &own).await) });
+        let (own_context, kind) = (Arc::clone(context), kind.to_string());
+        self.begin(context, move |own| async move { drop(put(&own_context, proposal, &kind, &own).await) });
     }
 
     /// Carries out what was decided about changes that wait to be reviewed.
     pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
-        let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |own| async move { reviewed::apply_verdict(&context, verdict, &own).await });
+        let own_context = Arc::clone(context);
+        self.begin(context, move |own| async move { reviewed::apply_verdict(&own_context, verdict, &own).await });
     }
 
-    fn begin<F>(&mut self, events: &Events, run: impl FnOnce(Restoring) -> F)
+    /// Begins one when what jobs changed so far is sealed: it is no one else's change.
+    fn begin<F>(&mut self, context: &Arc<SessionContext>, run: impl FnOnce(Restoring) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         self.pending.retain(|pending| !pending.task.is_finished());
         let course = RestoreCourse::default();
         let earlier = self.pending.iter().map(|pending| pending.course.clone()).collect();
-        let (restore, events) = (run(Restoring::after(earlier, course.clone())), events.clone());
+        let (restore, context) = (run(Restoring::after(earlier, course.clone())), Arc::clone(context));
         let done = course.done.clone().drop_guard();
         let task = tokio::spawn(async move {
             let _done = done;
+            seal_before_restore(&context).await;
             restore.await;
-            events.send(EventBody::Proposal(ProposalEvent::RestoreEnded)).await;
+            context.events.send(EventBody::Proposal(ProposalEvent::RestoreEnded)).await;
         });
         self.pending.push(PendingRestore { task, course });
     }
@@ -140,9 +141,9 @@ impl Restores {
             context.approvals.choose(proposal, path, choice);
             return;
         }
-        let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |own| async move {
-            let stop = own.stop();
+        let own_context = Arc::clone(context);
+        self.begin(context, move |own| async move {
+            let (context, stop) = (own_context, own.stop());
             if let RestoreRequest::State { .. } | RestoreRequest::Origin { .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), stop)).await {
                     None => return,
@@ -319,6 +320,7 @@ pub async fn run(
     let (mut choices, mut is_agreed) = (Choices::default(), false);
     let by = if call.is_some() { Restorer::Agent } else { Restorer::Person };
     loop {
+        seal_jobs(&context.services, &context.commands, &context.events).await;
         let Some(looked) = stop.run_until_cancelled(look(context, plan, (&choices, by), stop)).await else {
             return Some(ProposalResult::withdrawn().into());
         };

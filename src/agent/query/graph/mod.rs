@@ -30,6 +30,10 @@ mod store {
         None
     }
 
+    pub fn beside(_: &Path, _: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     pub fn page(_: &Path, _: &str, _: usize) -> Result<GraphPage, String> {
         Err(absent())
     }
@@ -87,10 +91,13 @@ fn with<T>(services: &Services, work: impl FnOnce(&Path) -> Result<T, String>) -
 /// When there is nothing that could hold one, it cannot be read, or it was stopped, in words.
 pub fn page(services: &Services, stop: &CancellationToken, filter: &str, limit: usize) -> Result<GraphPage, String> {
     let root = services.workspace.root();
-    let stored = store::find(root).map(|store| store::page(&store, filter, limit));
+    let stored = store::find(root).map(|store| (store::page(&store, filter, limit), store));
     let (mut page, failed) = match stored {
-        Some(Ok(page)) => (page, None),
-        Some(Err(why)) => (GraphPage { trouble: Some(why.clone()), ..GraphPage::empty(root) }, Some(why)),
+        Some((Ok(page), store)) => (GraphPage { beside: store::beside(root, &store), ..page }, None),
+        Some((Err(why), store)) => {
+            let page = GraphPage { trouble: Some(why.clone()), ..GraphPage::empty(&store) };
+            (GraphPage { beside: store::beside(root, &store), ..page }, Some(why))
+        }
         None => (GraphPage::empty(root), Some(absent())),
     };
     code::add(&mut page, services, stop, filter, limit)?;

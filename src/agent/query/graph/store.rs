@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 use crate::strand::check::Checks;
 use crate::strand::check::render;
-use crate::strand::cli::issuer;
+use crate::strand::cli::{issuer, store_of};
 use crate::strand::conflicts::{self, Conflicts};
 use crate::strand::findings::Finding;
 use crate::strand::id::{DefId, Layer, OpId, QName};
@@ -20,9 +20,16 @@ use crate::strand::store::Conflict;
 use crate::strand::store::Error;
 use crate::strand::store::Store;
 
-/// Returns the folder of the store in a workspace. One in a folder around it is no part of it.
+/// Returns the folder of the store in a workspace: the one that commands there work on, else the first of several. One in
+/// a folder around it is no part of it.
 pub fn find(root: &Path) -> Option<PathBuf> {
-    Store::find(root).filter(|store| store.starts_with(root))
+    store_of(root).or_else(|| Store::below(root).into_iter().next())
+}
+
+/// Returns the names of the stores directly in a workspace beside the one that is shown.
+pub fn beside(root: &Path, shown: &Path) -> Vec<String> {
+    let others = Store::below(root).into_iter().filter(|store| shown != root && store != shown);
+    others.filter_map(|store| Some(store.file_name()?.to_string_lossy().into_owned())).collect()
 }
 
 fn open(root: &Path) -> Result<Store, String> {
@@ -75,7 +82,8 @@ pub fn page(root: &Path, filter: &str, limit: usize) -> Result<GraphPage, String
     store.sound().map_err(words)?;
     let trouble = store.whole().err().map(words);
     let place = root.display().to_string();
-    Ok(GraphPage { place, trouble, conflicts, rows, faults: 0, found, total, files: 0, files_left: 0 })
+    let beside = Vec::new();
+    Ok(GraphPage { place, beside, trouble, conflicts, rows, faults: 0, found, total, files: 0, files_left: 0 })
 }
 
 /// Returns a definition's parameters and type: the first line of its body, up to what it is made of.

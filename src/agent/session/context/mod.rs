@@ -7,6 +7,7 @@ mod status;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use tokio::task::JoinHandle;
 
@@ -50,6 +51,8 @@ pub struct SessionContext {
     pub status_data: StatusData,
     /// The tasks that follow its jobs, each to the job's end.
     pub job_tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// The time when they were sealed last because someone looked at changes.
+    pub sealed_to_look: Mutex<Option<Instant>>,
 }
 
 impl SessionContext {
@@ -75,6 +78,7 @@ impl SessionContext {
             own_provider: Mutex::new(None),
             status_data: StatusData::default(),
             job_tasks: Mutex::default(),
+            sealed_to_look: Mutex::default(),
         }
     }
 
@@ -116,13 +120,14 @@ impl SessionContext {
         change(&mut lock(&self.settings));
     }
 
-    /// Takes the format and the size of the prompts that were fitted to the model.
+    /// Takes what was fitted to the model: the format, the size of the prompts, and how its answers are read.
     pub fn fit_settings(&self, fitted: &Settings) {
         let mut before = fitted.format;
         self.change_settings(|settings| {
             before = settings.format;
             (settings.format, settings.small_model) = (fitted.format, fitted.small_model);
             (settings.text_calls, settings.no_tools) = (fitted.text_calls, fitted.no_tools);
+            settings.displays = fitted.displays;
         });
         if before != fitted.format {
             self.events.refresh_status();

@@ -26,6 +26,8 @@ pub struct Settings {
     pub format_flagged: bool,
     /// The model, or its context window, is small: it gets the short prompts.
     pub small_model: bool,
+    /// Every prompt asks for a change of a file: `task --expect-change`.
+    pub expect_change: bool,
     /// The model takes no tools.
     pub no_tools: bool,
     /// The model is told of its tools in the prompt, and writes calls as text.
@@ -52,6 +54,7 @@ impl Settings {
             auto_format: config.format_for(&config.model) == AUTO,
             format_chosen: false,
             small_model: false,
+            expect_change: false,
             no_tools: false,
             text_calls: false,
             displays: false,

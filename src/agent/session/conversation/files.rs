@@ -93,13 +93,23 @@ impl SessionFiles {
     }
 
     /// Returns why a block for this file is no edit, where the file was read and its text is not compared with blocks.
-    pub fn not_compared(&self, name: &str) -> Option<Unread> {
+    fn not_compared(&self, name: &str) -> Option<Unread> {
         // The parser knows no such file, and takes only the end of a path for it in which a folder has a space in its name.
         let is_front = |front: &str| front.ends_with('/') || front.ends_with(' ') && name.contains('/');
         let is_named = |path: &str| path.strip_suffix(name).is_some_and(|front| front.is_empty() || is_front(front));
         let mut files = self.no_text.iter().filter(|path| self.versions.contains_key(*path) && is_named(path));
         let path = files.next()?.clone();
         Some(Unread::NotCompared { is_raw: self.not_utf8.contains(&path), path })
+    }
+
+    /// Returns the same of several files, whose names stand in one text; a name may hold the sign between them, too.
+    pub fn none_compared(&self, names: &str) -> Option<Unread> {
+        let each = || {
+            let whys: Vec<Unread> = names.split(", ").map(|name| self.not_compared(name)).collect::<Option<_>>()?;
+            let are_raw = whys.iter().all(|why| matches!(why, Unread::NotCompared { is_raw: true, .. }));
+            Some(Unread::NotCompared { is_raw: are_raw, path: names.to_string() })
+        };
+        self.not_compared(names).or_else(each)
     }
 
     /// Returns the files whose text is known, under the names of links to them, too.
@@ -135,6 +145,8 @@ mod tests {
         assert_eq!(files.not_compared("src/m.py"), not_compared("src/m.py", true));
         assert_eq!(files.not_compared("m.py"), not_compared("src/m.py", true));
         assert_eq!(files.not_compared("big.txt"), not_compared("big.txt", false));
+        assert_eq!(files.none_compared("m.py, big.txt"), not_compared("m.py, big.txt", false));
+        assert_eq!(files.none_compared("m.py, t.py"), None);
         assert_eq!(files.not_compared("src/a.py").or(files.not_compared("t.py")).or(files.not_compared(".py")), None);
         files.know("a b/m.py", b"# \xe9\n");
         assert_eq!(files.not_compared("b/m.py"), not_compared("a b/m.py", true));

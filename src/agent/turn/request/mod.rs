@@ -25,6 +25,8 @@ use crate::provider::models::Effort;
 use crate::provider::{Message, Request, ToolSpec};
 use crate::tools::OfferedTools;
 
+/// The shortest limit of an answer, in tokens.
+const LEAST: u64 = 256;
 /// The size of a tool's schema beside its description, in bytes.
 const SCHEMA: usize = 300;
 /// The longest answer of a model that does not say its own, in tokens, where its window has the room.
@@ -60,7 +62,8 @@ pub fn size_of(request: &Request) -> usize {
 pub fn base(config: &ConfigFiles, session: &Conversation, target: &RequestTarget, estimate: u64) -> Request {
     let (model, facts) = (target.model.clone(), target.facts());
     let effort = config.read().effort_for(&model).and_then(Effort::parse);
-    let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
+    let is_short = session.window.answer_is_short();
+    let answer = |window: u32| if is_short { LEAST } else { Budget::of_window(u64::from(window)).answer };
     // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
     let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
     // A model that says nothing of its longest answer may write a whole file where the window has room for it.
@@ -76,7 +79,7 @@ pub fn base(config: &ConfigFiles, session: &Conversation, target: &RequestTarget
 fn arrange(settings: &Settings, session: &mut Conversation, messages: &mut Vec<Arc<Message>>) {
     if settings.small_model {
         let format = if settings.mode == Mode::Plan { Format::TOOLS } else { settings.format };
-        small_model::arrange(messages, format, &mut session.sent.arranged);
+        small_model::arrange(messages, (format, settings.expect_change), &mut session.sent.arranged);
     }
 }
 

@@ -88,9 +88,9 @@ pub(super) fn temperature(
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
     // The likeliest words led nowhere once.
-    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| is_nudge(&last.text()));
-    let chosen = if again { NUDGED } else { 0.0 };
-    configured.or((config.writes_text(model) && !thinks).then_some(chosen))
+    let again = || session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| is_nudge(&last.text()));
+    let chosen = || if again() { NUDGED } else { 0.0 };
+    configured.or_else(|| (config.writes_text(model) && !thinks).then(chosen))
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long, or not UTF-8.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::refused_files::sends_new_files;
 use super::takeable::takeable;
 use super::{arrange, base, model_fit, offered, size_of_tools, system_prompt};
 use crate::agent::services::events::Events;
@@ -88,12 +89,13 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if fitted.too_long {
         return Err(Unbuilt::TooLong);
     }
+    let new_files = fitted.sizes.files > 0 && target.is_local() && sends_new_files(session, &target);
     let mut messages = takeable(session, &target, fitted.messages, fitted.sizes);
     arrange(&settings, session, &mut messages);
     note_prefix(&settings, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();
     let base = base(&services.config, session, &target, fitted.estimate);
-    let request = Request { system, messages, tools, skip_backoff, ..base };
+    let request = Request { system, messages, tools, new_files, skip_backoff, ..base };
     Ok(BuiltRequest { request, target, settings })
 }
 

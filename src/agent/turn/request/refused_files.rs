@@ -15,53 +15,112 @@ use crate::provider::{Blob, Capabilities, Error, ErrorKind, Message};
 /// The longest reason that is kept, in characters.
 const REASON: usize = 200;
 
+/// The words of refusals that are about pictures or documents.
+const FILE_WORDS: [&str; 16] = [
+    "image",
+    "images",
+    "picture",
+    "pictures",
+    "photo",
+    "vision",
+    "multimodal",
+    "modality",
+    "mmproj",
+    "document",
+    "documents",
+    "pdf",
+    "file",
+    "files",
+    "attachment",
+    "base64",
+];
+
 /// The refusals in a turn of requests that hold pictures or documents.
 #[derive(Default)]
 pub struct FileRefusals {
     /// The names of the files that are left out since the last request that was answered.
     tried: Vec<String>,
-    /// The number of files that were left out for good before.
+    /// The number of entries of left-out files before that.
     before: usize,
+    /// The reason, for the person.
+    detail: String,
+    /// True once the request was sent again as it was, since the last one that was answered.
+    repeated: bool,
     /// True once it did not help in this turn to leave files out.
     given_up: bool,
 }
 
+/// The request after a refusal.
+enum NextTry {
+    /// The request goes out as it was.
+    Same,
+    /// The request goes out without the files of these messages, for good or for the turn.
+    Without {
+        /// The places of the messages.
+        messages: Vec<usize>,
+        /// True if one success shows that the server does not take them.
+        lasting: bool,
+    },
+}
+
 impl FileRefusals {
-    /// Leaves files out of what is sent, after a refusal of `target` that may be about them: those of the newest message
-    /// that has some, then all others; where the request was too large, all but those of the newest message first.
-    /// Returns whether the model is asked once more.
+    /// Leaves files out of what is sent, after a refusal of `target` that may be about them. Returns whether the model is
+    /// asked once more.
     pub fn learn(&mut self, session: &mut Conversation, target: &RequestTarget, error: &Error) -> bool {
         let sent = if self.given_up { Vec::new() } else { sent_files(session, target) };
-        let Some((newest, older)) = sent.split_last() else {
+        let next = self.next(session, target, error, sent);
+        let Some(NextTry::Without { messages, lasting }) = next else {
+            self.repeated |= next.is_some();
             self.given_up |= !self.tried.is_empty();
             self.restore(session);
-            return false;
+            return next.is_some();
         };
         let says = error.said.as_ref().map_or("", |said| said.words.as_str());
-        let are_too_many = error.status == Some(413) || says.to_lowercase().contains("too many");
-        let first = self.tried.is_empty();
-        let leave = match first {
-            true if are_too_many && !older.is_empty() => older,
-            true => std::slice::from_ref(newest),
-            false => &sent,
-        };
-        let why = if says.trim().is_empty() { error.message.clone() } else { first_words(says, REASON) };
-        if first {
+        let is_silent = says.trim().is_empty();
+        let why = if is_silent { error.message.clone() } else { first_words(says, REASON) };
+        self.detail = if is_silent { why.clone() } else { say::it_says(&why) };
+        if self.tried.is_empty() {
             self.before = session.prompt.refused.len();
         }
-        for index in leave {
-            let message = &session.messages[*index];
+        for index in messages {
+            let message = &session.messages[index];
             let taken = message.blobs().filter(|blob| is_taken(target.capabilities(), blob));
             self.tried.extend(taken.map(|blob| blob.name.clone()));
             let files = files(message);
             let (place, model, why) = (target.address(), target.model.clone(), why.clone());
-            session.prompt.refused.push(RefusedFiles { message: *index, files, place, model, why });
+            session.prompt.refused.push(RefusedFiles { message: index, files, place, model, why, for_turn: false });
         }
+        session.prompt.refused[self.before..].iter_mut().for_each(|refused| refused.for_turn = !lasting);
         true
+    }
+
+    /// Returns the request to make after a refusal of one with the files of the messages at `sent`, oldest first: without
+    /// those that the server has not answered yet. Files that it took before are left out for good only where its words
+    /// are about files: those of the newest message, then all; else the request is repeated, and made without them in
+    /// this turn. Where the request was too large, all but those of the newest message are left out first.
+    fn next(&self, session: &Conversation, target: &RequestTarget, error: &Error, sent: Vec<usize>) -> Option<NextTry> {
+        let says = error.said.as_ref().map_or(String::new(), |said| said.words.to_lowercase());
+        let is_named = error.kind == ErrorKind::ContextTooLong || names_files(session, &sent, &says);
+        let is_open = is_named || error.kind == ErrorKind::BadRequest;
+        let are_too_many = error.status == Some(413) || says.contains("too many");
+        let without = |messages: &[usize], lasting| Some(NextTry::Without { messages: messages.to_vec(), lasting });
+        let (newest, older) = sent.split_last()?;
+        let last = last_answer(session, target);
+        let new = &sent[sent.partition_point(|at| Some(*at) < last)..];
+        match () {
+            () if !self.tried.is_empty() => without(&sent, is_named).filter(|_| is_open),
+            () if are_too_many && !older.is_empty() => without(older, true),
+            () if !new.is_empty() => without(new, true),
+            () if is_named => without(&[*newest], true),
+            () if !is_open => None,
+            () if !self.repeated => Some(NextTry::Same),
+            () => without(&sent, false),
+        }
     }
 
     /// Keeps what is left out once the server has `answered`, and says so; else it is sent again.
     pub async fn finish(&mut self, events: &Events, session: &mut Conversation, place: &str, answered: bool) {
+        self.repeated = false;
         if self.tried.is_empty() {
             return;
         }
@@ -69,22 +128,55 @@ impl FileRefusals {
             return self.restore(session);
         }
         session.store_prompt();
-        let why = session.prompt.refused.last().map_or("", |refused| refused.why.as_str());
-        let title = say::files_left_out(&place, &std::mem::take(&mut self.tried).join(", "));
-        session.say(events, Notice::new(Level::Warning, title, say::it_says(&why))).await;
+        let names = std::mem::take(&mut self.tried).join(", ");
+        let title = match session.prompt.refused.last().is_some_and(|refused| refused.for_turn) {
+            true => say::files_left_out_now(&place, &names),
+            false => say::files_left_out(&place, &names),
+        };
+        session.say(events, Notice::new(Level::Warning, title, &self.detail)).await;
     }
 
     /// Sends again what was left out to no effect.
-    pub fn restore(&mut self, session: &mut Conversation) {
+    fn restore(&mut self, session: &mut Conversation) {
         if !std::mem::take(&mut self.tried).is_empty() {
             session.prompt.refused.truncate(self.before);
             session.store_prompt();
         }
     }
+
+    /// Sends again from the next turn on what was left out to no effect, or for this turn alone.
+    pub fn end_turn(mut self, session: &mut Conversation) {
+        self.restore(session);
+        session.prompt.refused.retain(|refused| !refused.for_turn);
+    }
+}
+
+/// Returns whether the words of a refusal, in lower case, are about pictures or documents, or name one of the messages
+/// at `sent`.
+fn names_files(session: &Conversation, sent: &[usize], says: &str) -> bool {
+    let mut words = says.split(|c: char| !c.is_alphanumeric());
+    let mut names = sent.iter().flat_map(|at| session.messages[*at].blobs()).map(|blob| blob.name.to_lowercase());
+    words.any(|word| FILE_WORDS.contains(&word)) || names.any(|name| !name.is_empty() && says.contains(&name))
+}
+
+/// Returns the place of the newest answer of `target`: it was sent the files before that, and took them.
+fn last_answer(session: &Conversation, target: &RequestTarget) -> Option<usize> {
+    let place = target.connected()?.origin(&target.model).place;
+    let is_from = |message: &Arc<Message>| {
+        message.origin.as_ref().is_some_and(|origin| origin.model == target.model && origin.place == place)
+    };
+    session.messages.iter().rposition(is_from)
+}
+
+/// Returns whether files are sent to `target` that it has not answered yet.
+pub(super) fn sends_new_files(session: &Conversation, target: &RequestTarget) -> bool {
+    let last = last_answer(session, target);
+    sent_files(session, target).last().is_some_and(|newest| Some(*newest) > last)
 }
 
 /// Returns whether a refusal of `target` may be about the pictures and documents that were sent: one without a kind of
-/// its own, or one for length where the texts are far from filling the window, or are less than the files.
+/// its own, one that lacks a right, a failure that may be of them, or one for length where the texts are far from filling
+/// the window, or are less than the files.
 pub fn may_be_about_files(session: &Conversation, target: &RequestTarget, error: &Error) -> bool {
     let is_small = || session.window.sent() * 2 < u64::from(error.window().unwrap_or(target.window()));
     let is_less = || {
@@ -93,7 +185,10 @@ pub fn may_be_about_files(session: &Conversation, target: &RequestTarget, error:
         bytes > size(&session.messages)
     };
     match error.kind {
-        ErrorKind::BadRequest => true,
+        ErrorKind::BadRequest | ErrorKind::Permission => true,
+        ErrorKind::Server => error.status == Some(500),
+        // What runs the model may have died of them.
+        ErrorKind::Broken { after_first_token: false } => target.is_local(),
         // Where only the answer is too long beside it, the prompt with its files is taken.
         ErrorKind::ContextTooLong if error.said.as_ref().is_some_and(|said| said.prompt.is_some()) => false,
         ErrorKind::ContextTooLong => is_small() || error.status == Some(413) && is_less(),

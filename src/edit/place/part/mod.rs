@@ -11,12 +11,12 @@ use self::outline::{decorated, ends_there, has_receiver, methods};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::{Shift, indent, with_tabs};
+use crate::edit::locate::{Shift, indent, part_with_tabs};
 
 /// Returns a file with the one definition that a text consists of in the place of the only one of that name and kind, and
 /// its name. Of a class around a few of those methods that the file's class has, the methods are placed, and named, alone.
 pub(in crate::edit) fn same_definition(file: &str, new: &str) -> Option<(String, String)> {
-    let new = bytes::fit_whole(&with_tabs(new, file), file);
+    let new = bytes::fit_whole(&part_with_tabs(new, file), file);
     let (splices, names) = placed(file, &new, None)?;
     Some((spliced(file, &splices), names))
 }

@@ -15,7 +15,7 @@ use super::part::{self, Passage, in_order};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;
-use crate::edit::locate::{indent, with_tabs};
+use crate::edit::locate::{indent, part_with_tabs};
 
 /// More passages than this are no handful of changes, and as many under one head are not distinguished by it.
 const MOST: usize = 64;
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 /// ones. Nothing where the place of any part of the text is not certain, or where nothing changes.
 pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(String, String)> {
     let form = Form::of(path);
-    let new = bytes::fit_whole(&with_tabs(new, file), file);
+    let new = bytes::fit_whole(&part_with_tabs(new, file), file);
     let part = Side::new(&new, form);
     if !(1..=MOST).contains(&part.outermost(0..part.lines.len()).len()) {
         return None;

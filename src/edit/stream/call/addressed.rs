@@ -1,6 +1,7 @@
 //! Tool calls whose tool is named in a header, with the arguments alone behind it.
 
 use super::Call;
+use super::starts::NamedObject;
 use crate::edit::stream::context::{Progress, ReaderContext};
 use crate::edit::stream::headers::{CallHeader, ENDS, FENCE, SPACE};
 use crate::edit::stream::input::Input;
@@ -11,13 +12,20 @@ use crate::edit::stream::reader::Reader;
 pub(in crate::edit::stream) struct Addressed {
     arguments: Call,
     is_read: bool,
-    /// A fence around the arguments is open.
-    is_fenced: bool,
+    /// The mark that closes what is open around the arguments.
+    around: Option<&'static str>,
 }
 
 impl Addressed {
     pub fn new(header: CallHeader) -> Self {
-        Addressed { arguments: Call::of(header.tool), is_read: false, is_fenced: header.is_fenced }
+        let around = header.is_fenced.then_some(FENCE);
+        Addressed { arguments: Call::of(header.tool), is_read: false, around }
+    }
+
+    /// Creates the call of a tool that stands before its arguments.
+    pub fn of(named: NamedObject) -> Self {
+        let around = named.is_bracketed.then_some(")");
+        Addressed { arguments: Call::of(named.tool), is_read: false, around }
     }
 
     /// Reads the marks that close it.
@@ -25,10 +33,9 @@ impl Addressed {
         let rest = input.rest();
         let text = rest.trim_start();
         let space = rest.len() - text.len();
-        let fence = self.is_fenced.then_some(FENCE);
-        let mut marks = ENDS.into_iter().chain(fence);
+        let mut marks = ENDS.into_iter().chain(self.around);
         if let Some(mark) = marks.clone().find(|mark| text.starts_with(mark)) {
-            self.is_fenced &= mark != FENCE;
+            self.around = self.around.filter(|around| *around != mark);
             input.skip(space + mark.len());
             return Progress::Again;
         }

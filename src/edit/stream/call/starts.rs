@@ -14,11 +14,13 @@ pub(in crate::edit::stream) enum Calls {
     Yes,
 }
 
-/// Returns whether a text begins with calls: JSON objects, a call as Python writes it, or one with its arguments in tags.
+/// Returns whether a text begins with calls: JSON objects, a call as Python writes it, or one with its arguments in tags or
+/// in an object.
 pub(in crate::edit::stream) fn calls(text: &str, table: &CallTable) -> Calls {
     let python = python(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
     let keyed = keyed(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
-    let all = [objects(text, table), python, keyed];
+    let named = named_object(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
+    let all = [objects(text, table), python, keyed, named];
     let has = |one| all.contains(&one);
     if has(Calls::Yes) {
         Calls::Yes
@@ -48,6 +50,60 @@ pub(in crate::edit::stream) fn keyed(text: &str, calls: &CallTable) -> Result<(u
         true if argument.starts_with(ARGUMENT) => Ok((text.len() - argument.len(), name.to_string())),
         true if ARGUMENT.starts_with(argument) && short => Err(Calls::Wait),
         _ => Err(Calls::No),
+    }
+}
+
+/// A tool that stands before the object of its arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::edit::stream) struct NamedObject {
+    /// The length of what stands before the object.
+    pub length: usize,
+    pub tool: String,
+    /// The object is in brackets.
+    pub is_bracketed: bool,
+}
+
+/// Returns a tool where a text begins with its name and the object of its arguments: `functions.replaceInFile({"path": …})`,
+/// `to=functions.replaceInFile {…}`, or `Action: replaceInFile` with `Action Input: {…}` below.
+pub(in crate::edit::stream) fn named_object(text: &str, calls: &CallTable) -> Result<NamedObject, Calls> {
+    const ACTION: &str = "Action:";
+    const INPUT: &str = "Action Input:";
+    const TO: &str = "to=";
+    let bare = text.trim_start();
+    if bare.is_empty() || text.len() - bare.len() > SPACE {
+        return Err(Calls::No);
+    }
+    if [ACTION, TO].iter().any(|mark| mark.starts_with(bare)) {
+        return Err(Calls::Wait);
+    }
+    let (is_action, is_to) = (bare.starts_with(ACTION), bare.starts_with(TO));
+    let rest = bare.strip_prefix(ACTION).map(str::trim_start).or_else(|| bare.strip_prefix(TO)).unwrap_or(bare);
+    let behind = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let name = &rest[..rest.len() - behind.len()];
+    let (qualifier, tool) = name.rsplit_once('.').unwrap_or(("", name));
+    let is_qualified = qualifier.is_empty() || QUALIFIERS.contains(&qualifier);
+    let wait = |may: bool| Err(if may && bare.len() < SPACE { Calls::Wait } else { Calls::No });
+    if behind.is_empty() {
+        return wait(name.is_empty() || calls.may_be_tool(tool) || QUALIFIERS.iter().any(|q| q.starts_with(name)));
+    }
+    if !is_qualified || !calls.is_tool_in_code(tool) {
+        return Err(Calls::No);
+    }
+    let mark = if is_action { INPUT } else { "(" };
+    let behind = behind.trim_start();
+    let object = match behind.strip_prefix(mark).or(Some(behind).filter(|_| is_to)) {
+        Some(object) => object.trim_start(),
+        None => return wait(mark.starts_with(behind)),
+    };
+    let Some(inner) = object.strip_prefix('{').map(str::trim_start) else { return wait(object.is_empty()) };
+    match quoted(inner) {
+        Some((key, _)) if inner.starts_with('"') && calls.is_parameter(tool, key) => Ok(NamedObject {
+            length: text.len() - object.len(),
+            tool: tool.to_string(),
+            is_bracketed: !is_action && !is_to,
+        }),
+        Some(_) => Err(Calls::No),
+        None => wait(inner.is_empty() || inner.starts_with('"')),
     }
 }
 
@@ -161,6 +217,35 @@ pub(super) fn python_head(text: &str, calls: &CallTable) -> Result<Head, Calls> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_known_by_its_tool_and_the_object_behind_it() {
+        let calls = crate::tools::ToolSet::builtin().calls();
+        for (text, is_bracketed) in [
+            ("functions.replaceInFile({\"path\"", true),
+            ("replace_in_file( {\"path\"", true),
+            ("to=functions.replaceInFile {\"path\"", false),
+            ("Action: replaceInFile\nAction Input: {\"path\"", false),
+        ] {
+            for (at, _) in text.char_indices().skip(1) {
+                assert_eq!(named_object(&text[..at], &calls).err(), Some(Calls::Wait), "{text} up to {at}");
+            }
+            let named = named_object(text, &calls).expect(text);
+            assert_eq!((named.is_bracketed, text[named.length..].starts_with('{')), (is_bracketed, true), "{text}");
+        }
+        for text in [
+            "replaceInFile({path: 'a'})",
+            "writeFile({\"colour\": 1})",
+            "other.replaceInFile({\"path\": 1})",
+            "Action: think\n",
+            "Action: replaceInFile\nObservation: {}",
+            "to=user {\"path\"",
+            "replaceInFile {\"path\"",
+            "Actions:",
+        ] {
+            assert_eq!(named_object(text, &calls).err(), Some(Calls::No), "{text}");
+        }
+    }
 
     #[test]
     fn a_call_is_known_by_its_tool_and_a_parameter() {

@@ -1,7 +1,7 @@
 //! Paths in the middle of a line: of one that heads a file in a way of its own, and of a sentence.
 
 use super::spaced::{FILE_WORDS, HEAD_WORDS, MOST_WORDS, named, quoted};
-use super::{KnownFile, LONGEST_LINE, is_file, is_path};
+use super::{KnownFile, LONGEST_LINE, is_file, is_likely, is_path};
 use crate::edit::names;
 use crate::edit::path::bare;
 
@@ -44,7 +44,11 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
         says_file |= FILE_WORDS.contains(&plain.as_str());
         words += 1;
     }
-    let path = path.filter(|path| words == 0 || words <= MOST_WORDS && (says_file || path.contains('/')))?;
+    // In a sentence a name of code, or of a product, may end as a file does.
+    let is_sentence = words > 0;
+    let is_likely = |path: &str| path.contains(' ') || is_likely(path, known);
+    let fits = |path: &&str| words <= MOST_WORDS && (says_file || path.contains('/')) && is_likely(path);
+    let path = path.filter(|path| !is_sentence || fits(path))?;
     Some(path.to_string())
 }
 
@@ -70,7 +74,7 @@ pub(in crate::edit) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Opti
 }
 
 /// Returns whether a line has this path in it, not as a part of another one.
-fn names(line: &str, path: &str) -> bool {
+pub(super) fn names(line: &str, path: &str) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
     line.match_indices(path).any(|(at, _)| {
         let before = &line[..at];
@@ -123,6 +127,8 @@ mod tests {
             "Do not write src/new.py:",
             "src/new.py and src/other.py:",
             "In Node.js:",
+            "Here is the new React.js file:",
+            "Updated math.floor:",
             "e.g.",
             "",
             "{\"path\": \"src/new.py\", \"content\": \"x\"}",

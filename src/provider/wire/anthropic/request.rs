@@ -19,8 +19,16 @@ pub(super) struct AnthropicCache {
     written: SentMessages,
     /// True if the cache is kept for an hour.
     hour: bool,
-    /// For each message whether it calls something without beginning with what was thought.
-    thoughtless: Vec<bool>,
+    /// The facts about each message.
+    looks: Vec<Look>,
+}
+
+/// The facts about a message that each request needs.
+struct Look {
+    /// It is of the person's side.
+    is_user: bool,
+    /// It calls something without beginning with what was thought.
+    thoughtless: bool,
 }
 
 /// Blocks between two cache marks: the server looks back no farther.
@@ -29,7 +37,7 @@ const REACH: usize = 15;
 impl AnthropicCache {
     /// Marks say how long what is cached is kept: five minutes, or an hour.
     pub fn new(hour: bool) -> Self {
-        AnthropicCache { written: SentMessages::default(), hour, thoughtless: Vec::new() }
+        AnthropicCache { written: SentMessages::default(), hour, looks: Vec::new() }
     }
 
     /// Returns the body of `request`.
@@ -46,7 +54,6 @@ impl AnthropicCache {
         self.look();
         // This format wants to be told, and its `Format::most` always does.
         let most = basis.most.unwrap_or(4_096);
-        let mut head = json!({"model": request.model, "stream": true});
         // What follows the room that is left stands behind the messages: it changes nothing before it.
         let mut closing = json!({"max_tokens": most});
         if let Some(temperature) = basis.learnt.temperature(request) {
@@ -54,16 +61,18 @@ impl AnthropicCache {
         }
         if basis.learnt.accepts(&request.model, ThinkField::Thoughts) {
             let effort = basis.learnt.effort(request);
-            put_thinking(&mut closing, request, effort, most, self.in_loop_without_thinking());
+            put_thinking(&mut closing, request, effort, most, || self.in_loop_without_thinking());
         }
-        if !request.tools.is_empty() {
-            head["tools"] = request.tools.iter().map(tool).collect();
-        }
-        if !request.system.is_empty() {
-            head["system"] = json!([{"type": "text", "text": &*request.system, "cache_control": self.mark()}]);
-        }
-        let mut head = opened(&head);
-        head.push_str(",\"messages\":[");
+        let mark = self.mark();
+        let head = self.written.head(request, json!({"model": request.model, "stream": true}), |mut head| {
+            if !request.tools.is_empty() {
+                head["tools"] = request.tools.iter().map(tool).collect();
+            }
+            if !request.system.is_empty() {
+                head["system"] = json!([{"type": "text", "text": &*request.system, "cache_control": mark}]);
+            }
+            opened(&head) + ",\"messages\":["
+        });
         let mark = format!(",\"cache_control\":{}}}", self.mark());
         let turns = Turns { role: role_of, open: "\"content\":[", marks: self.marks(), mark };
         self.written.turns(head, &turns, &format!("],{}", &closing.to_string()[1..]))
@@ -76,22 +85,23 @@ impl AnthropicCache {
     /// Looks at the messages that are new since the request before, each once.
     fn look(&mut self) {
         let (messages, same) = self.written.messages();
-        self.thoughtless.truncate(same);
-        let thoughtless = |piece: &Piece| {
+        self.looks.truncate(same);
+        let look = |piece: &Piece| {
             let first = piece.json.first().filter(|_| piece.message.has_calls());
-            first.is_some_and(|json| !json.contains("thinking\""))
+            let thoughtless = first.is_some_and(|json| !json.contains("thinking\""));
+            Look { is_user: role_of(&piece.message) == "user", thoughtless }
         };
-        self.thoughtless.extend(messages[self.thoughtless.len()..].iter().map(thoughtless));
+        self.looks.extend(messages[self.looks.len()..].iter().map(look));
     }
 
     /// Returns whether the newest answer calls tools, and one of the calls since the person's word before it is of an
     /// answer that was not sealed here: a model that is told to think by budget wants each of them to begin with what it
     /// thought. What the person says behind the results stands in the same turn as these.
     fn in_loop_without_thinking(&self) -> bool {
-        let all = self.written.messages().0.iter().zip(&self.thoughtless).rev();
+        let all = self.written.messages().0.iter().zip(&self.looks).rev();
         let from_newest = all.skip_while(|(piece, _)| piece.message.role != Role::Assistant || piece.json.is_empty());
         let mut since = from_newest.take_while(|(piece, _)| piece.message.role != Role::User).peekable();
-        since.peek().is_some_and(|(piece, _)| piece.message.has_calls()) && since.any(|(_, thoughtless)| *thoughtless)
+        since.peek().is_some_and(|(piece, _)| piece.message.has_calls()) && since.any(|(_, look)| look.thoughtless)
     }
 
     /// Returns the blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the
@@ -100,16 +110,19 @@ impl AnthropicCache {
     fn marks(&self) -> Vec<usize> {
         // First and last block of each user turn.
         let mut turns: Vec<(usize, usize)> = Vec::new();
-        let (mut at, mut before) = (0, "");
-        for piece in self.written.pieces() {
-            let (start, role) = (at, role_of(&piece.message));
+        let (mut at, mut is_open) = (0, false);
+        for (piece, look) in self.written.messages().0.iter().zip(&self.looks) {
+            if piece.json.is_empty() {
+                continue;
+            }
+            let start = at;
             at += piece.json.len();
             match turns.last_mut() {
-                Some(turn) if role == "user" && before == "user" => turn.1 = at - 1,
-                _ if role == "user" => turns.push((start, at - 1)),
+                Some(turn) if look.is_user && is_open => turn.1 = at - 1,
+                _ if look.is_user => turns.push((start, at - 1)),
                 _ => {}
             }
-            before = role;
+            is_open = look.is_user;
         }
         let mut marks: Vec<usize> = turns.iter().rev().take(2).map(|turn| turn.1).collect();
         if let (Some((start, newest)), Some(older)) = (turns.last(), marks.get(1).copied())
@@ -128,7 +141,7 @@ fn put_thinking(
     request: &Request,
     effort: Option<Effort>,
     most: u32,
-    in_loop_without_thinking: bool,
+    in_loop_without_thinking: impl Fn() -> bool,
 ) {
     match (request.facts.thinking, effort) {
         (Some(Thinking::Adaptive), Some(Effort::None)) => head["thinking"] = json!({"type": "disabled"}),
@@ -138,7 +151,7 @@ fn put_thinking(
                 head["output_config"] = json!({"effort": effort.word()});
             }
         }
-        (Some(Thinking::Budget), Some(effort)) if !in_loop_without_thinking => {
+        (Some(Thinking::Budget), Some(effort)) if !in_loop_without_thinking() => {
             let budget = match effort {
                 Effort::None => return,
                 Effort::Low => 2_048,

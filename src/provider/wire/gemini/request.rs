@@ -36,8 +36,11 @@ impl GeminiCache {
                 Role::Tool => result(message, new, ids),
             }
         });
-        let mut head = opened(&head(request));
-        head.push_str(if head.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
+        let head = self.written.head(request, json!({}), |_| {
+            let mut head = opened(&head(request));
+            head.push_str(if head.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
+            head
+        });
         let turns = Turns { role: role_of, open: "\"parts\":[", marks: Vec::new(), mark: String::new() };
         // The limit in it follows the room that is left: it changes nothing before it.
         let config = config(request, basis).map(|config| format!(",\"generationConfig\":{config}"));

@@ -12,7 +12,7 @@ use self::request::OllamaCache;
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{GivenUp, ThinkField};
 use crate::config::Connection;
-use crate::provider::models::{Facts, Thinking, listed};
+use crate::provider::models::{Facts, Thinking, listed, writes};
 use crate::provider::transport::{Auth, Framing, Reader, Server};
 use crate::provider::{Request, Wire};
 
@@ -76,6 +76,7 @@ fn facts_of(response: &Value) -> Facts {
         thinking: has("thinking").filter(|thinks| !thinks).map(|_| Thinking::None),
         images: has("vision"),
         tools: has("tools").filter(|takes| !takes),
+        writes: writes(&response["capabilities"]),
         ..Facts::default()
     }
 }

@@ -32,17 +32,24 @@ impl OllamaCache {
                 Role::Tool => result(message, ids),
             }
         });
-        let mut head = opened(&head(request, basis));
-        head.push_str(",\"messages\":[");
-        if !request.system.is_empty() {
-            head.push_str(&json!({"role": "system", "content": &*request.system}).to_string());
-        }
+        let head = self.written.head(request, fields(request, basis), |mut head| {
+            if !request.tools.is_empty() {
+                head["tools"] = request.tools.iter().map(tool).collect();
+            }
+            let mut head = opened(&head);
+            head.push_str(",\"messages\":[");
+            if !request.system.is_empty() {
+                head.push_str(&json!({"role": "system", "content": &*request.system}).to_string());
+            }
+            head
+        });
         // The limit in the options follows the room that is left: it changes nothing before it.
         self.written.listed(head, &format!("],\"options\":{}}}", options(request, basis)))
     }
 }
 
-fn head(request: &Request, basis: &RequestBasis) -> Value {
+/// Returns the fields before the messages, less system prompt and tools.
+fn fields(request: &Request, basis: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "keep_alive": "30m"});
     if let Some(effort) = basis.learnt.effort(request) {
         head["think"] = match (effort, request.facts.thinking) {
@@ -50,9 +57,6 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
             (effort, Some(Thinking::Words)) => effort.word().into(),
             _ => true.into(),
         };
-    }
-    if !request.tools.is_empty() {
-        head["tools"] = request.tools.iter().map(tool).collect();
     }
     head
 }
@@ -145,7 +149,7 @@ mod tests {
         ] {
             let request =
                 Request { model: model.into(), facts: by_name(model), effort: Some(effort), ..Request::default() };
-            assert_eq!(head(&request, &basis)["think"], think, "{model} {effort:?}");
+            assert_eq!(fields(&request, &basis)["think"], think, "{model} {effort:?}");
         }
     }
 }

@@ -30,8 +30,15 @@ impl ResponsesCache {
                 Role::Tool => result(message, ids).into_iter().collect(),
             }
         });
-        let mut head = opened(&head(request, basis));
-        head.push_str(",\"input\":[");
+        let head = self.written.head(request, fields(request, basis), |mut head| {
+            if !request.system.is_empty() {
+                head["instructions"] = (&*request.system).into();
+            }
+            if !request.tools.is_empty() {
+                head["tools"] = request.tools.iter().map(tool).collect();
+            }
+            opened(&head) + ",\"input\":["
+        });
         // The limit follows the room that is left: it changes nothing before it.
         let most = basis.most.map(|most| format!(",\"max_output_tokens\":{most}"));
         let temperature = basis.learnt.temperature(request).map(|degree| format!(",\"temperature\":{degree}"));
@@ -39,7 +46,8 @@ impl ResponsesCache {
     }
 }
 
-fn head(request: &Request, basis: &RequestBasis) -> Value {
+/// Returns the fields before the messages, less system prompt and tools.
+fn fields(request: &Request, basis: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "store": false});
     if request.facts.thinking != Some(Thinking::None) {
         // What is thought unasked comes sealed too, so that it can be sent back.
@@ -55,12 +63,6 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
     }
     if !request.conversation.is_empty() {
         head["prompt_cache_key"] = (&*request.conversation).into();
-    }
-    if !request.system.is_empty() {
-        head["instructions"] = (&*request.system).into();
-    }
-    if !request.tools.is_empty() {
-        head["tools"] = request.tools.iter().map(tool).collect();
     }
     head
 }

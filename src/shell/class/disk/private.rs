@@ -46,7 +46,8 @@ fn places(word: &str) -> impl Iterator<Item = &str> {
     // The shell leaves a tilde there as it is.
     let behind =
         word.char_indices().skip(2).filter(|(_, c)| word.starts_with('-') && *c != '~').map(|(at, _)| &word[at..]);
-    std::iter::once(word).chain(values).chain(behind).filter(|place| !place.is_empty())
+    // A longer path cannot be opened.
+    std::iter::once(word).chain(values).chain(behind).filter(|place| (1..4_096).contains(&place.len()))
 }
 
 #[cfg(test)]

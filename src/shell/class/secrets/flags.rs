@@ -147,6 +147,56 @@ const GIT_FILES: ValuedOptions = ValuedOptions {
     ends: None,
     whole: false,
 };
+const GIT_DIFF: ValuedOptions = ValuedOptions {
+    valued: &[
+        ('S', ""),
+        ('G', ""),
+        ('O', ""),
+        ('l', ""),
+        ('I', "ignore-matching-lines"),
+        ('\0', "anchored"),
+        ('\0', "find-object"),
+        ('\0', "diff-filter"),
+        ('\0', "output"),
+        ('\0', "line-prefix"),
+        ('\0', "src-prefix"),
+        ('\0', "dst-prefix"),
+        ('\0', "skip-to"),
+        ('\0', "rotate-to"),
+        ('\0', "word-diff-regex"),
+    ],
+    ends: None,
+    whole: false,
+};
+const GIT_LOG: ValuedOptions = ValuedOptions {
+    valued: &[
+        ('n', "max-count"),
+        ('S', ""),
+        ('G', ""),
+        ('O', ""),
+        ('l', ""),
+        ('L', ""),
+        ('I', "ignore-matching-lines"),
+        ('\0', "skip"),
+        ('\0', "since"),
+        ('\0', "after"),
+        ('\0', "until"),
+        ('\0', "before"),
+        ('\0', "author"),
+        ('\0', "committer"),
+        ('\0', "grep"),
+        ('\0', "date"),
+        ('\0', "anchored"),
+        ('\0', "find-object"),
+        ('\0', "diff-filter"),
+        ('\0', "output"),
+        ('\0', "line-prefix"),
+        ('\0', "src-prefix"),
+        ('\0', "dst-prefix"),
+    ],
+    ends: None,
+    whole: false,
+};
 /// A program of which no option with a value is known.
 const OTHER: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 
@@ -173,7 +223,9 @@ impl SearchFlags {
             "diff" => DIFF,
             "ls" => LS,
             "git ls-files" => GIT_FILES,
-            "ag" | "ack" | "fd" | "fdfind" | "git diff" => OTHER,
+            "git diff" => GIT_DIFF,
+            "git log" | "git show" | "git whatchanged" => GIT_LOG,
+            "ag" | "ack" | "fd" | "fdfind" => OTHER,
             _ => return None,
         };
         let given = given(arguments, options);
@@ -186,8 +238,7 @@ impl SearchFlags {
         };
         let (is_unknown, is_unsure) = (!unknown.is_empty(), unknown.iter().any(is_apart));
         let mut flags = SearchFlags { name: name.to_string(), given, options, is_unknown, is_unsure };
-        // What `git diff` compares is named, whatever else is taken for an operand.
-        flags.is_unsure |= flags.is_cut_short() || options.valued.is_empty() && name != "git diff";
+        flags.is_unsure |= flags.is_cut_short() || options.valued.is_empty();
         Some(flags)
     }
 
@@ -214,9 +265,13 @@ impl SearchFlags {
         self.given.names.iter().any(means)
     }
 
-    /// Returns whether it compares files.
+    /// Returns whether it compares files, or prints what a history did to them.
     pub fn compares(&self) -> bool {
-        self.name.ends_with("diff")
+        self.name.ends_with("diff") || self.is_of_history()
+    }
+
+    fn is_of_history(&self) -> bool {
+        ["git log", "git show", "git whatchanged"].contains(&self.name.as_str())
     }
 
     /// Returns whether the first operand is what it searches for, as no option says that.
@@ -231,6 +286,7 @@ impl SearchFlags {
             "diff" => self.short(&['r']) || self.long(&["recursive"]),
             "git grep" => self.long(&["no-index", "no-exclude-standard", "untracked", "recurse-submodules"]),
             // Outside a repository it compares what is there.
+            _ if self.is_of_history() => false,
             "git diff" => self.long(&["no-index"]) || !folder.ancestors().any(|folder| folder.join(".git").exists()),
             "rg" | "rgrep" | "ack" => true,
             "ag" => self.short(&['u']) || self.long(&["unrestricted", "hidden"]),
@@ -277,13 +333,25 @@ impl SearchFlags {
 
     /// Returns whether a `git diff` prints lines of files as they are on disk.
     pub fn compares_files(&self) -> bool {
-        let is_patch = || {
-            self.short(&['p', 'u', 'U', 'W'])
-                || self.long(&["patch", "unified", "patch-with-stat", "patch-with-raw", "binary", "function-context"])
-        };
-        let lists = self.long(&["stat", "numstat", "shortstat", "dirstat", "summary", "raw", "check", "quiet"])
-            || self.long(&["name-only", "name-status", "compact-summary", "no-patch"]);
-        self.name == "git diff" && !self.long(&["cached", "staged", "no-index"]) && (!lists || is_patch())
+        self.name == "git diff"
+            && !self.long(&["cached", "staged", "no-index"])
+            && (!self.lists_changes() || self.is_patch())
+    }
+
+    /// Returns whether it prints lines that a history has of files.
+    pub fn prints_history(&self) -> bool {
+        let prints = self.name == "git show" && !self.lists_changes() && !self.short(&['s']);
+        self.is_of_history() && (prints || self.is_patch() || self.short(&['c']) || self.long(&["cc", "dd", "remerge-diff"]))
+    }
+
+    fn is_patch(&self) -> bool {
+        self.short(&['p', 'u', 'U', 'W'])
+            || self.long(&["patch", "unified", "patch-with-stat", "patch-with-raw", "binary", "function-context"])
+    }
+
+    fn lists_changes(&self) -> bool {
+        self.long(&["stat", "numstat", "shortstat", "dirstat", "summary", "raw", "quiet"])
+            || self.long(&["name-only", "name-status", "compact-summary", "no-patch"])
     }
 
     /// Returns whether a program that lists names, and prints no lines, lists those of hidden files.

@@ -11,7 +11,7 @@ use super::super::disk::pattern::expand;
 use super::super::{Around, Assessment, ClassifiedCommand, Reason, SearchedKeys, TouchedPath, flat, tables};
 use super::flags::{EXCLUDE, EXCLUDE_FOLDER, EXCLUDE_FROM, INCLUDE, SearchFlags};
 use super::listing::FindListing;
-use super::{forms, tracked, walk};
+use super::{forms, links, tracked, walk};
 use crate::workspace::search::may_match;
 
 /// Programs that print what the files hold which they are given, whole or by patterns of their own.
@@ -24,6 +24,7 @@ const COUNTERS: &str = "wc cksum md5sum sha1sum sha256sum sha512sum";
 /// Marks the parts that may print lines of such a file, as they search the folder it lies in or are given what a part
 /// lists. Folders are looked at until then.
 pub fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
+    links::look_named(found, around, until);
     let is_configured = found.parts.iter().any(|part| part.text.contains("RIPGREP_CONFIG_PATH"));
     let look = KeyLook { around, until, is_configured };
     let listed = LazyCell::new(|| {
@@ -63,10 +64,12 @@ fn met(
     let prints = search.is_some() || tables::named(PRINTERS, name(part));
     let is_fed = is_named && prints || part.opens && !tables::named(COUNTERS, name(part));
     let fed = if is_fed { listed() } else { Some(Vec::new()) };
+    let linked = prints.then(|| links::first_of_patterns(part, folder(part, look.around), look.until)).flatten();
     let own = search.as_ref().map_or(Some(Vec::new()), |search| search.files(look.until));
     let finds = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.finds(path));
     let takes = |path: &&PathBuf| search.as_ref().is_none_or(|search| search.searches(path));
-    let found = own.iter().flatten().find(finds).or_else(|| fed.iter().flatten().filter(takes).find(finds));
+    let found = linked.iter().find(finds).or_else(|| own.iter().flatten().find(finds));
+    let found = found.or_else(|| fed.iter().flatten().filter(takes).find(finds));
     match found {
         Some(path) => {
             let path = path.strip_prefix(&look.around.root).unwrap_or(path);
@@ -203,12 +206,27 @@ impl SearchCall<'_> {
     /// Returns whether it compares two revisions: `a...b`.
     fn compares_revisions(&self) -> bool {
         let is_range = |text: &str| text.contains("..") && !text.contains("../") && !self.folder.join(text).exists();
-        self.places(0).any(|place| self.known[place].is_some() && is_range(self.arguments[place]))
+        let mut operands = self.places(0).filter(|place| *place < self.paths_begin());
+        !self.flags.is_unsure && operands.any(|place| self.known[place].is_some() && is_range(self.arguments[place]))
+    }
+
+    /// Returns whether all that it prints is named by a revision with a path: `HEAD:a.py`.
+    fn prints_blobs(&self) -> bool {
+        let is_blob = |place: usize| {
+            let path = self.arguments[place].split_once(':').filter(|(revision, _)| !revision.is_empty());
+            self.known[place].is_some() && path.is_some_and(|(_, path)| !path.is_empty())
+        };
+        !self.flags.is_unsure && self.places(0).next().is_some() && self.places(0).all(is_blob)
+    }
+
+    /// Returns the place of the sign behind which only paths stand.
+    fn paths_begin(&self) -> usize {
+        self.arguments.iter().position(|text| *text == "--").unwrap_or(self.arguments.len())
     }
 
     /// Returns whether it may search what git keeps in place of the files there: an operand may be a revision.
     fn searches_objects(&self) -> bool {
-        let end = self.arguments.iter().position(|text| *text == "--").unwrap_or(self.arguments.len());
+        let end = self.paths_begin();
         let is_path = |place: usize| {
             let text = self.arguments[place];
             let is_known = self.known[place].is_some() && self.folder.join(text).exists();
@@ -256,6 +274,7 @@ impl KeySearch {
         let tracked = match call.name.as_str() {
             "git grep" if !flags.long(&["no-index"]) => call.tracked(others, false),
             "git diff" if flags.compares_files() && !call.compares_revisions() => call.tracked(0, true),
+            _ if flags.prints_history() && !call.prints_blobs() => call.tracked(0, false),
             _ => Some(Vec::new()),
         };
         let mut search = KeySearch {

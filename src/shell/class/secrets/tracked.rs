@@ -120,10 +120,31 @@ mod tests {
             "git ls-files '*.py' | xargs cat",
             "git diff",
             "git diff HEAD",
-            "git log -p",
-            "git show",
+            "git log",
+            "git log --stat -n 3",
+            "git log -p -- a.py",
+            "git log -p -n 3 -S KEY -- a.py other",
+            "git log -p -- ':!*.env'",
+            "git show --stat",
+            "git show -s HEAD",
+            "git show HEAD -- a.py",
+            "git show HEAD:a.py",
+            "git show HEAD:a.py HEAD~1:other/b.py",
         ] {
             assert_eq!(of(text), None, "{text}");
+        }
+        for text in [
+            "git log -p",
+            "git log --patch -n 3",
+            "git log -u -- sub",
+            "cd other && git log -p",
+            "git show",
+            "git show HEAD~1",
+            "git show HEAD HEAD:a.py",
+            "git show --stat -p",
+            "git whatchanged -p",
+        ] {
+            assert!(meets(text), "{text}: {:?}", of(text));
         }
         fs::write(root.join("sub/.env"), "KEY=1\nmore\n").expect("written");
         for text in [
@@ -131,6 +152,11 @@ mod tests {
             "git diff HEAD -- sub",
             "cd other && git diff",
             "git diff -Sset",
+            "git diff -S a.py",
+            "git diff -G 'a..b'",
+            "git diff -I --cached",
+            "git diff -- '*..x' 'c*' sub",
+            "git diff --check",
             "git diff --stat -p",
             "git diff '*'",
         ] {

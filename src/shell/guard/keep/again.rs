@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use super::super::call::Notification;
 use super::super::names::{Inode, inode, meta_of};
 use super::super::reach::{meta_at, reach};
 use super::left::open_files;
-use super::{Keeping, Verdict, is_below};
+use super::{Keeping, Verdict, is_below, number};
 use crate::archive::staging::{JournalLine, StagedKind};
 use crate::text::name;
 
@@ -36,6 +36,31 @@ impl Keeping {
         let another = is_another(*known, now);
         *known = if another { *known } else { now };
         another
+    }
+
+    /// Adds a line to the journal; that of a path that was kept before is a later state of it, before which stands what the
+    /// command had left there, as far as that is known.
+    pub(super) fn add(&mut self, saved: JournalLine) -> Verdict {
+        let again = self.saved.contains(&saved.path) || self.archived.contains(&saved.path);
+        if let Some(left) = self.left.take_bytes(&saved.path).filter(|_| again) {
+            self.note_left_bytes(&saved.path, left);
+        }
+        self.staging.add(&JournalLine { again, ..saved.clone() }).map_err(|e| number(&e))?;
+        self.saved.insert(saved.path);
+        Ok(())
+    }
+
+    /// Stages what the command had left at a path. Where that fails, what of it is the command's is not known.
+    fn note_left_bytes(&mut self, name: &str, left: Option<(Vec<u8>, u32)>) {
+        let staged = left.map(|(bytes, mode)| {
+            let (to, staged) = self.staging.new_name();
+            let mut options = OpenOptions::new();
+            let file = options.write(true).create_new(true).mode(0o600).open(to);
+            file.and_then(|mut file| file.write_all(&bytes)).map(|()| (staged, mode))
+        });
+        if let Ok(staged) = staged.transpose() {
+            let _ = self.staging.add_left(name, staged);
+        }
     }
 
     /// Keeps the bytes of a file that someone else put there.
@@ -138,7 +163,7 @@ impl Keeping {
             None => drop(self.own.remove(&name)),
         }
         self.loose.remove(&name);
-        self.left.note(name, there.as_ref());
+        self.left.note(name.clone(), &self.path_of(&name), there.as_ref());
     }
 
     /// Looks at the files that the command last opened, and at those that it left: where someone else has changed one of

@@ -14,11 +14,16 @@ use std::time::{Duration, Instant};
 
 use super::super::call::{Notification, has_returned};
 use super::super::names::{Inode, inode};
+use super::super::reach::{meta_at, reach};
 use crate::disk::is_local;
 use crate::shell::tree;
 
 /// Looking takes at most one part in this many of the time, for the calls of the command wait meanwhile.
 const SHARE: u32 = 100;
+/// The most bytes of a file that are kept as it was left, and of all together, and the most files.
+const LARGEST: u64 = 64 << 10;
+const MOST_BYTES: usize = 4 << 20;
+const MOST_FILES: usize = 256;
 
 /// The paths that calls of the command may be changing, and those that it has left.
 #[derive(Default)]
@@ -29,8 +34,10 @@ pub(super) struct Left {
     calls: HashMap<i32, Notification>,
     /// The calls on each path since it was last left: thread and number. A folder's path ends in `/`.
     on: HashMap<String, Vec<(i32, u64)>>,
-    /// The states in which paths were left; none: nothing is there.
-    states: HashMap<String, Option<LeftFile>>,
+    /// The states in which paths were left.
+    states: HashMap<String, LeftRecord>,
+    /// The number of files whose bytes were kept as they were left, and of these bytes.
+    held: (usize, usize),
     /// The time before which it is not looked for again.
     next: Option<Instant>,
     /// The device of the files whose times tell of changes.
@@ -43,6 +50,15 @@ struct LeftFile {
     inode: Inode,
     size: u64,
     modified: (i64, i64),
+}
+
+/// The state in which a path was left.
+#[derive(Debug, Default)]
+struct LeftRecord {
+    /// The file; none: nothing is there.
+    file: Option<LeftFile>,
+    /// Its bytes and its mode, as far as they are kept.
+    bytes: Option<(Vec<u8>, u32)>,
 }
 
 impl LeftFile {
@@ -66,10 +82,12 @@ impl Left {
 
     /// Notes that the present call may change a path; `is_folder`: with all that lies below.
     pub fn touch(&mut self, name: String, is_folder: bool) {
-        self.states.remove(&name);
+        self.forget(&name);
         let name = if is_folder { name + "/" } else { name };
         if is_folder {
-            self.states.retain(|path, _| !path.starts_with(&name));
+            let below = self.states.extract_if(|path, _| path.starts_with(&name));
+            let freed = below.filter_map(|(_, state)| Some(state.bytes?.0.len())).collect::<Vec<_>>();
+            self.held = (self.held.0 - freed.len(), self.held.1 - freed.iter().sum::<usize>());
         }
         let calls = self.on.entry(name).or_default();
         if let Some(call) = self.call {
@@ -81,7 +99,7 @@ impl Left {
     /// Returns whether the file at a path that was left is another's; none: the path was not left.
     pub fn is_from_another(&self, name: &str, now: Option<&Metadata>) -> Option<bool> {
         let state = self.states.get(name)?;
-        Some(match (state, now.map(LeftFile::of)) {
+        Some(match (&state.file, now.map(LeftFile::of)) {
             (Some(was), Some(now)) => !is_same(was, &now),
             (None, None) => false,
             _ => true,
@@ -100,19 +118,50 @@ impl Left {
 
     /// Notes that the command goes on from what someone else left at a path.
     pub fn take_up(&mut self, name: &str, now: &Metadata) {
-        if let Some(state) = self.states.get_mut(name) {
-            *state = Some(LeftFile::of(now));
+        if self.states.contains_key(name) {
+            self.forget(name);
+            self.states.insert(name.to_string(), LeftRecord { file: Some(LeftFile::of(now)), bytes: None });
         }
     }
 
     /// Forgets the state of a path.
     pub fn forget(&mut self, name: &str) {
-        self.states.remove(name);
+        if let Some((bytes, _)) = self.states.remove(name).and_then(|state| state.bytes) {
+            self.held = (self.held.0 - 1, self.held.1 - bytes.len());
+        }
     }
 
-    /// Notes the state in which a path was left; none: nothing is there.
-    pub fn note(&mut self, name: String, there: Option<&Metadata>) {
-        self.states.insert(name, there.map(LeftFile::of));
+    /// Notes the state in which a path was left; none: nothing is there. Small files are read, as far as they are not too
+    /// many: their bytes tell what is the command's where someone else changes them.
+    pub fn note(&mut self, name: String, path: &Path, there: Option<&Metadata>) {
+        let file = there.map(LeftFile::of);
+        self.forget(&name);
+        let (files, bytes) = self.held;
+        let is_held = |meta: &&Metadata| meta.is_file() && meta.size() <= LARGEST;
+        let read = there.filter(is_held).filter(|_| files < MOST_FILES && bytes < MOST_BYTES).and_then(|meta| {
+            let read = reach(path, |path| fs::read(path)).ok()?;
+            // Unless someone else has changed it just now.
+            let after = meta_at(path).ok()?;
+            file.is_some_and(|file| is_same(&file, &LeftFile::of(&after))).then_some((read, meta.mode() & 0o7777))
+        });
+        if let Some((read, _)) = &read {
+            self.held = (files + 1, bytes + read.len());
+        }
+        self.states.insert(name, LeftRecord { file, bytes: read });
+    }
+
+    /// Takes out the bytes and the mode of a file as it was left, of which `Some(None)` says that none was. None: they are not
+    /// known.
+    pub fn take_bytes(&mut self, name: &str) -> Option<Option<(Vec<u8>, u32)>> {
+        let state = self.states.get_mut(name)?;
+        match state.file {
+            None => Some(None),
+            Some(_) => {
+                let taken = state.bytes.take()?;
+                self.held = (self.held.0 - 1, self.held.1 - taken.0.len());
+                Some(Some(taken))
+            }
+        }
     }
 
     /// Notes that a path is to be looked at again.
@@ -128,6 +177,7 @@ impl Left {
     /// Forgets the states: what is kept from now on is another's to compare.
     pub fn clear(&mut self) {
         self.states.clear();
+        self.held = (0, 0);
     }
 
     /// Takes out the paths on which, and above which, no call is under way. None: there are none to look at, or it is put

@@ -1,11 +1,14 @@
 //! Files and folders that get other names: what goes from the old one and what the new one takes the place of are kept.
 
 use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::super::call::Refusal;
 use super::super::reach::{meta_at, reach};
 use super::{Keeping, Verdict, number};
 use crate::archive::staging::StagedKind;
+use crate::shell::message::CALL_REFUSED;
 use crate::shell::places::PathClass;
 
 impl Keeping {
@@ -13,6 +16,10 @@ impl Keeping {
     pub fn rename(&mut self, old: &Path, new: &Path, exchange: bool) -> Verdict {
         if old == new {
             return Ok(());
+        }
+        self.keep_private(old, new)?;
+        if exchange {
+            self.keep_private(new, old)?;
         }
         let Ok(meta) = meta_at(old) else {
             // Another thread may put something there before the kernel looks: what is at the new name is kept all the same.
@@ -63,6 +70,7 @@ impl Keeping {
 
     /// Answers for a file that is about to have the name `new` too: whoever writes there writes to `old`.
     pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
+        self.keep_private(old, new)?;
         match self.places.of(old, false) {
             PathClass::Refused => return self.refuse(old),
             // A write by the new name changes the old file, so the command must be allowed to change that.
@@ -92,7 +100,7 @@ impl Keeping {
             let from = join(old, &inside);
             self.lose_folder(&from)?;
             self.make(&join(new, &inside), true)?;
-            for entry in reach(&from, |from| fs::read_dir(from)).map_err(|e| number(&e))? {
+            for entry in self.listed(&from)? {
                 let entry = entry.map_err(|e| number(&e))?;
                 let inside = inside.join(entry.file_name());
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -106,6 +114,17 @@ impl Keeping {
             }
         }
         Ok(())
+    }
+
+    /// Lists a folder that moves with all that is in it. Where it cannot be listed, what is in it cannot be kept: the call
+    /// is refused.
+    fn listed(&mut self, folder: &Path) -> Result<fs::ReadDir, Refusal> {
+        reach(folder, |folder| fs::read_dir(folder)).map_err(|error| {
+            if error.kind() == io::ErrorKind::PermissionDenied {
+                let _ = self.unarchived(folder, &format!("it cannot be listed: {CALL_REFUSED}"));
+            }
+            number(&error)
+        })
     }
 }
 

@@ -105,6 +105,9 @@ pub enum OpCommand {
         /// Take what a Git remote has instead
         #[arg(long, value_name = "NAME|URL", conflicts_with = "other")]
         remote: Option<String>,
+        /// Also where it is another store, of which this one is no clone
+        #[arg(long, requires = "remote")]
+        join: bool,
     },
     /// Write ops into a file
     #[command(after_help = "JSON: {ops, file}")]

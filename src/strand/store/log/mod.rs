@@ -82,9 +82,9 @@ impl Log {
         Log { path }
     }
 
-    /// Writes a log without ops.
-    pub fn create(&self) -> Result<(), Error> {
-        let header = header();
+    /// Writes a log without ops for a store of an identity.
+    pub(super) fn create(&self, identity: &str) -> Result<(), Error> {
+        let header = header(identity);
         disk::create(&self.path, format!("{header}\n").as_bytes())
             .map_err(|error| Error::io("write", &self.path, error))
     }
@@ -301,8 +301,9 @@ pub(super) fn ends_at(file: &File, end: u64, sum: &str) -> std::io::Result<bool>
     }))
 }
 
-pub(super) fn header() -> Value {
-    json!({"strand": FORM, "store": new_id("st_")})
+/// Returns the first line of a log that holds no archive.
+pub(super) fn header(identity: &str) -> Value {
+    json!({"strand": FORM, "store": identity})
 }
 
 /// Returns the text of a transaction, and its sum.

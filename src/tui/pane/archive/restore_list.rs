@@ -31,6 +31,23 @@ pub(super) struct RestoreList {
 /// The number of files that are seen without scrolling almost everywhere.
 const FEW: usize = 8;
 
+/// Cells of `undo of ` and of the beginning of what is named behind it.
+const SHORTEST_TITLE: usize = 18;
+
+/// Returns the title of a restore in `room` cells: what it names gives way, not that it is a restore. None: too little of
+/// that would be left.
+fn fitted_title(title: &str, room: usize, mark: &str) -> Option<String> {
+    let whole = records::cause(title);
+    let over = cells(&whole).saturating_sub(room);
+    if over == 0 {
+        return Some(whole.into_owned());
+    }
+    let (what, maker) = records::without_maker(title);
+    let left = cells(what).checked_sub(over).filter(|left| *left >= SHORTEST_TITLE)?;
+    let shorter = cut::end(what, left, mark);
+    Some(records::cause(&format!("{shorter}{maker}")).into_owned())
+}
+
 /// Returns whether someone else changed the file.
 fn is_foreign(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { .. })
@@ -53,7 +70,7 @@ fn fate_detail(fate: &RestoreFate) -> String {
     match fate {
         RestoreFate::Mode(now, then) => format!("{now:o} → {then:o}"),
         RestoreFate::ContentAndMode(now, then) => say::mode_change(&format!("{now:o}"), &format!("{then:o}")),
-        RestoreFate::Repository(words) => words.clone(),
+        RestoreFate::Repository(words) => records::repository(words).into_owned(),
         RestoreFate::WholeMade(files) | RestoreFate::WholeRemoved(files) => count::files(*files),
         _ => String::new(),
     }
@@ -267,11 +284,23 @@ impl RestoreList {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = count::files(self.previews.iter().filter(|preview| preview.is_file()).count());
-        let title = records::cause(&self.proposal.title);
-        let note = match usize::from(width) > cells(&title) + cells(&note) + 33 {
-            true => say::not_written_yet(&note),
-            false => note,
+        let short = count::files(self.previews.iter().filter(|preview| preview.is_file()).count());
+        let long = say::not_written_yet(&short);
+        // The title, its blanks and what parts it from the note.
+        let left = |note: &str| usize::from(width).saturating_sub(cells(note) + 5);
+        let title = &self.proposal.title;
+        let fitted = |title, note: &str| fitted_title(title, left(note), look.glyphs.cut);
+        let whole = records::cause(title);
+        let (title, note) = match fitted(title, &long) {
+            // The note gives way to a title that the row holds.
+            _ if cells(&whole) > left(&long) && cells(&whole) + 2 <= usize::from(width) => (whole.into_owned(), short),
+            Some(title) => (title, long),
+            // Without who made it, it may still have room.
+            None => {
+                let bare = || fitted(records::without_maker(title).0, &short);
+                let cut = || cut::end(&records::cause(title), left(&short), look.glyphs.cut).into_owned();
+                (fitted(title, &short).or_else(bare).unwrap_or_else(cut), short)
+            }
         };
         let title = [span(title, bold(theme, Role::Text))];
         pen.heading(0, 0, width, &title, &[span(note, dim)], look);

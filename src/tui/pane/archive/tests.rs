@@ -369,3 +369,35 @@ fn the_repository_is_one_row_behind_the_files() {
     assert_eq!((archive.path(), effects), (Some(".git"), Vec::new()));
     assert!(!archive.offers(Action::Restore) && archive.offers(Action::RestoreChangeset));
 }
+
+#[test]
+fn the_heading_of_a_restore_says_that_it_is_one_however_long_its_name_is() {
+    use crate::messages::{Language, with};
+    let command = "mv 資料/がぎぐ.txt 資料/移動した.txt; chmod 700 資料; git commit -qam '日本語の長い説明'";
+    for (language, maker, begins, holds, note) in [
+        (Language::English, "", "undo of mv 資料", "…", "1 file, nothing is written yet"),
+        (Language::English, "(made in another session)", "undo of mv 資料", "… (made in another session)", "1 file"),
+        (Language::Japanese, "", "「mv 資料", "…」を元に戻す", "1ファイル、まだ何も書き込んでいません"),
+        (
+            Language::Japanese,
+            "（別のセッションの変更）",
+            "「mv 資料",
+            "…」を元に戻す （別のセッションの変更）",
+            "1ファイル",
+        ),
+    ] {
+        with(language, || {
+            let title = format!("undo of {command} {maker}").trim_end().to_string();
+            let files = vec![FileChange::new("a", State::file(*b"a\n"), State::file(*b"b\n"), "undo", &[])];
+            let restore = Arc::new(Proposal { id: ProposalId(9), title, files });
+            let status = RestoreStatus::Restore(RestoreFate::Content, counts(1, 1));
+            let previews = vec![RestorePreview { path: "a".into(), status }];
+            let mut archive = open(80, 24);
+            archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(restore, previews)), NOW);
+            let text = drawn(&mut archive, 80, 24).text();
+            let heading = text.lines().find(|line| line.contains(begins)).unwrap_or_default();
+            assert!(heading.contains(holds), "{language:?} {maker}: {text}");
+            assert!(heading.contains(note), "{text}");
+        });
+    }
+}

@@ -7,7 +7,7 @@ use super::folds::Folds;
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
 use crate::messages::diff as say;
-use crate::proposal::HunkKind;
+use crate::proposal::Counts;
 use crate::text::definition::DefinitionChange;
 
 impl View {
@@ -147,7 +147,7 @@ impl View {
 
     /// Leaves the heads of the hunks alone, each with its definition, or shows all of them again.
     pub fn switch_shut(&mut self) {
-        let all = self.hunks().filter(|(f, h)| self.files[*f].hunks[*h].kind == HunkKind::Lines).collect();
+        let all = self.hunks().filter(|(f, h)| self.files[*f].hunk_counts(*h) != Counts::default()).collect();
         self.folds.shut = if self.folds.shut.is_empty() { all } else { BTreeSet::new() };
         self.lay();
         self.show_focus();

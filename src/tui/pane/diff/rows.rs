@@ -364,12 +364,13 @@ impl FileView {
             if heads {
                 out.push(Row::Hunk { hunk: slot });
             }
+            // Words about a hunk are no lines of it.
+            if self.hunks[slot].note.is_some() {
+                out.push(Row::Note { hunk: slot });
+            }
             if folds.is_shut(slot) {
                 out.push(Row::Shut { hunk: slot });
                 continue;
-            }
-            if self.hunks[slot].note.is_some() {
-                out.push(Row::Note { hunk: slot });
             }
             same(Some(slot), gap.lines.end - lead..gap.lines.end, out);
             self.changed(slot, layout, out);
@@ -452,7 +453,8 @@ pub fn gather(files: &mut [FileView], proposal: &Proposal) {
         let names = parts.iter().filter_map(|at| part_of_repository(&proposal.files[*at].path));
         names.collect::<Vec<_>>().join(", ")
     };
-    let words = proposal.files[*first].unit.clone().unwrap_or_else(names);
+    let unit = proposal.files[*first].unit.as_deref();
+    let words = unit.map_or_else(names, |words| records::repository(words).into_owned());
     let whole = FileChange {
         by: proposal.files[*first].by.clone(),
         foreign: parts.iter().any(|at| proposal.files[*at].foreign),

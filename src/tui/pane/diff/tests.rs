@@ -1018,6 +1018,31 @@ fn the_heads_alone_say_what_happens_to_each_definition() {
 }
 
 #[test]
+fn the_heads_alone_leave_out_the_lines_of_whole_files_too() {
+    let text = |word: &str| State::file((1..=30).map(|n| format!("{word} {n}\n")).collect::<String>().as_bytes());
+    let mut files = vec![
+        FileChange::new("new.txt", State::Absent, text("fresh"), "write", &[]),
+        FileChange::new("old.txt", text("stale"), State::Absent, "delete", &[]),
+        FileChange::new("empty.txt", State::Absent, State::file(*b""), "write", &[]),
+    ];
+    files.extend(FileChange::moved("from.txt", "to.txt", text("before"), text("after"), "move", &[]));
+    let mut diff = pane(100, 60, proposal(files));
+    act(&mut diff, &[Action::FoldAll]);
+    let heads = drawn(&diff, "dark").text();
+    for lines in ["fresh 1", "stale 1", "before 1", "after 1"] {
+        assert!(!heads.contains(lines), "{lines}: {heads}");
+    }
+    // What is no line stays: a move without its other end would say nothing.
+    for words in ["+30", "from.txt", "empty"] {
+        assert!(heads.contains(words), "{words}: {heads}");
+    }
+    // One is opened by itself.
+    act(&mut diff, &[Action::Fold]);
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains("fresh 1") && !text.contains("stale 1"), "{text}");
+}
+
+#[test]
 fn the_files_of_a_repository_that_is_restored_are_decided_together() {
     let restored = |path: &str| {
         let [now, then] = ["now\n", "then\n"].map(|text| State::file(text.as_bytes()));

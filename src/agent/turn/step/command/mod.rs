@@ -59,6 +59,8 @@ pub async fn run(
     stop: &CancellationToken,
 ) -> CommandResult {
     let mut call = call.clone();
+    // The person may have gone to another folder since the model wrote it.
+    call.folder = call.folder.take().or_else(|| context.commands.model_folder());
     let mut asking = Asking::default();
     let started = start(context, item, &mut call, &info, &mut asking, stop).await;
     if let Some(card) = asking.card {
@@ -303,7 +305,7 @@ async fn warn_once(context: &SessionContext, judged: &JudgedCommand) {
 /// Adds a rule that the person asked for, and says so, or why there can be none. Returns the same for the card, which
 /// covers the chat.
 async fn add_rule(context: &Arc<SessionContext>, judged: &JudgedCommand, prefix: Vec<String>, keep: bool) -> String {
-    let rule = quote::line(&prefix);
+    let rule = masked(context, &quote::line(&prefix));
     let (level, said) = match judge::allow(context, &judged.found, prefix, keep).await {
         Ok(()) if keep => (Level::Info, words::rule_written(&rule)),
         Ok(()) => (Level::Info, words::rule_added(&rule)),

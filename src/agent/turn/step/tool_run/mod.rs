@@ -193,10 +193,10 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Returns what a call that gives a file its whole text comes to, where the model was offered no such tools and wrote
-    /// it as text: a whole file as its format has them, with the same guards.
+    /// Returns what a call that gives a file its whole text and is written as text comes to: a whole file as the formats of
+    /// text have them, with the same guards.
     fn written_file(&self, call: &ToolCall, native: bool, arguments: &serde_json::Value) -> Option<Vec<Edit>> {
-        if native || self.context.settings().format == Format::TOOLS {
+        if native {
             return None;
         }
         let edits = self.session.tools.edits(&call.name, arguments)?.ok()?;

@@ -1,0 +1,392 @@
+//! The file that the prose above a block says the block is for, where no path heads it. A name that is only mentioned is none.
+
+use super::heads::names;
+use super::{KnownFile, is_likely, path_line, same_path};
+use crate::edit::path::{bare, may_name};
+
+/// The prose above a block.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::edit) struct Prose<'t> {
+    /// The lines before the last one.
+    pub before: &'t str,
+    /// The last line.
+    pub said: &'t str,
+}
+
+/// A file that the prose above a block says it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) struct Claim {
+    pub path: String,
+    /// The prose says that it is made or written: else the sentence only ends with its path, or begins with it.
+    pub is_made: bool,
+}
+
+impl Claim {
+    /// Returns whether it is this file.
+    pub fn is_of(&self, path: &str) -> bool {
+        same_path(&self.path, path) || may_name(&self.path, path)
+    }
+}
+
+/// Words that say that a file is made. Between them and its path stand none but [`BETWEEN`].
+const MAKE: &str = "create creates created creating make makes new add adds added adding save saved write writes wrote \
+    writing put paste place named called copy rename move into generate generated store separate another";
+/// Words that say that a file is changed.
+const CHANGE: &str = "update updates updated updating change changes changed modify modified edit edited fix fixed rewrite \
+    replace replaced";
+/// Words of a last sentence that speaks of a text that is there already, so that none before it says which file it is.
+const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
+/// Words between one of those and the path.
+const BETWEEN: &str = "a an the this that these it following below code content contents text file files script module to as \
+    in at under and with of everything";
+/// Words before a path that say that it is where something comes from, or what is run, and not what is written.
+const SOURCE: &str = "from like on than by via using use uses see run runs python python3 node pytest npx import imports \
+    touch cat against per because unlike without check open read keep test tests with after";
+/// Words before `of` that leave the path what something comes from.
+const PART_OF: &str = "copy version instead part";
+/// Words that say that a sentence is about what does not change.
+const NOT: &str = "not no never without unchanged untouched stays don't doesn't needn't unaffected";
+/// Words behind a path that begins a sentence about its text.
+const TAIL: &str = "is becomes will should must would could can may has holds contains looks now then you write put add as \
+    like so below reads use with";
+/// Words before a path that begins a sentence all the same.
+const LEAD: &str = "in for to into then and next now";
+/// Japanese and Chinese words before the path of a file that is made.
+const NEW_BEFORE: &[&str] = &[
+    "新しいファイル",
+    "新規ファイル",
+    "新ファイル",
+    "创建",
+    "新建",
+    "创建文件",
+    "新建文件",
+    "新文件",
+    "保存为",
+    "写入",
+];
+/// Words and brackets behind such a path.
+const NEW_BEHIND: &[&str] = &[
+    "(new",
+    "（new",
+    "(created",
+    "(新",
+    "（新",
+    "を作",
+    "を新",
+    "を追加",
+    "に保存",
+    "として",
+    "という",
+    "に書",
+    "文件",
+];
+/// Words behind the path of a file that is changed.
+const CHANGE_BEHIND: &[&str] = &["を更新", "を修正", "を変更", "を以下", "を次", "を書き換", "を置き換"];
+/// Words behind a path that begins a sentence about its text.
+const TAIL_BEHIND: &[&str] = &["は", "の中身", "の内容", "の全", "如下", "的内容"];
+/// Parts of sentences about what does not change.
+const NOT_ANYWHERE: &[&str] = &["n't ", "変更な", "変更しな", "不要", "そのまま"];
+
+/// Returns the file that prose says the block below it is for: the last one that it says is made or changed, or that the
+/// last sentence begins or ends with; or a path that is alone on a line. `like` is the file in play that the block is like:
+/// one of another kind is only mentioned in such a place.
+pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFile]) -> Option<Claim> {
+    let lines: Vec<&str> = prose.before.lines().chain([prose.said]).filter(|line| !line.trim().is_empty()).collect();
+    let alone = |at: usize| lines.get(at).and_then(|line| alone(line, known));
+    for (at, line) in lines.iter().enumerate().rev() {
+        let is_last_line = at + 1 == lines.len();
+        if let Some(path) = alone(at) {
+            // Paths below one another are a list of files.
+            let is_listed = at > 0 && alone(at - 1).is_some() || alone(at + 1).is_some();
+            let is_it = !is_listed && is_like(&path, like, known);
+            return is_it.then_some(Claim { path, is_made: true });
+        }
+        for (back, sentence) in sentences(line).into_iter().rev().enumerate() {
+            let is_last = is_last_line && back == 0;
+            if let Some(claim) = of_sentence(sentence, is_last, like, known) {
+                return Some(claim);
+            }
+            let words = || sentence.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let is_present = words().any(|word| is_in(PRESENT, &word));
+            if is_present || known.iter().any(|file| names(sentence, &file.path)) {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// Returns the path that a line consists of, perhaps as a quotation.
+fn alone(line: &str, known: &[KnownFile]) -> Option<String> {
+    let line = line.trim_start().trim_start_matches("> ");
+    path_line(line, known).filter(|path| is_likely(path, known))
+}
+
+/// Returns the sentences of a line.
+fn sentences(line: &str) -> Vec<&str> {
+    let (mut all, mut from, mut is_code) = (Vec::new(), 0, false);
+    for (at, c) in line.char_indices() {
+        is_code ^= c == '`';
+        let end = at + c.len_utf8();
+        let is_end = c == '。' || matches!(c, '.' | '!' | ';') && line[end..].starts_with(' ');
+        if is_end && !is_code {
+            all.push(&line[from..end]);
+            from = end;
+        }
+    }
+    all.push(&line[from..]);
+    all.retain(|sentence| !sentence.trim().is_empty());
+    all
+}
+
+/// Returns whether a word is among those of a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|own| own == word)
+}
+
+/// A word of a sentence, or what stands in code.
+struct Word<'s> {
+    text: &'s str,
+    start: usize,
+    end: usize,
+    is_marked: bool,
+}
+
+/// Returns the words of a sentence; what is written in another script between them is none.
+fn words(sentence: &str) -> Vec<Word<'_>> {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || "_./-\\~@+'".contains(c);
+    let (mut words, mut at) = (Vec::new(), 0);
+    while let Some(c) = sentence[at..].chars().next() {
+        let inside = if c == '`' { sentence[at + 1..].find('`') } else { None };
+        if let Some(length) = inside {
+            let text = bare(&sentence[at + 1..at + 1 + length]);
+            words.push(Word { text, start: at, end: at + length + 2, is_marked: true });
+            at += length + 2;
+        } else if is_inside(c) {
+            let length = sentence[at..].find(|c| !is_inside(c)).unwrap_or(sentence.len() - at);
+            let text = sentence[at..at + length].trim_end_matches(['.', '\'', '-']).trim_start_matches('\'');
+            let is_marked = sentence[..at].ends_with(['"', '「', '“', '*']) && !text.is_empty();
+            words.push(Word { text, start: at, end: at + length, is_marked });
+            at += length;
+        } else {
+            at += c.len_utf8();
+        }
+    }
+    words.retain(|word| !word.text.is_empty());
+    words
+}
+
+/// Returns the file that one sentence says the block is for.
+fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[KnownFile]) -> Option<Claim> {
+    let words = words(sentence);
+    let lower: Vec<String> = words.iter().map(|word| word.text.to_lowercase()).collect();
+    let is_off = lower.iter().any(|word| is_in(NOT, word)) || NOT_ANYWHERE.iter().any(|text| sentence.contains(text));
+    let (mut said, mut placed) = (None, None);
+    for (at, word) in words.iter().enumerate() {
+        let is_named = word.is_marked && !word.text.contains(char::is_whitespace) && is_called(&lower[..at]);
+        if !is_likely(word.text, known) && !is_named {
+            continue;
+        }
+        let is_other = |at: usize| is_likely(words[at].text, known);
+        let (before, behind) = (&sentence[..word.start], &sentence[word.end..]);
+        let path = || word.text.to_string();
+        match role(&lower[..at], is_other).or_else(|| foreign_role(before, behind)) {
+            Some(Role::Source) => {}
+            Some(Role::Said) => said = Some(Claim { path: path(), is_made: true }),
+            None if is_last
+                && !is_off
+                && is_placed(before, behind, &lower[..at])
+                && is_like(word.text, like, known) =>
+            {
+                placed = Some(Claim { path: path(), is_made: false });
+            }
+            None => {}
+        }
+    }
+    said.or(placed)
+}
+
+/// The part that a path has in a sentence.
+#[derive(Debug, PartialEq, Eq)]
+enum Role {
+    /// Something comes from it.
+    Source,
+    /// It is made or changed.
+    Said,
+}
+
+/// Returns what the words before a path say of it. `is_other`: the word of this number is a path itself.
+fn role(before: &[String], is_other: impl Fn(usize) -> bool) -> Option<Role> {
+    let mut is_first = true;
+    for (at, word) in before.iter().enumerate().rev() {
+        let word = word.as_str();
+        if is_in(MAKE, word) || is_in(CHANGE, word) {
+            return Some(Role::Said);
+        }
+        let is_part = word == "of" && at > 0 && is_in(PART_OF, &before[at - 1]);
+        if is_first && (is_in(SOURCE, word) || is_part) {
+            return Some(Role::Source);
+        }
+        if !is_in(BETWEEN, word) && !is_other(at) {
+            return None;
+        }
+        is_first &= ["a", "the", "file"].contains(&word);
+    }
+    None
+}
+
+/// Returns what other scripts, and brackets, around a path say of it.
+fn foreign_role(before: &str, behind: &str) -> Option<Role> {
+    let before = before.trim_end_matches([' ', '"', '「', '“', '*', ':', '：']);
+    let behind = behind.trim_start_matches([' ', '"', '」', '”', '*', '`']);
+    let is_said = NEW_BEFORE.iter().any(|text| before.ends_with(text))
+        || NEW_BEHIND.iter().chain(CHANGE_BEHIND).any(|text| behind.starts_with(text));
+    is_said.then_some(Role::Said)
+}
+
+/// Returns whether words call what follows them a file.
+fn is_called(before: &[String]) -> bool {
+    let last = before.last().map_or("", String::as_str);
+    last == "file" || before.iter().any(|word| word == "file") && ["named", "called"].contains(&last)
+}
+
+/// Returns whether the last sentence ends with a path, or begins with one and goes on about its text.
+fn is_placed(before: &str, behind: &str, words: &[String]) -> bool {
+    let rest = behind.trim_matches(|c: char| c.is_whitespace() || "*\"'`)]」』”".contains(c));
+    if rest.trim_end_matches([':', '：']).trim_end_matches(|c: char| "*\"'`)]」』”".contains(c)).is_empty() {
+        return true;
+    }
+    let is_led = sentence_ends(rest);
+    let begins = before.trim().is_empty()
+        || before.trim_end().ends_with([',', '、', '*', '-', '#', '"'])
+        || words.len() == 1 && is_in(LEAD, &words[0])
+        || words.last().is_some_and(|word| word == "here's")
+        || words.ends_with(&["here".to_string(), "is".to_string()]);
+    let next = rest.trim_start_matches([',', ' ']).split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let goes_on = is_in(TAIL, &next.to_lowercase()) || TAIL_BEHIND.iter().any(|text| rest.starts_with(text));
+    is_led && begins && goes_on
+}
+
+/// Returns whether a sentence leads to what is below it.
+fn sentence_ends(sentence: &str) -> bool {
+    sentence.trim_end().trim_end_matches('*').ends_with([':', '：'])
+}
+
+/// Returns whether a file may be one that a text like this one's is for.
+fn is_like(path: &str, like: Option<&str>, known: &[KnownFile]) -> bool {
+    let extension = |path: &str| path.rsplit('/').next()?.rsplit_once('.').map(|(_, end)| end.to_lowercase());
+    let is_known = || known.iter().any(|file| same_path(path, &file.path));
+    like.is_none_or(|like| extension(path) == extension(like)) || is_known()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed(prose: &str, like: &str) -> Option<(String, bool)> {
+        let known = [KnownFile { path: like.into(), text: "x = 1\n".into() }];
+        let (before, said) = prose.trim_end().rsplit_once('\n').unwrap_or(("", prose));
+        claim(Prose { before, said }, Some(like), &known)
+            .filter(|claim| !claim.is_of(like))
+            .map(|claim| (claim.path, claim.is_made))
+    }
+
+    #[test]
+    fn a_name_that_is_only_mentioned_takes_no_block() {
+        for prose in [
+            "As `README.md` says, here is the updated file:",
+            "As `test_s.py` expects, the file becomes:",
+            "For `main.py` to work, `s.py` must be:",
+            "After this `python main.py` works:",
+            "Here is the file; run it with `python s.py`:",
+            "Use `math.floor` semantics:",
+            "The output of `a // b` is an integer. Updated code:",
+            "Now `div` uses `//`. File:",
+            "I changed `s.div`:",
+            "This fixes issue 1.2:",
+            "Tested with Python 3.11 and e.g. numpy 1.2:",
+            "See https://docs.python.org/3/library/operator.html for details:",
+            "Here is the updated code (see main.py for usage):",
+            "The updated `s.py` (used by `main.py`):",
+            "`main.py` calls `s.div`; new `s.py`:",
+            "Replace the content of s.py by this (main.py stays):",
+            "`os.path` is not needed:",
+            "No need to touch `setup.cfg`:",
+            "Do not touch `main.py`:",
+            "ファイル全体（`main.py` は変更なし）：",
+            "Here is the updated code using `math.isclose`:",
+            "I added a check with `os.path.exists`:",
+            "I replaced `print` by `logging.info`:",
+            "Here is it with `functools.lru_cache`:",
+            "Using `json.dumps()` instead:",
+            "`self.items` is now a dict:",
+            "The file with `console.log` removed:",
+            "The updated code for Node.js:",
+            "The updated code, with app.run removed:",
+            "Here is the updated code (uses os.path):",
+            "Here is the updated `s.py` with `math.floor`:",
+            "With `math.floor`, `s.py` is:",
+            "Now with `from decimal import Decimal`:",
+            "`decimal.Decimal` を使うように変更しました：",
+            "The whole file, so that `pytest tests/test_s.py` passes:",
+            "The updated code, formatted with `black s.py`:",
+            "As in `lib/utils.js`, here is the updated file:",
+            "I updated the code. `README.md` needs no change.\n\nHere is it:",
+            "With the new `math.isclose`:",
+            "I wrote the tests in `test_s.py`.\n\nHere is the updated code:",
+            "- `main.py`\n- `s.py`\n\nThe code:",
+            "I created `test_s.py` before. In `s.py` it is now so.\n\nHere it is:",
+        ] {
+            assert_eq!(claimed(prose, "s.py"), None, "{prose}");
+        }
+        for prose in ["Here is the new React.js file:", "Updated Next.js page:", "Updated ASP.NET code:"] {
+            assert_eq!(claimed(prose, "a.js"), None, "{prose}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_prose_says_is_made_or_heads_has_the_block() {
+        for (prose, path, is_made) in [
+            ("Create a file named `calc.py`.\n\nPut this in it:", "calc.py", true),
+            ("First create `calc.py`. It holds:", "calc.py", true),
+            ("Based on `s.py`, here is `calc.py`:", "calc.py", false),
+            ("Rename `s.py` to `calc.py`:", "calc.py", true),
+            ("Like `s.py`, the new `calc.py` has:", "calc.py", true),
+            ("Here is a copy of `s.py` named `calc.py`:", "calc.py", true),
+            ("Copy s.py to calc.py, then change it:", "calc.py", true),
+            ("Copy `s.py` to `calc.py` and add power:", "calc.py", true),
+            ("`s.py` → `calc.py`:", "calc.py", false),
+            ("Create `calc.py` from `s.py`:", "calc.py", true),
+            ("Create `calc.py` as a copy of `s.py` with power:", "calc.py", true),
+            ("Create `calc.py` next to `s.py`:", "calc.py", true),
+            ("Create `Makefile`:", "Makefile", true),
+            ("Create `Dockerfile.prod`:", "Dockerfile.prod", true),
+            ("Create a file `calc`:", "calc", true),
+            ("Save as **calc.py**:", "calc.py", true),
+            ("Save as \"calc.py\":", "calc.py", true),
+            ("Save as calc.py.", "calc.py", true),
+            ("Save this as `calc.py`:", "calc.py", true),
+            ("New file: `src/calc.py`\n\nContents:", "src/calc.py", true),
+            ("1. Create `calc.py`\n2. Paste this:", "calc.py", true),
+            ("> calc.py\n\nContent:", "calc.py", true),
+            ("`calc.py`\n\nThis is the full file:", "calc.py", true),
+            ("**calc.py**\n\nHere it is.", "calc.py", true),
+            ("新しいファイル `calc.py` を作ります。\n\n中身は次のとおりです：", "calc.py", true),
+            ("`s.py` をコピーして `calc.py` を作成：", "calc.py", true),
+            ("calc.pyを作成します：", "calc.py", true),
+            ("创建 `calc.py`：", "calc.py", true),
+            ("The file calc.py (new):", "calc.py", true),
+            ("In a new file, e.g. `calc.py`:", "calc.py", false),
+            ("In `calc.py`:", "calc.py", false),
+            ("For `other.py` you could write:", "other.py", false),
+            ("Then `lib/calc.py`:", "lib/calc.py", false),
+            ("Create a new file called calc.py and paste this into it:", "calc.py", true),
+            ("I created `calc.py`; here is it:", "calc.py", true),
+            ("Here's `calc.py` with the change:", "calc.py", false),
+            ("Save the code in a file named `main.py`:", "main.py", true),
+            ("The content of `calc.py`:", "calc.py", false),
+        ] {
+            assert_eq!(claimed(prose, "s.py"), Some((path.to_string(), is_made)), "{prose}");
+        }
+    }
+}
