@@ -80,7 +80,16 @@ impl Tour {
             model = model.skipping(undo, removes_nothing);
         }
         let (provider, mode) = (Some(Arc::new(model) as _), Some(Mode::Agent));
-        Ok(AgentParts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode, expect_change: false })
+        Ok(AgentParts {
+            config,
+            workspace,
+            archive,
+            provider,
+            tools: Vec::new(),
+            record: None,
+            mode,
+            expect_change: false,
+        })
     }
 }
 

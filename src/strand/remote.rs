@@ -49,7 +49,7 @@ impl Published {
         if self.ops.is_empty() || self.ops.iter().any(|op| own.has(op.id)) {
             return Ok(false);
         }
-        let identified = self.files.keys().any(|name| name.starts_with(IDENTITY));
+        let identified = self.files.keys().any(|name| name.starts_with(IDENTITY) && !name.ends_with(".jsonl"));
         Ok(match identity_file(store)? {
             Some(name) if identified => !self.files.contains_key(&name),
             // By ops alone an empty store cannot be known.
@@ -171,7 +171,7 @@ impl RemoteRef {
         if !joins && published.is_foreign(store)? {
             let why = format!(
                 "{} holds another store: this one is no clone of it and has no op of it. To publish this store beside \
-                 it, move it to a folder of another name, which names the ref. To take that store's definitions into \
+                 it, move it into a folder of its own within the repository, whose name then names the ref. To take that store's definitions into \
                  this one: strand op pull --join with the same --remote",
                 self.reference
             );

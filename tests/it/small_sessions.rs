@@ -435,8 +435,10 @@ async fn a_file_that_is_only_displayed_stays() {
     let (world, _, _) = pager();
     let before = world.read("pager.py");
     let same = format!("pager.py\n```python\n{before}```\n");
-    let ran = task(&world, SMALL, &["--approve", "edits", "what does @pager.py do?"], &[&same, "It pages.", "Yes."]).await;
-    let asked_for_change = (1..ran.requests.len()).any(|request| ran.last_message(request).contains("change is missing"));
+    let ran =
+        task(&world, SMALL, &["--approve", "edits", "what does @pager.py do?"], &[&same, "It pages.", "Yes."]).await;
+    let asked_for_change =
+        (1..ran.requests.len()).any(|request| ran.last_message(request).contains("change is missing"));
     assert_eq!((world.read("pager.py"), asked_for_change), (before, false), "{:?}", ran.events);
 }
 

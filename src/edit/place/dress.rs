@@ -14,7 +14,7 @@ pub(super) fn undressed<'c>(content: &'c str, old: Option<&str>, path: &str) -> 
     let first = |text: &str| text.lines().find(|l| !l.trim().is_empty()).map(|l| l.trim().to_string());
     let own = old.and_then(first);
     let is_own = |line: &str| own.as_deref() == Some(line.trim());
-    let mut text = untagged(content, own.as_deref(), path);
+    let mut text = untagged(content, old, path);
     if !is_prose(path) {
         if let Some(line) = first(text).filter(|line| line.starts_with("```") && !is_own(line)) {
             let inner = passage::unfenced(text.trim_end());
@@ -39,13 +39,20 @@ const AROUND: [&str; 7] = ["file", "content", "contents", "code", "text", "file_
 /// Extensions of files that may have such tags themselves.
 const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "vue", "svelte", "xhtml", "md"];
 
-/// Returns a whole text without the tags around it, whose lines are none of the file, the first one of which is `own`.
-fn untagged<'c>(content: &'c str, own: Option<&str>, path: &str) -> &'c str {
+/// Returns a whole text without the tags around it that are none of the file: the text before tells.
+fn untagged<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c str {
     let is_markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));
     let mut text = content;
     while let Some((name, inner)) = inside_tag(text) {
-        let is_own = own.is_some_and(|own| own.starts_with(&format!("<{name}")));
-        if is_own || own.is_none() && is_markup {
+        let tag = format!("<{name}");
+        let mut lines = old.into_iter().flat_map(str::lines).map(str::trim_start).filter(|line| !line.is_empty());
+        // Markup may have something above its outer element.
+        let is_own = if is_markup {
+            lines.any(|line| line.starts_with(&tag))
+        } else {
+            lines.next().is_some_and(|line| line.starts_with(&tag))
+        };
+        if is_own || is_markup && old.is_none_or(|old| old.trim().is_empty()) {
             break;
         }
         text = inner;
@@ -153,6 +160,7 @@ mod tests {
         let xml = "<content>\n<a/>\n</content>\n";
         assert_eq!(bare(xml, Some("<content>\n<b/>\n</content>\n"), "a.xml"), xml);
         assert_eq!(bare(xml, None, "a.xml"), xml);
+        assert_eq!(bare(xml, Some("<?xml version=\"1.0\"?>\n<content>\n<b/>\n</content>\n"), "a.xml"), xml);
         assert_eq!(bare("<content>\nx = 2\n", old, "a.py"), "<content>\nx = 2\n");
     }
 

@@ -285,7 +285,8 @@ pub(in crate::edit) fn is_likely(word: &str, known: &[KnownFile]) -> bool {
     };
     let extension = extension.to_lowercase();
     let ends_so = |file: &KnownFile| file.path.rsplit_once('.').is_some_and(|(_, end)| end == extension);
-    let is_extension = EXTENSIONS.split(' ').any(|own| own == extension) || is_file(stem) || known.iter().any(ends_so);
+    let is_extension =
+        EXTENSIONS.split(' ').any(|own| own == extension) || is_likely(stem, known) || known.iter().any(ends_so);
     let is_product =
         || PRODUCTS.split(' ').any(|own| own == name) && !known.iter().any(|file| same_path(word, &file.path));
     is_extension && !is_product()

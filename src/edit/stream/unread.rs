@@ -209,7 +209,7 @@ fn holds_file(text: &str, known: &[KnownFile]) -> bool {
     let is_object = |line: &str| {
         let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\":")));
         let is_text = has(names::CONTENT) || has(&["code", "replace"]) || has(names::REPLACE);
-        line.contains("{\"") && (has(&["path"]) || has(names::PATH)) && is_text
+        (line.starts_with('{') || line.contains("{\"")) && (has(&["path"]) || has(names::PATH)) && is_text
     };
     let is_tag = |line: &str| {
         let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);

@@ -72,7 +72,8 @@ pub(in crate::provider) fn counted_long_prompt(message: &str, asked: u32) -> Opt
     let window = named_window(message)?;
     let text = message.to_lowercase();
     let numbers: Vec<(Range<usize>, u32)> = placed(&text).collect();
-    let is_sum = |n: u32| n.checked_sub(asked).is_some_and(|rest| numbers.iter().any(|(_, other)| *other == rest));
+    let is_sum =
+        |n: u32| asked > 0 && n.checked_sub(asked).is_some_and(|rest| numbers.iter().any(|(_, other)| *other == rest));
     let is_prompt = |at: &Range<usize>| {
         let before = &text[text.floor_char_boundary(at.start.saturating_sub(NEAR))..at.start];
         let behind = &text[at.end..text.ceil_char_boundary((at.end + NEAR).min(text.len()))];

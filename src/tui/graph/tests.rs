@@ -220,7 +220,8 @@ fn stores_beside_the_one_that_is_shown_are_named() {
             .text()
     };
     let shown = drawn(&mut graph, GraphPage { beside: beside.clone(), ..page(Vec::new()) });
-    for words in ["project.strand, one of several", "also: STRAND_STORE=shop.strand", "STRAND_STORE=old.strand nebula"] {
+    for words in ["project.strand, one of several", "also: STRAND_STORE=shop.strand", "STRAND_STORE=old.strand nebula"]
+    {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert_eq!(graph.at, 0, "they are no entries");

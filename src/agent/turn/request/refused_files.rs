@@ -110,7 +110,8 @@ impl FileRefusals {
         match () {
             () if !self.tried.is_empty() => without(&sent, is_named).filter(|_| is_open),
             () if are_too_many && !older.is_empty() => without(older, true),
-            () if !new.is_empty() => without(new, true),
+            // That a server of the network fails shows nothing of the kind.
+            () if !new.is_empty() => without(new, is_named || error.kind != ErrorKind::Server || target.is_local()),
             () if is_named => without(&[*newest], true),
             () if !is_open => None,
             () if !self.repeated => Some(NextTry::Same),

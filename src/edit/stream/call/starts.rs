@@ -100,7 +100,7 @@ pub(in crate::edit::stream) fn named_object(text: &str, calls: &CallTable) -> Re
         Some((key, _)) if inner.starts_with('"') && calls.is_parameter(tool, key) => Ok(NamedObject {
             length: text.len() - object.len(),
             tool: tool.to_string(),
-            is_bracketed: !is_action && !is_to,
+            is_bracketed: !is_action && behind.starts_with('('),
         }),
         Some(_) => Err(Calls::No),
         None => wait(inner.is_empty() || inner.starts_with('"')),

@@ -300,6 +300,7 @@ mod tests {
             "After this `python main.py` works:",
             "Here is the file; run it with `python s.py`:",
             "Use `math.floor` semantics:",
+            "Add `os.path.join`:",
             "The output of `a // b` is an integer. Updated code:",
             "Now `div` uses `//`. File:",
             "I changed `s.div`:",

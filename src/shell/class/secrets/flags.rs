@@ -341,7 +341,8 @@ impl SearchFlags {
     /// Returns whether it prints lines that a history has of files.
     pub fn prints_history(&self) -> bool {
         let prints = self.name == "git show" && !self.lists_changes() && !self.short(&['s']);
-        self.is_of_history() && (prints || self.is_patch() || self.short(&['c']) || self.long(&["cc", "dd", "remerge-diff"]))
+        self.is_of_history()
+            && (prints || self.is_patch() || self.short(&['c']) || self.long(&["cc", "dd", "remerge-diff"]))
     }
 
     fn is_patch(&self) -> bool {

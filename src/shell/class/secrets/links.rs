@@ -10,7 +10,8 @@ use crate::workspace::holds_secrets;
 /// The most bytes of a word that may be a path.
 const LONGEST: usize = 4_096;
 /// Programs that print no byte of the files that they are given.
-const NAME_READERS: &str = "[ basename cd dirname echo ln ls mv popd printf pushd readlink realpath rm stat test unlink";
+const NAME_READERS: &str =
+    "[ basename cd dirname echo ln ls mv popd printf pushd readlink realpath rm stat test unlink";
 
 /// Notes the parts of a text that name such a link, as if they named the file: a word, the value in one, or what is opened.
 pub fn look_named(found: &mut Assessment, around: &Around, until: Instant) {
