@@ -10,7 +10,7 @@ mod restored;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-pub use change::{ReviewChanges, changes, left_by_undo, repository_words, undo, whole_folders};
+pub use change::{OUTSIDE, ReviewChanges, changes, left_by_undo, repository_words, undo, whole_folders};
 pub use restored::{RestoredPaths, RestoredRest, folder_waits, is_undone_where_written, record_restored};
 
 use self::chains::{EntryChains, is_as_before};

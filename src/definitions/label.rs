@@ -344,13 +344,15 @@ mod b {
 
     #[test]
     fn both_ends_of_what_is_renamed_and_moved_bear_its_new_name() {
-        let helper = |name: &str| format!("fn {name}(x: u32) -> u32 {{\n    let y = x * 2;\n    y + 1\n}}\n\n");
+        let helper = |name: &str| {
+            format!("fn {name}(x: u32) -> u32 {{\n    let y = x * 2;\n    let z = y + 3;\n    z + 1\n}}\n\n")
+        };
         let middle = format!("fn mid() {{\n{}}}\n\n", "    step();\n".repeat(9));
         let (before, after) = (format!("{}{middle}fn last() {{}}\n", helper("helper")), helper("doubled"));
         let after = format!("{middle}{after}fn last() {{}}\n");
         assert_eq!(labels("a.rs", &before, &after), ["fn doubled Renamed", "fn doubled Renamed"]);
         // A little more of it differs.
-        let little = after.replace("y + 1", "y + 2");
+        let little = after.replace("z + 1", "z + 2");
         assert_eq!(labels("a.rs", &before, &little), ["fn doubled RenamedAndChanged"; 2]);
         // Another text under another name comes, and the old one goes.
         let other = little.replace("let y = x * 2;", "let y = other(x);");
@@ -377,6 +379,10 @@ mod b {
         for after in [function("near", 2) + &half, half.clone() + &function("near", 2)] {
             assert_eq!(of(&function("alpha", 1), &after), want(&["fn near RenamedAndChanged", "fn half New"]));
         }
+        // The same head and first line make no other name of it.
+        let short = |name: &str, last: &str| format!("fn {name}(x: u32) -> u32 {{\n    check(x);\n    {last}\n}}\n\n");
+        let found = of(&short("login", "open(x)"), &short("leave", "remove(x)"));
+        assert_eq!(found, want(&["fn leave New", "fn login Removed"]));
         // Another kind or container is no other name of it.
         let inside = format!("struct S;\n\nimpl S {{\n{}}}\n", function("beta", 2));
         let found = of(&format!("struct S;\n\n{}", function("alpha", 1)), &inside);

@@ -16,6 +16,9 @@ use crate::restore_plan::RestorePlan;
 use crate::text::number::thousands;
 use crate::workspace::ReadError;
 
+/// The reason why no change can be shown of a file that is not as nebula left it.
+pub const OUTSIDE: &str = "changed outside nebula";
+
 /// The paths that entries changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReviewChanges {
@@ -104,7 +107,7 @@ pub fn left_by_undo(preview: &RestorePreview) -> Option<String> {
         RestoreStatus::Foreign { choice, conflicts, is_later, .. }
             if *choice != Some(ForeignChoice::Merge) || conflicts.is_none() =>
         {
-            Some((if *is_later { "changed again later" } else { "changed outside nebula" }).into())
+            Some((if *is_later { "changed again later" } else { OUTSIDE }).into())
         }
         _ => None,
     }

@@ -25,10 +25,11 @@ use crate::memory::{self, MessageState, SessionUse, UsageBy, UsageRow, UsageWord
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Call, EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState,
-    VersionRow,
+    Call, EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, ReviewChange, SessionPreview, SessionRow,
+    SessionState, VersionRow,
 };
 use crate::provider::models;
+use crate::review::OUTSIDE;
 use crate::text::clean::clean_line;
 use crate::text::number::tokens;
 use crate::workspace::{ReadError, holds_secrets};
@@ -123,7 +124,9 @@ fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> 
         Query::Stats => stats_table(services).map_err(say)?,
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
         Query::Review => Listing::Review(review::turns(services)?),
-        Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
+        Query::ReviewChange(ids, scope) => {
+            Listing::ReviewChange(beside_commands(context, review::change(services, &ids, scope)?))
+        }
         Query::Timeline => Listing::Timeline(past::moments(services)?),
         Query::Past { then, until } => Listing::Past(past::between(services, then.as_deref(), until.as_deref())?),
         Query::Blame(path) => Listing::Blame(past::blame(services, &path)?),
@@ -138,6 +141,15 @@ fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> 
         Query::Results => Listing::Results(Vec::new()),
         Query::Models => Listing::Models(Vec::new()),
     })
+}
+
+/// Returns the paths that entries changed: what the session's running commands may be changing is called no one else's.
+fn beside_commands(context: &SessionContext, mut found: ReviewChange) -> ReviewChange {
+    const PERHAPS: &str = "changed since, perhaps by a command that still runs";
+    if !context.commands.unsealed().is_empty() {
+        found.aside.iter_mut().filter(|(_, why)| why == OUTSIDE).for_each(|(_, why)| *why = PERHAPS.into());
+    }
+    found
 }
 
 /// Returns the files that fit some words, as far as the walk over the workspace has come.

@@ -7,7 +7,7 @@ use super::goal::state_sha;
 use super::known::{LastWritten, LastWrittenLookup};
 use super::returned::ReturnedChange;
 use crate::archive::{Archive, Id, Sha, Version};
-use crate::proposal::{State, is_in_repository};
+use crate::proposal::State;
 
 /// A state that a file passed through.
 pub(super) enum PassedState<'v> {
@@ -130,11 +130,8 @@ impl Archive {
         let mut course = FileCourse::default();
         for (at, version) in versions.iter().enumerate() {
             let met = self.show(version).ok();
-            // The repository is taken back from one state to another, whatever lies between.
-            let is_within = own.contains(&at) && is_in_repository(path);
             let before = at.checked_sub(1);
-            let last = before.filter(|last| own.contains(last) && !is_within);
-            if let (Some(last), Some(met)) = (last, &met)
+            if let (Some(last), Some(met)) = (before.filter(|last| own.contains(last)), &met)
                 && let Some(bytes) = written.left_instead(path, versions[last].id, met)
             {
                 course.left(bytes, met.mode());

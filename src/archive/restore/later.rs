@@ -108,8 +108,8 @@ pub(super) struct StuckChange {
 }
 
 impl Archive {
-    /// Returns whether someone else changed a file between two of these changesets (ascending) that follow each other. The
-    /// repository comes back as a whole, and a folder holds nothing that could be lost.
+    /// Returns whether someone else changed a file between two of these changesets (ascending) that follow each other. A
+    /// folder holds nothing that could be lost.
     pub(super) fn has_between(
         &self,
         path: &str,
@@ -117,7 +117,7 @@ impl Archive {
         versions: &[Version],
         written: &dyn LastWrittenLookup,
     ) -> bool {
-        if own.len() < 2 || path.ends_with('/') || is_in_repository(path) {
+        if own.len() < 2 || path.ends_with('/') {
             return false;
         }
         let made_old = made_old(own, versions);

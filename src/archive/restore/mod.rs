@@ -27,7 +27,7 @@ use super::{Archive, Error, Id, StoreOps, Version};
 use crate::git::index;
 use crate::proposal::{
     FileChange, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
-    is_in_any_repository,
+    is_in_any_repository, is_in_repository,
 };
 use crate::workspace::{PathError, Workspace};
 
@@ -312,7 +312,9 @@ impl Archive {
             Some(Without { joined, stuck: None }) => Some(joined),
             Some(Without { joined, stuck: Some(stuck) }) if stuck.is_foreign => {
                 let is_forced = choices.of(&goal.path, false) == Some(ForeignChoice::RestoreVersion);
-                if !is_forced && joined.conflicts() == 0 && !joined.is_there(&now) {
+                // Of the repository no part comes back.
+                let is_whole = is_forced || is_in_repository(&goal.path);
+                if !is_whole && joined.conflicts() == 0 && !joined.is_there(&now) {
                     return restored_in_part(known, joined, now);
                 }
                 known.is_later = self.later_change(goal, (&now, &now), foreign, written).is_some();

@@ -39,12 +39,11 @@ impl LineShape {
         LineShape { head: nameless_text(&file.signature(at), &node.name), lines, count }
     }
 
-    /// Returns the share of its lines that it has in common with another, in thousandths; of the body one at least.
+    /// Returns the share of the lines of its body that it has in common with another, in thousandths. Of those that share as
+    /// much the one with the same head is likest: it alone says nothing, for many have it.
     fn likeness(&self, other: &LineShape) -> usize {
-        match common(&self.lines, &other.lines) {
-            0 => 0,
-            common => (common + usize::from(self.head == other.head)) * 1_000 / (self.count.max(other.count) + 1),
-        }
+        let share = common(&self.lines, &other.lines) * 1_000 / self.count.max(other.count).max(1);
+        if share >= MOST { share + usize::from(self.head == other.head) } else { 0 }
     }
 }
 

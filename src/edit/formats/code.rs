@@ -10,7 +10,7 @@ use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of,
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
-use crate::edit::stream::paths::claims::{Prose, claim};
+use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim};
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
@@ -67,8 +67,7 @@ pub(in crate::edit) fn from_code(
     ctx: &mut ReaderContext,
 ) -> bool {
     ctx.note_said(near.titled, &near.said);
-    let lines = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent));
-    let content = lines.collect::<String>();
+    let content: String = content.split_inclusive('\n').map(|line| starts::dedented(line, fence.indent)).collect();
     // The last line of a file with such fences may be its own.
     let at_end = closed_at_end(&content, fence).filter(|_| !closed && !near.is_bounded);
     let (content, closed) = (at_end.unwrap_or(&content), closed || at_end.is_some());
@@ -95,7 +94,9 @@ pub(in crate::edit) fn from_code(
     let holds = |file: &KnownLines| !near.is_bounded && file.holds(fence);
     // A model that has tools for its changes may only quote the file, or a part of it.
     let is_expected = ctx.expected != Some(Format::TOOLS);
-    let is_meant = |file: &KnownFile| titled || !ctx.displays && !near.is_for_other(&file.path, &ctx.known);
+    let is_other =
+        |file: &KnownFile| near.is_for_other(&file.path, &ctx.known) || begins_with_other(content, file, &ctx.known);
+    let is_meant = |file: &KnownFile| titled || !ctx.displays && !is_other(file);
     // The text tells the file, whatever else a sentence mentions.
     let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
     let found = resembled(content, ctx, named, holds).or_else(by_text).filter(|(file, _)| is_meant(file));

@@ -458,6 +458,34 @@ fn a_text_that_prose_further_up_says_is_of_a_new_file_is_never_one_of_another() 
             assert_eq!(by(1), by(usize::MAX), "{} {head}", format.name());
         }
     }
+    // A head that goes on, and a comment on the first line, write nothing over the file without a person either.
+    for (head, first) in [
+        ("Here is `calc.py` for you:", ""),
+        ("### calc.py (full code)", ""),
+        ("calc.py - the new module", ""),
+        ("こちらが calc.py です。", ""),
+        ("Here is the code:", "# calc.py\n"),
+        ("Here is the code:", "# calc.py - a calculator\n"),
+    ] {
+        for format in Format::ALL {
+            let text = format!("{head}\n\n```python\n{first}{new}```\n\nDone.\n");
+            let edits = edits_beside(&[("s.py", SUMS)], &text, format);
+            let is_written = edits.iter().any(|(path, _, whole)| path == "s.py" && *whole);
+            assert!(!is_written, "{} {head} {first}: {edits:?}", format.name());
+        }
+    }
+    // A file that is mentioned takes nothing away.
+    for head in [
+        "This fixes the bug in main.py:",
+        "I updated README.md too. Full file:",
+        "I also updated `test_s.py`. The code:",
+    ] {
+        for format in [Format::WHOLE, Format::BLOCKS] {
+            let text = format!("{head}\n\n```python\n{new}```\n");
+            let edits = edits_beside(&[("s.py", SUMS)], &text, format);
+            assert_eq!(edits, [("s.py".into(), new.clone(), true)], "{} {head}", format.name());
+        }
+    }
     // What was said of one block is not said of the next one.
     let text = format!("Create `calc.py`:\n\n```python\nx = 1\n```\n\nAnd then:\n\n```python\n{new}```\n");
     assert_eq!(edits_beside(&[("s.py", SUMS)], &text, Format::TOOLS), [("s.py".into(), new, true)]);

@@ -81,6 +81,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("its group: an undo does not bring it back", "グループは、元に戻しても戻りません"),
     ("changed again later", "あとで再び変更されました"),
     ("changed outside nebula", "nebula外で変更されました"),
+    (
+        "changed since, perhaps by a command that still runs",
+        "その後変更されました（実行中のコマンドによる変更の可能性があります）",
+    ),
     ("what it changed there is not known", "そこで何が変更されたかは不明です"),
     ("it was cut off: what it changed there is not known", "途中で打ち切られたため、そこで何が変更されたかは不明です"),
     (

@@ -695,6 +695,72 @@ async fn a_repository_in_which_someone_committed_since_stays_and_is_one_line() {
     assert_eq!(git(&world, &["rev-parse", "HEAD"]), base);
 }
 
+/// Returns a workspace with a repository in which two turns commit, and someone runs a command in between; with the first commit.
+async fn committed_around(between: &str) -> (World, String) {
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+    let (name, address) = (["config", "user.name", "a"], ["config", "user.email", "a@b"]);
+    for arguments in [&["init", "-q"][..], &name, &address, &["add", "-A"], &["commit", "-qm", "base"]] {
+        git(&world, arguments);
+    }
+    let base = git(&world, &["rev-parse", "HEAD"]);
+    ran(&world, &["sed -i 's/^10$/TEN/' a.txt; git commit -qam ten"]).await;
+    let mut command = Command::new("sh");
+    let command = command.args(["-c", between]).current_dir(world.root()).env("HOME", world.home());
+    assert!(command.status().expect("sh").success(), "{between}");
+    ran(&world, &["sed -i 's/^50$/FIFTY/' a.txt; git commit -qam fifty"]).await;
+    (world, base)
+}
+
+#[tokio::test]
+async fn a_repository_in_which_someone_committed_between_two_turns_stays_when_both_are_undone() {
+    if !works() {
+        return;
+    }
+    let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let commit = "echo own > own.txt; git add own.txt; git commit -qm own";
+    for between in
+        [commit, "git commit -q --amend -m mine", "echo own > own.txt; git add own.txt", "git checkout -qb x"]
+    {
+        let (world, base) = committed_around(between).await;
+        let log = git(&world, &["log", "--format=%H", "--all"]);
+        let head = git(&world, &["symbolic-ref", "HEAD"]);
+        let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+        let said = text(&restored.stdout) + &text(&restored.stderr);
+        assert_eq!(restored.status.code(), Some(3), "{between}: {said}");
+        assert!(said.contains("the repository stays: .git/"), "{between}: {said}");
+        assert_eq!(git(&world, &["log", "--format=%H", "--all"]), log, "{between}: {said}");
+        assert_eq!((git(&world, &["symbolic-ref", "HEAD"]), world.read("a.txt")), (head, lines.clone()), "{between}");
+        if between != commit {
+            continue;
+        }
+        // The newest one alone comes back to what was met; the one before stays.
+        let (entries, _) = open(&world);
+        let newest = entries.iter().filter_map(|entry| entry["id"].as_str()).max().expect("an entry").to_string();
+        assert!(nebula(&world, &["review", "--restore", &newest, "--yes"]).status.success());
+        assert_eq!(git(&world, &["log", "-1", "--format=%s"]).trim(), "own");
+        assert_eq!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.code(), Some(3));
+        assert_eq!(git(&world, &["log", "-1", "--format=%s"]).trim(), "own");
+        assert!(nebula(&world, &["review", "--restore", "all", "--force"]).status.success());
+        assert_eq!(git(&world, &["rev-parse", "HEAD"]), base);
+    }
+    // Two versions back are no more than both turns.
+    let (world, _) = committed_around(commit).await;
+    let head = git(&world, &["rev-parse", "HEAD"]);
+    assert_eq!(nebula(&world, &["undo", "2", "--yes"]).status.code(), Some(3));
+    assert_eq!(git(&world, &["rev-parse", "HEAD"]), head);
+    let (world, base) = committed_around(commit).await;
+    let forced = nebula(&world, &["undo", "2", "--force"]);
+    assert!(forced.status.success(), "{forced:?}");
+    assert_eq!(git(&world, &["rev-parse", "HEAD"]), base);
+    // Only the times in the index are others.
+    let (world, base) = committed_around("touch -d '2001-02-03' a.txt; git status >/dev/null").await;
+    let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+    assert!(restored.status.success(), "{restored:?}");
+    assert_eq!((git(&world, &["rev-parse", "HEAD"]), open(&world).0.len()), (base, 0));
+}
+
 #[tokio::test]
 async fn what_someone_did_between_two_commands_of_a_turn_stays_when_both_are_undone() {
     if !works() {

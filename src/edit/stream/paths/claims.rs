@@ -51,6 +51,21 @@ const TAIL: &str = "is becomes will should must would could can may has holds co
     like so below reads use with";
 /// Words before a path that begins a sentence all the same.
 const LEAD: &str = "in for to into then and next now";
+/// Words that present what follows them, or stand between them and its path.
+const PRESENTS: &str = "here here's heres is are this below following a an the your our new complete completed full whole entire \
+    final code content contents text source implementation listing version module script file component class program for \
+    of and e.g i.e";
+/// Japanese and Chinese words that present the path behind them.
+const PRESENTS_BEFORE: &[&str] =
+    &["こちらが", "これが", "以下が", "以下は", "下記が", "下記は", "次が", "次は", "以下是", "下面是", "这是", "這是"];
+/// Words before a path at the end of a sentence that leave it a mention where the sentence tells what was [`DONE`].
+const PLACES: &str = "in for of to with at on as";
+/// Words, beside [`CHANGE`] and those that end in `ed`, of a sentence that tells what was done.
+const DONE: &str = "i we fixes solves resolves avoids prevents rewrote made";
+/// Words of a sentence that tells where the text was put, whatever else it tells.
+const PUT: &str = "wrote moved placed saved copied created renamed stored extracted put";
+/// Words of a sentence in which a file that was changed is an aside.
+const ASIDE: &str = "also too additionally";
 /// Japanese and Chinese words before the path of a file that is made.
 const NEW_BEFORE: &[&str] = &[
     "新しいファイル",
@@ -85,7 +100,7 @@ const CHANGE_BEHIND: &[&str] = &["を更新", "を修正", "を変更", "を以�
 /// Words behind a path that begins a sentence about its text.
 const TAIL_BEHIND: &[&str] = &["は", "の中身", "の内容", "の全", "如下", "的内容"];
 /// Parts of sentences about what does not change.
-const NOT_ANYWHERE: &[&str] = &["n't ", "変更な", "変更しな", "不要", "そのまま"];
+const NOT_ANYWHERE: &[&str] = &["n't ", "変更な", "変更しな", "変更せ", "不要", "そのまま"];
 
 /// Returns the file that prose says the block below it is for: the last one that it says is made or changed, or that the
 /// last sentence begins or ends with; or a path that is alone on a line. `like` is the file in play that the block is like:
@@ -106,9 +121,11 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
             if let Some(claim) = of_sentence(sentence, is_last, like, known) {
                 return Some(claim);
             }
-            let words = || sentence.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-            let is_present = words().any(|word| is_in(PRESENT, &word));
-            if is_present || known.iter().any(|file| names(sentence, &file.path)) {
+            let has =
+                |list| sentence.split(|c: char| !c.is_alphanumeric()).any(|word| is_in(list, &word.to_lowercase()));
+            // What stays as it is says nothing of the block.
+            let is_of_rest = has("rest") && !has(CHANGE);
+            if has(PRESENT) || !is_of_rest && known.iter().any(|file| names(sentence, &file.path)) {
                 return None;
             }
         }
@@ -180,23 +197,29 @@ fn words(sentence: &str) -> Vec<Word<'_>> {
 fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[KnownFile]) -> Option<Claim> {
     let words = words(sentence);
     let lower: Vec<String> = words.iter().map(|word| word.text.to_lowercase()).collect();
-    let is_off = lower.iter().any(|word| is_in(NOT, word)) || NOT_ANYWHERE.iter().any(|text| sentence.contains(text));
+    let is_aside = !is_last && lower.iter().any(|word| is_in(ASIDE, word));
     let (mut said, mut placed) = (None, None);
     for (at, word) in words.iter().enumerate() {
         let is_named = word.is_marked && !word.text.contains(char::is_whitespace) && is_called(&lower[..at]);
-        if !is_likely(word.text, known) && !is_named {
-            continue;
-        }
         let is_other = |at: usize| is_likely(words[at].text, known);
         let (before, behind) = (&sentence[..word.start], &sentence[word.end..]);
+        // The name of a style or a kind: `log.py`-style.
+        let is_joined = behind.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+        if !is_likely(word.text, known) && !is_named || is_joined {
+            continue;
+        }
+        let is_like = || is_like(word.text, like, known);
         let path = || word.text.to_string();
+        let is_off = || {
+            let next = (at + 1..words.len()).find(|at| is_other(*at)).map_or(sentence.len(), |next| words[next].start);
+            is_off(&sentence[..next])
+        };
         match role(&lower[..at], is_other).or_else(|| foreign_role(before, behind)) {
             Some(Role::Source) => {}
-            Some(Role::Said) => said = Some(Claim { path: path(), is_made: true }),
-            None if is_last
-                && !is_off
-                && is_placed(before, behind, &lower[..at])
-                && is_like(word.text, like, known) =>
+            Some(Role::Changed) if is_aside || !is_like() => {}
+            Some(Role::Changed | Role::Said) => said = Some(Claim { path: path(), is_made: true }),
+            None if is_like()
+                && (is_presented(before, is_last) || is_last && !is_off() && is_placed(before, behind)) =>
             {
                 placed = Some(Claim { path: path(), is_made: false });
             }
@@ -211,8 +234,10 @@ fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[Known
 enum Role {
     /// Something comes from it.
     Source,
-    /// It is made or changed.
+    /// It is made.
     Said,
+    /// It is changed.
+    Changed,
 }
 
 /// Returns what the words before a path say of it. `is_other`: the word of this number is a path itself.
@@ -220,8 +245,15 @@ fn role(before: &[String], is_other: impl Fn(usize) -> bool) -> Option<Role> {
     let mut is_first = true;
     for (at, word) in before.iter().enumerate().rev() {
         let word = word.as_str();
-        if is_in(MAKE, word) || is_in(CHANGE, word) {
+        // It is said of the file before: `calc.py` is new, `s.py` stays.
+        if word == "new" && at > 0 && before[at - 1] == "is" {
+            return None;
+        }
+        if is_in(MAKE, word) {
             return Some(Role::Said);
+        }
+        if is_in(CHANGE, word) {
+            return Some(Role::Changed);
         }
         let is_part = word == "of" && at > 0 && is_in(PART_OF, &before[at - 1]);
         if is_first && (is_in(SOURCE, word) || is_part) {
@@ -239,9 +271,11 @@ fn role(before: &[String], is_other: impl Fn(usize) -> bool) -> Option<Role> {
 fn foreign_role(before: &str, behind: &str) -> Option<Role> {
     let before = before.trim_end_matches([' ', '"', '「', '“', '*', ':', '：']);
     let behind = behind.trim_start_matches([' ', '"', '」', '”', '*', '`']);
-    let is_said = NEW_BEFORE.iter().any(|text| before.ends_with(text))
-        || NEW_BEHIND.iter().chain(CHANGE_BEHIND).any(|text| behind.starts_with(text));
-    is_said.then_some(Role::Said)
+    let starts = |texts: &[&str]| texts.iter().any(|text| behind.starts_with(text));
+    if NEW_BEFORE.iter().any(|text| before.ends_with(text)) || starts(NEW_BEHIND) {
+        return Some(Role::Said);
+    }
+    (starts(CHANGE_BEHIND) && !is_off(behind)).then_some(Role::Changed)
 }
 
 /// Returns whether words call what follows them a file.
@@ -250,26 +284,89 @@ fn is_called(before: &[String]) -> bool {
     last == "file" || before.iter().any(|word| word == "file") && ["named", "called"].contains(&last)
 }
 
-/// Returns whether the last sentence ends with a path, or begins with one and goes on about its text.
-fn is_placed(before: &str, behind: &str, words: &[String]) -> bool {
-    let rest = behind.trim_matches(|c: char| c.is_whitespace() || "*\"'`)]」』”".contains(c));
-    if rest.trim_end_matches([':', '：']).trim_end_matches(|c: char| "*\"'`)]」』”".contains(c)).is_empty() {
+/// Returns whether a sentence is about what does not change.
+fn is_off(sentence: &str) -> bool {
+    plain_words(sentence).any(|word| is_in(NOT, &word)) || NOT_ANYWHERE.iter().any(|text| sentence.contains(text))
+}
+
+/// Returns the words of a sentence in small letters.
+fn plain_words(sentence: &str) -> impl Iterator<Item = String> {
+    words(sentence).into_iter().map(|word| word.text.to_lowercase())
+}
+
+/// Returns the last clause of what stands before a path.
+fn clause(before: &str) -> &str {
+    before.rsplit([',', '、', '，', ':', '：', ';', '→']).next().unwrap_or(before)
+}
+
+/// Returns whether what stands before a path presents it: `Here is the full code of`, `こちらが`, or a heading that begins with
+/// it.
+fn is_presented(before: &str, is_last: bool) -> bool {
+    let end = before.trim_end_matches([' ', '"', '「', '“', '*', '`']);
+    let is_heading = before.starts_with('#') && !before.contains(char::is_alphabetic);
+    if is_heading || PRESENTS_BEFORE.iter().any(|text| end.ends_with(text)) {
         return true;
     }
-    let is_led = sentence_ends(rest);
-    let begins = before.trim().is_empty()
-        || before.trim_end().ends_with([',', '、', '*', '-', '#', '"'])
-        || words.len() == 1 && is_in(LEAD, &words[0])
-        || words.last().is_some_and(|word| word == "here's")
-        || words.ends_with(&["here".to_string(), "is".to_string()]);
+    let own: Vec<String> = plain_words(clause(before)).collect();
+    let is_here = own.iter().any(|word| ["here", "here's", "heres", "below", "following"].contains(&word.as_str()));
+    let is_whole = is_last && own.iter().any(|word| ["full", "complete", "whole", "entire"].contains(&word.as_str()));
+    (is_here || is_whole) && own.iter().all(|word| is_in(PRESENTS, word) || word.contains('.'))
+}
+
+/// Returns whether the last sentence ends with a path, or begins with one and goes on about its text.
+fn is_placed(before: &str, behind: &str) -> bool {
+    let rest = behind.trim_matches(|c: char| c.is_whitespace() || "*\"'`]」』”".contains(c));
+    if rest.trim_end_matches([':', '：', '.', '。']).trim_matches(|c: char| "*\"'`)]」』”".contains(c)).is_empty()
+    {
+        return !is_mentioned(before);
+    }
     let next = rest.trim_start_matches([',', ' ']).split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let goes_on = is_in(TAIL, &next.to_lowercase()) || TAIL_BEHIND.iter().any(|text| rest.starts_with(text));
-    is_led && begins && goes_on
+    let next = next.to_lowercase();
+    let goes_on = is_in(TAIL, &next) || TAIL_BEHIND.iter().any(|text| rest.starts_with(text));
+    if !before.contains(char::is_alphabetic) {
+        // A verb says what the file does with another one; a particle of another script needs one of its own.
+        let is_verb = rest.starts_with(&next) && next.ends_with('s') && next.len() > 2;
+        let is_foreign = rest.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii());
+        return goes_on || !is_verb && !is_foreign;
+    }
+    let own: Vec<String> = plain_words(before).collect();
+    let begins = before.trim_end().ends_with([',', '、', '*', '-', '#', '"']) || own.len() == 1 && is_in(LEAD, &own[0]);
+    sentence_ends(rest) && begins && goes_on
+}
+
+/// Returns whether a sentence that tells what was done ends with a place for a path: `This fixes the crash in`.
+fn is_mentioned(before: &str) -> bool {
+    let own: Vec<String> = plain_words(clause(before)).collect();
+    let has = |list: &str| own.iter().any(|word| is_in(list, word));
+    let mut last = own.iter().rev().skip_while(|word| ["a", "the", "file"].contains(&word.as_str()));
+    let is_done = has(DONE) || has(CHANGE) || own.iter().any(|word| word.ends_with("ed") && word.len() > 3);
+    last.next().is_some_and(|word| is_in(PLACES, word)) && is_done && !has(PUT)
 }
 
 /// Returns whether a sentence leads to what is below it.
 fn sentence_ends(sentence: &str) -> bool {
     sentence.trim_end().trim_end_matches('*').ends_with([':', '：'])
+}
+
+/// Returns whether the first line of a text is a comment that names another file than the one of this path that it is like:
+/// `# calc.py`, `// src/calc.js - a calculator`.
+pub(in crate::edit) fn begins_with_other(content: &str, like: &KnownFile, known: &[KnownFile]) -> bool {
+    let first = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let Some(said) = ["# ", "//", "--", "/*", "<!--", ";"].iter().find_map(|mark| first.strip_prefix(mark)) else {
+        return false;
+    };
+    if like.text.lines().any(|line| line.trim() == first) {
+        return false;
+    }
+    let said = said.trim_start_matches(['*', '/', '#', '-', ';', ' ']);
+    let path = said.split_whitespace().map(bare).map(|word| word.trim_end_matches([':', ','])).find(|word| {
+        let label = word.to_lowercase();
+        !["file", "filename", "path", "new"].contains(&label.as_str())
+    });
+    path.is_some_and(|path| {
+        let is_of = same_path(path, &like.path) || may_name(path, &like.path);
+        is_likely(path, known) && !is_of && is_like(path, Some(&like.path), known)
+    })
 }
 
 /// Returns whether a file may be one that a text like this one's is for.
@@ -337,11 +434,90 @@ mod tests {
             "I wrote the tests in `test_s.py`.\n\nHere is the updated code:",
             "- `main.py`\n- `s.py`\n\nThe code:",
             "I created `test_s.py` before. In `s.py` it is now so.\n\nHere it is:",
+            "This fixes the crash in `main.py`:",
+            "This fixes the bug in main.py:",
+            "I changed the code as asked in main.py:",
+            "I updated README.md too. Full file:",
+            "Add tests in `tests/test_s.py` later. The file:",
+            "I added a docstring for use in `main.py`:",
+            "Update for `main.py`:",
+            "The change needed by `main.py`:",
+            "I also updated `test_s.py`. Here is the code:",
+            "To be used as in `main.py`:",
+            "It can now be written to out.txt:",
+            "Changed to write `log.py`-style output:",
+            "I rewrote it in the style of `lib/utils.py`:",
+            "`main.py` の呼び出しに合わせて変更しました：",
+            "`main.py` を変更せずに済むようにしました：",
+            "Make sure `main.py` imports it:",
         ] {
             assert_eq!(claimed(prose, "s.py"), None, "{prose}");
         }
         for prose in ["Here is the new React.js file:", "Updated Next.js page:", "Updated ASP.NET code:"] {
             assert_eq!(claimed(prose, "a.js"), None, "{prose}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_presents_a_file_has_the_block() {
+        for prose in [
+            "Here is `calc.py` for you:",
+            "`calc.py` (with power):",
+            "`calc.py`, the new module:",
+            "calc.py - the new module",
+            "### calc.py (full code)",
+            "### 1. calc.py - calculator",
+            "### calc.py (full code)\n\nIt has power:",
+            "Here is the complete `calc.py` you asked for:",
+            "Here is `calc.py`, complete with tests:",
+            "The full code for `calc.py` (a calculator):",
+            "calc.py (17 lines):",
+            "`calc.py` in full:",
+            "**calc.py**: the calculator",
+            "Here is the `calc.py` script:",
+            "Here is the code of `calc.py` as requested:",
+            "Sure! Here is `calc.py` and how it works:",
+            "以下が `calc.py` の完全なコードです：",
+            "こちらが calc.py です。",
+            "Here is `calc.py`, based on `s.py`:",
+            "`calc.py` (a copy of `s.py`):",
+            "**calc.py** (based on s.py)",
+            "`calc.py`, built on `s.py`:",
+            "`calc.py`, like `s.py` but with power:",
+            "`calc.py` is new, `s.py` stays as it is:",
+            "### calc.py (Python 3.12)",
+            "calc.py (Python 3.12)",
+            "`calc.py` (see README.md):",
+            "Here is `calc.py` v1.2:",
+            "Here is `calc.py` for Node.js:",
+            "`calc.py` (uses `math.floor`):",
+            "Create `calc.py`.\n\nThe rest of `s.py` is the same:",
+            "The calculator module `calc.py`:",
+            "I wrote it in `calc.py`:",
+        ] {
+            assert_eq!(claimed(prose, "s.py").map(|(path, _)| path).as_deref(), Some("calc.py"), "{prose}");
+        }
+        for prose in [
+            "New React.js component `Panel.jsx`:",
+            "Here is `Panel.jsx` for Next.js:",
+            "`Panel.jsx` (React.js):",
+            "Here is `Panel.jsx`, which uses `props.children`:",
+        ] {
+            assert_eq!(claimed(prose, "Card.jsx").map(|(path, _)| path).as_deref(), Some("Panel.jsx"), "{prose}");
+        }
+    }
+
+    #[test]
+    fn a_comment_on_the_first_line_names_another_file() {
+        let file = KnownFile { path: "s.py".into(), text: "# main.py calls this\nx = 1\n".into() };
+        let begins = |first: &str| begins_with_other(&format!("{first}\nx = 1\n"), &file, std::slice::from_ref(&file));
+        for first in ["# calc.py", "# src/calc.py", "# File: calc.py", "# calc.py - a calculator", "\n# calc.py:"] {
+            assert!(begins(first), "{first}");
+        }
+        for first in
+            ["# s.py", "# ./s.py - sums", "# Sums, see main.py", "# main.py calls this", "#!/bin/x.py", "y = 2"]
+        {
+            assert!(!begins(first), "{first}");
         }
     }
 

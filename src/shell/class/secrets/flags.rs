@@ -331,11 +331,14 @@ impl SearchFlags {
         }
     }
 
-    /// Returns whether a `git diff` prints lines of files as they are on disk.
-    pub fn compares_files(&self) -> bool {
-        self.name == "git diff"
-            && !self.long(&["cached", "staged", "no-index"])
-            && (!self.lists_changes() || self.is_patch())
+    /// Returns whether a `git diff` prints lines of files that git tracks.
+    pub fn compares_tracked(&self) -> bool {
+        self.name == "git diff" && !self.long(&["no-index"]) && (!self.lists_changes() || self.is_patch())
+    }
+
+    /// Returns whether the options of a `git diff` may have it compare with a revision.
+    pub fn compares_staged(&self) -> bool {
+        self.is_unsure || self.is_unknown || self.long(&["cached", "staged", "merge-base"])
     }
 
     /// Returns whether it prints lines that a history has of files.

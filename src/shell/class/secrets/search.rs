@@ -198,16 +198,28 @@ impl SearchCall<'_> {
     /// `changed`: only those that are not as git last saw them. None: the index cannot be read.
     fn tracked(&self, others: usize, changed: bool) -> Option<Vec<PathBuf>> {
         let is_unsure = self.flags.is_unsure;
-        let operands = self.places(others).filter(|_| !is_unsure).map(|place| self.arguments[place]);
+        // Where the sign stands, no path stands before it.
+        let end = self.paths_begin();
+        let may_be_path = |place: &usize| !self.flags.compares() || end == self.arguments.len() || *place > end;
+        let operands = self.places(others).filter(|_| !is_unsure).filter(may_be_path);
+        let operands = operands.map(|place| self.arguments[place]);
         let takes_all = is_unsure || self.flags.compares() && !self.flags.long(&["relative"]);
         tracked::key_files(&self.folder, &operands.collect::<Vec<_>>(), changed, takes_all)
     }
 
-    /// Returns whether it compares two revisions: `a...b`.
+    /// Returns whether it may compare with a revision, not only what is on disk with what git last saw.
     fn compares_revisions(&self) -> bool {
-        let is_range = |text: &str| text.contains("..") && !text.contains("../") && !self.folder.join(text).exists();
-        let mut operands = self.places(0).filter(|place| *place < self.paths_begin());
-        !self.flags.is_unsure && operands.any(|place| self.known[place].is_some() && is_range(self.arguments[place]))
+        let end = self.paths_begin();
+        let is_path = |place: usize| end == self.arguments.len() && self.is_path(place);
+        self.flags.compares_staged() || self.places(0).any(|place| place < end && !is_path(place))
+    }
+
+    /// Returns whether an argument is a path that exists or the form of one, and no revision.
+    fn is_path(&self, place: usize) -> bool {
+        let text = self.arguments[place];
+        let is_known = self.known[place].is_some() && self.folder.join(text).exists();
+        let is_meant = !text.starts_with(':') || [":!", ":^", ":("].iter().any(|sign| text.starts_with(sign));
+        is_known || is_pathspec(text) && is_meant && !text.contains('{')
     }
 
     /// Returns whether all that it prints is named by a revision with a path: `HEAD:a.py`.
@@ -227,13 +239,8 @@ impl SearchCall<'_> {
     /// Returns whether it may search what git keeps in place of the files there: an operand may be a revision.
     fn searches_objects(&self) -> bool {
         let end = self.paths_begin();
-        let is_path = |place: usize| {
-            let text = self.arguments[place];
-            let is_known = self.known[place].is_some() && self.folder.join(text).exists();
-            is_known || is_pathspec(text)
-        };
         let mut others = self.places(usize::from(self.flags.has_pattern())).filter(|place| *place < end);
-        self.name == "git grep" && (self.flags.long(&["cached"]) || others.any(|place| !is_path(place)))
+        self.name == "git grep" && (self.flags.long(&["cached"]) || others.any(|place| !self.is_path(place)))
     }
 }
 
@@ -273,7 +280,7 @@ impl KeySearch {
         let walk = call.walk(&call.starts(others, look.until));
         let tracked = match call.name.as_str() {
             "git grep" if !flags.long(&["no-index"]) => call.tracked(others, false),
-            "git diff" if flags.compares_files() && !call.compares_revisions() => call.tracked(0, true),
+            "git diff" if flags.compares_tracked() => call.tracked(0, !call.compares_revisions()),
             _ if flags.prints_history() && !call.prints_blobs() => call.tracked(0, false),
             _ => Some(Vec::new()),
         };

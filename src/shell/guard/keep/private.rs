@@ -17,8 +17,9 @@ impl Keeping {
             return Ok(());
         }
         self.summary.private += 1;
-        let name = self.name(old);
-        self.summary.first_private.get_or_insert(name);
+        // The root has no name of its own.
+        let name = Some(self.name(old)).filter(|name| !name.is_empty());
+        self.summary.first_private.get_or_insert_with(|| name.unwrap_or_else(|| old.display().to_string()));
         Err(libc::EACCES)
     }
 }
@@ -76,6 +77,11 @@ mod tests {
             let line = "refused: 6 moves or links of private files, first in/key (by another name the next command could \
                         read them)";
             assert_eq!(words, if names_only { Vec::new() } else { vec![line.to_string()] });
+            if !names_only {
+                keeping.summary.first_private = None;
+                assert_eq!(keeping.rename(&root, &root.with_extension("moved"), false), refused);
+                assert_eq!(keeping.summary.first_private, Some(root.display().to_string()), "the root is named");
+            }
         }
     }
 }

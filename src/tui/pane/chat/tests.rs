@@ -134,6 +134,24 @@ fn a_turn(s: &mut Screen) {
 }
 
 #[test]
+fn an_answer_goes_on_where_the_person_runs_a_command_meanwhile() {
+    let mut s = Screen::new(83, 20);
+    s.tell(EventBody::TurnStarted(TurnId(1)));
+    let id = s.nebula("One answer in ");
+    s.text();
+    s.add(Item::Call(Call { is_typed: true, ..call("runCommand", "true", CallState::Done) }));
+    s.text();
+    for piece in ["sev", "eral", " pieces.\n\n```\nlet", " a = 1;\n", "```\n"] {
+        s.tell(EventBody::Grew(id, piece.into()));
+        s.text();
+    }
+    s.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    let text = s.text();
+    assert!(text.contains("One answer in several pieces.") && text.contains("let a = 1;"), "{text}");
+    assert!(!text.contains('▌'), "{text}");
+}
+
+#[test]
 fn a_turn_in_a_wide_pane() {
     let mut s = Screen::new(83, 20);
     a_turn(&mut s);

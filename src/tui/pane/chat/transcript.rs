@@ -104,7 +104,14 @@ impl Chat {
         let Some((unit, _)) = self.places.get(&id) else { return };
         let Some(unit) = self.window.units.get_mut(*unit) else { return };
         match &mut unit.said {
-            BlockContent::Answer(doc) => doc.push(more),
+            BlockContent::Answer(doc) => {
+                let had_ended = doc.is_finished();
+                doc.push(more);
+                // It goes on below something that came in between.
+                if had_ended {
+                    unit.forget();
+                }
+            }
             BlockContent::Thinking { text, .. } => text.push_str(more),
             // Arguments of calls are shown by the tools pane.
             _ => return,
@@ -165,15 +172,16 @@ impl Chat {
         }
     }
 
-    /// Completes the last answer: nothing follows in it.
+    /// Completes the last answer, which what the person ran meanwhile may stand below: mostly nothing follows in it.
     pub(super) fn finish_last(&mut self) {
-        if let Some(unit) = self.window.units.last_mut() {
+        for unit in self.window.units.iter_mut().rev() {
             match &mut unit.said {
-                BlockContent::Answer(doc) => doc.finish(),
-                BlockContent::Thinking { over, .. } => *over = true,
-                _ => return,
+                BlockContent::Answer(doc) if !doc.is_finished() => doc.finish(),
+                BlockContent::Thinking { over: over @ false, .. } => *over = true,
+                BlockContent::Answer(_) | BlockContent::Thinking { .. } | BlockContent::User { .. } => return,
+                _ => continue,
             }
-            unit.touch();
+            return unit.touch();
         }
     }
 

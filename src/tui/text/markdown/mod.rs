@@ -49,14 +49,22 @@ impl Markdown {
         doc
     }
 
-    /// Adds text at the end. It is parsed by [`Self::refresh`].
+    /// Adds text at the end, also of one that had ended. It is parsed by [`Self::refresh`].
     pub fn push(&mut self, text: &str) {
+        if std::mem::take(&mut self.finished) {
+            self.forget();
+        }
         self.text.push_str(text);
     }
 
     /// Ends the text. What is left is parsed by [`Self::refresh`].
     pub fn finish(&mut self) {
         self.finished = true;
+    }
+
+    /// Returns whether the text has ended.
+    pub fn is_finished(&self) -> bool {
+        self.finished
     }
 
     /// Frees all but the text; [`Self::refresh`] makes it again.
