@@ -640,6 +640,14 @@ fn git(world: &World, arguments: &[&str]) -> String {
     text(&ran.stdout)
 }
 
+/// Makes the workspace a repository with one commit of all that it holds.
+fn commit_all(world: &World) {
+    let (name, address) = (["config", "user.name", "a"], ["config", "user.email", "a@b"]);
+    for arguments in [&["init", "-q"][..], &name, &address, &["add", "-A"], &["commit", "-qm", "base"]] {
+        git(world, arguments);
+    }
+}
+
 #[tokio::test]
 async fn a_repository_in_which_someone_committed_since_stays_and_is_one_line() {
     if !works() {
@@ -649,10 +657,7 @@ async fn a_repository_in_which_someone_committed_since_stays_and_is_one_line() {
     let path = std::env::var("PATH").expect("a PATH");
     let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
-    let (name, address) = (["config", "user.name", "a"], ["config", "user.email", "a@b"]);
-    for arguments in [&["init", "-q"][..], &name, &address, &["add", "-A"], &["commit", "-qm", "base"]] {
-        git(&world, arguments);
-    }
+    commit_all(&world);
     let base = git(&world, &["rev-parse", "HEAD"]);
     ran(&world, &["sed -i 's/^10$/TEN/' a.txt; git commit -qam ten"]).await;
     let theirs = git(&world, &["rev-parse", "--short=7", "HEAD"]);
@@ -700,10 +705,7 @@ async fn committed_around(between: &str) -> (World, String) {
     let path = std::env::var("PATH").expect("a PATH");
     let lines: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
-    let (name, address) = (["config", "user.name", "a"], ["config", "user.email", "a@b"]);
-    for arguments in [&["init", "-q"][..], &name, &address, &["add", "-A"], &["commit", "-qm", "base"]] {
-        git(&world, arguments);
-    }
+    commit_all(&world);
     let base = git(&world, &["rev-parse", "HEAD"]);
     ran(&world, &["sed -i 's/^10$/TEN/' a.txt; git commit -qam ten"]).await;
     let mut command = Command::new("sh");

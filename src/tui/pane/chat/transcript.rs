@@ -172,7 +172,7 @@ impl Chat {
         }
     }
 
-    /// Completes the last answer, which what the person ran meanwhile may stand below: mostly nothing follows in it.
+    /// Completes the last answer or thought of the turn, also where a command of the person stands below it.
     pub(super) fn finish_last(&mut self) {
         for unit in self.window.units.iter_mut().rev() {
             match &mut unit.said {
