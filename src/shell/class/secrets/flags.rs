@@ -147,56 +147,50 @@ const GIT_FILES: ValuedOptions = ValuedOptions {
     ends: None,
     whole: false,
 };
-const GIT_DIFF: ValuedOptions = ValuedOptions {
-    valued: &[
-        ('S', ""),
-        ('G', ""),
-        ('O', ""),
-        ('l', ""),
-        ('I', "ignore-matching-lines"),
-        ('\0', "anchored"),
-        ('\0', "find-object"),
-        ('\0', "diff-filter"),
-        ('\0', "output"),
-        ('\0', "line-prefix"),
-        ('\0', "src-prefix"),
-        ('\0', "dst-prefix"),
-        ('\0', "skip-to"),
-        ('\0', "rotate-to"),
-        ('\0', "word-diff-regex"),
-    ],
-    ends: None,
-    whole: false,
-};
-const GIT_LOG: ValuedOptions = ValuedOptions {
-    valued: &[
-        ('n', "max-count"),
-        ('S', ""),
-        ('G', ""),
-        ('O', ""),
-        ('l', ""),
-        ('L', ""),
-        ('I', "ignore-matching-lines"),
-        ('\0', "skip"),
-        ('\0', "since"),
-        ('\0', "after"),
-        ('\0', "until"),
-        ('\0', "before"),
-        ('\0', "author"),
-        ('\0', "committer"),
-        ('\0', "grep"),
-        ('\0', "date"),
-        ('\0', "anchored"),
-        ('\0', "find-object"),
-        ('\0', "diff-filter"),
-        ('\0', "output"),
-        ('\0', "line-prefix"),
-        ('\0', "src-prefix"),
-        ('\0', "dst-prefix"),
-    ],
-    ends: None,
-    whole: false,
-};
+/// Lists the options with a value of a part of `git` that prints changes, those that all have first.
+macro_rules! git_changes {
+    ($($option:expr),* $(,)?) => {
+        ValuedOptions {
+            valued: &[
+                ('S', ""),
+                ('G', ""),
+                ('O', ""),
+                ('l', ""),
+                ('I', "ignore-matching-lines"),
+                ('\0', "anchored"),
+                ('\0', "find-object"),
+                ('\0', "diff-filter"),
+                ('\0', "output"),
+                ('\0', "line-prefix"),
+                ('\0', "src-prefix"),
+                ('\0', "dst-prefix"),
+                ('\0', "skip-to"),
+                ('\0', "rotate-to"),
+                ('\0', "word-diff-regex"),
+                $($option),*
+            ],
+            ends: None,
+            whole: false,
+        }
+    };
+}
+const GIT_DIFF: ValuedOptions = git_changes![];
+const GIT_LOG: ValuedOptions = git_changes![
+    ('n', "max-count"),
+    ('L', ""),
+    ('\0', "skip"),
+    ('\0', "since"),
+    ('\0', "after"),
+    ('\0', "until"),
+    ('\0', "before"),
+    ('\0', "author"),
+    ('\0', "committer"),
+    ('\0', "grep"),
+    ('\0', "date"),
+];
+/// The parts of `git` that print what a history did to files where they are asked for it.
+const OF_HISTORY: &[&str] =
+    &["git log", "git show", "git whatchanged", "git stash show", "git diff-tree", "git diff-index", "git diff-files"];
 /// A program of which no option with a value is known.
 const OTHER: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 
@@ -224,7 +218,7 @@ impl SearchFlags {
             "ls" => LS,
             "git ls-files" => GIT_FILES,
             "git diff" => GIT_DIFF,
-            "git log" | "git show" | "git whatchanged" => GIT_LOG,
+            _ if OF_HISTORY.contains(&name) => GIT_LOG,
             "ag" | "ack" | "fd" | "fdfind" => OTHER,
             _ => return None,
         };
@@ -271,7 +265,7 @@ impl SearchFlags {
     }
 
     fn is_of_history(&self) -> bool {
-        ["git log", "git show", "git whatchanged"].contains(&self.name.as_str())
+        OF_HISTORY.contains(&self.name.as_str())
     }
 
     /// Returns whether the first operand is what it searches for, as no option says that.

@@ -143,7 +143,10 @@ impl SearchCall<'_> {
             let rest = arguments.split_off(tables::git_options(&arguments));
             let (part, rest) = rest.split_first()?;
             folder.extend(arguments.windows(2).filter(|pair| pair[0] == "-C").map(|pair| pair[1]));
-            (name, arguments) = (format!("git {part}"), rest.to_vec());
+            (name, arguments) = match rest.split_first() {
+                Some((&"show", rest)) if *part == "stash" => ("git stash show".into(), rest.to_vec()),
+                _ => (format!("git {part}"), rest.to_vec()),
+            };
         }
         let known = &part.words[part.words.len() - arguments.len()..];
         let mut flags = SearchFlags::of(&name, &arguments, |place| known[place].is_some())?;

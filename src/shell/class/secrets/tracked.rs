@@ -142,6 +142,9 @@ mod tests {
             "git show HEAD -- a.py",
             "git show HEAD:a.py",
             "git show HEAD:a.py HEAD~1:other/b.py",
+            "git stash show",
+            "git diff-tree HEAD",
+            "git diff-index -p HEAD -- a.py",
         ] {
             assert_eq!(of(text), None, "{text}");
         }
@@ -155,6 +158,11 @@ mod tests {
             "git show HEAD HEAD:a.py",
             "git show --stat -p",
             "git whatchanged -p",
+            "git stash show -p",
+            "git stash show --patch stash@{1}",
+            "git diff-tree -p HEAD~1 HEAD",
+            "git diff-index -p HEAD",
+            "git diff-files -p",
             "git log -p other --",
             "git diff HEAD",
             "git diff HEAD~1",
