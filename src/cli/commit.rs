@@ -76,7 +76,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),
         Err((what, hint)) => bail!("{what}. {hint}"),
     };
-    out::say(&message)?;
+    out::unless_unread(out::say(&message))?;
     if arguments.dry_run {
         return Ok(0);
     }
@@ -89,7 +89,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let trust = if context.config.is_trusted() { Trust::Folder } else { Trust::Nothing };
     match commit::run(context.workspace.root(), &message, trust) {
         Ok(done) => {
-            out::say(done.said)?;
+            out::unless_unread(out::say(done.said))?;
             done.left_out.into_iter().for_each(out::aside);
         }
         // A message of a hook or of git keeps its lines.

@@ -14,12 +14,19 @@ use crate::text::clean::{clean, clean_json};
 pub struct Out<'a> {
     to: Box<dyn Write + 'a>,
     terminal: bool,
+    /// That nobody reads on is no error.
+    goes_on: bool,
 }
 
 impl<'a> Out<'a> {
     /// Prints to `to`, which is a `terminal` or not.
     pub fn new(to: impl Write + 'a, terminal: bool) -> Self {
-        Out { to: Box::new(to), terminal }
+        Out { to: Box::new(to), terminal, goes_on: false }
+    }
+
+    /// Makes it pass over the error that nobody reads on: what the command does counts all the same.
+    pub fn go_on_unread(&mut self) {
+        self.goes_on = true;
     }
 
     /// Returns the writer to standard output.
@@ -46,8 +53,7 @@ impl<'a> Out<'a> {
     /// When the output takes no more.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string(value)?;
-        self.to.write_all(clean_json(&text).as_bytes())?;
-        self.to.write_all(b"\n")
+        self.styled(format!("{}\n", clean_json(&text)).as_bytes())
     }
 
     /// Prints JSON that is written in parts: any number of whole values and what stands between them.
@@ -55,7 +61,7 @@ impl<'a> Out<'a> {
     /// # Errors
     /// When the output takes no more.
     pub fn json_part(&mut self, text: &str) -> io::Result<()> {
-        self.to.write_all(clean_json(text).as_bytes())
+        self.styled(clean_json(text).as_bytes())
     }
 
     /// Prints a document, such as a file's content or a model's answer: cleaned at a terminal, byte for byte elsewhere.
@@ -65,7 +71,7 @@ impl<'a> Out<'a> {
     pub fn document(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self.terminal {
             true => self.write_all(bytes),
-            false => self.to.write_all(bytes),
+            false => self.styled(bytes),
         }
     }
 
@@ -88,18 +94,32 @@ impl<'a> Out<'a> {
     /// # Errors
     /// When the output takes no more.
     pub fn styled(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.to.write_all(bytes)
+        let written = self.to.write_all(bytes);
+        self.noted(written)
     }
+
+    fn noted(&self, written: io::Result<()>) -> io::Result<()> {
+        if self.goes_on { unless_unread(written) } else { written }
+    }
+}
+
+/// Passes over the error that nobody reads on.
+///
+/// # Errors
+/// Any other.
+pub fn unless_unread(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|why| if why.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(why) })
 }
 
 impl Write for Out<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.styled(clean(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        let flushed = self.to.flush();
+        self.noted(flushed)
     }
 }
 

@@ -48,7 +48,8 @@ fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()
         let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
         rows.push(json!({"path": path, "files": done.done}));
         if !json {
-            out::say(format_args!("{}: {} indexed", path.display(), plural(done.done, "file")))?;
+            let line = out::say(format_args!("{}: {} indexed", path.display(), plural(done.done, "file")));
+            out::unless_unread(line)?;
         }
     }
     if json {
@@ -68,7 +69,7 @@ fn remove(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result
     for path in paths {
         retrieval::remove(rag, &context.workspace, &context.folder.join(path))?;
         if !json {
-            out::say(format_args!("{}: forgotten", path.display()))?;
+            out::unless_unread(out::say(format_args!("{}: forgotten", path.display())))?;
         }
     }
     if json {

@@ -15,7 +15,7 @@ use crate::proposal::{ProposalId, RestoreFate, RestorePreview, RestoreStatus};
 const NAMED: usize = 10;
 
 /// The reasons why a path waits that nothing keeps from being restored, and one of which single lines stay.
-const AGAIN: &str = "it was not restored with the others: restore it once more";
+const AGAIN: &str = "it was not restored with the others: restore it alone";
 const BY_HUNK: &str = "the same lines were changed outside nebula: choose its hunks, or keep it";
 
 /// The paths that a restore wrote; false: a part of what was done there alone is undone.

@@ -209,16 +209,17 @@ impl DriftedFiles {
 /// known once the command has archived its changes. The others are told once, until they are read again.
 fn drifted(services: &Services, changes: &Changes, were_in_work: &HashSet<String>) -> (Vec<String>, HashSet<String>) {
     let changed: HashSet<&String> = changes.paths.iter().chain(were_in_work).collect();
-    let known: Vec<(String, ContentHash)> = {
+    let known: Vec<(String, Option<ContentHash>)> = {
         let known = lock(&services.watched.known);
         let asked = known.iter().filter(|(path, _)| changes.all || changed.contains(path));
         asked.map(|(path, sha)| (path.clone(), *sha)).collect()
     };
-    let differs = |(path, known): &(String, ContentHash)| match services.workspace.read_known(path) {
-        Ok(read) => read.state.bytes().is_none_or(|bytes| sha256(bytes) != *known),
+    let differs = |(path, known): &(String, Option<ContentHash>)| match services.workspace.read_known(path) {
+        Ok(read) if read.state.is_absent() => known.is_some(),
+        Ok(read) => read.state.bytes().is_none_or(|bytes| Some(sha256(bytes)) != *known),
         Err(_) => true,
     };
-    let different: Vec<(String, ContentHash)> = known.into_iter().filter(differs).collect();
+    let different: Vec<(String, Option<ContentHash>)> = known.into_iter().filter(differs).collect();
     // In this order: what is archived between two of these looks is in none of them, and was forgotten by then.
     let in_work = services.archive.in_work(&different.iter().map(|(path, _)| path.as_str()).collect());
     let in_work: HashSet<String> = match services.watched.is_sealing() {
@@ -226,7 +227,7 @@ fn drifted(services: &Services, changes: &Changes, were_in_work: &HashSet<String
         false => in_work.into_iter().map(str::to_string).collect(),
     };
     let mut known = lock(&services.watched.known);
-    let mut is_drifted = |(path, sha): &(String, ContentHash)| {
+    let mut is_drifted = |(path, sha): &(String, Option<ContentHash>)| {
         let drifted = !in_work.contains(path) && known.get(path) == Some(sha);
         drifted && known.remove(path).is_some()
     };

@@ -11,7 +11,7 @@ use crate::agent::change::proposal_check;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::{SessionContext, Settings};
-use crate::archive::{Archive, Id, sha256};
+use crate::archive::{Archive, Id};
 use crate::execute::store::{self, StoreRevert};
 use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
@@ -183,11 +183,8 @@ async fn ask(
         }
     }
     // While the person decides, another program may change a file: that is noticed before the proposal is refused.
-    for file in &proposal.files {
-        if let Some(bytes) = file.before.bytes() {
-            context.services.watched.knows(&file.path, sha256(bytes));
-        }
-    }
+    let watched = &context.services.watched;
+    proposal.files.iter().for_each(|file| watched.knows_state(&file.path, &file.before));
     let waiting = context.approvals.await_decision(proposal.id);
     if !left_out.is_empty() {
         context.events.send(EventBody::Proposal(ProposalEvent::LeftOut(proposal.id, left_out))).await;
@@ -196,6 +193,7 @@ async fn ask(
     let by_model = asking == Approver::Policy;
     let decided = stop.run_until_cancelled(proposal_check::until_decided(context, proposal, waiting, by_model)).await;
     context.approvals.withdraw(proposal.id);
+    watched.forget_absent(proposal.files.iter().map(|file| file.path.as_str()));
     decided.unwrap_or_default()
 }
 

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::agent::services::{Services, lock};
+use crate::agent::services::lock;
 use crate::agent::session::approval::ApprovalPolicy;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::execute::{ApplyError, preview};
 use crate::messages::agent as say;
-use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, Proposal};
+use crate::proposal::{Choice, Consent, DecidedFile, Decision, Proposal};
 use crate::protocol::{EventBody, Level, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
@@ -79,15 +79,16 @@ pub async fn until_decided(
     loop {
         if let Some(expected) = due.take() {
             let running = TestRun::default();
-            let files = files_of(proposal, &expected);
-            let test = tokio::select! {
-                decided = &mut waiting => return with_report(proposal, decided.ok(), tested),
-                test = test(context, proposal, &expected, &running) => test,
+            let over = tokio::select! {
+                decided = &mut waiting => return with_report(context, proposal, decided.ok(), tested).await,
+                over = test(context, proposal, &expected, &running) => over,
             };
+            let over = over.unwrap_or_else(|why| Tested { files: Vec::new(), test: not_run(&why) });
+            let test = over.test.clone();
             let failed = test.state == TestState::Failed;
             // In passing there is room for the first alone; the model gets all of them.
             let (line, first) = (test.line.clone(), test.failures.first().cloned().unwrap_or_default());
-            tested = Some(Tested { files, test: test.clone() });
+            tested = Some(over);
             context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
             if !failed {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
@@ -97,13 +98,13 @@ pub async fn until_decided(
             {
                 // The proposal goes, and with it what is shown of its test.
                 context.say(Level::Info, line, first).await;
-                return with_report(proposal, None, tested);
+                return with_report(context, proposal, None, tested).await;
             }
         }
         tokio::select! {
             decided = &mut waiting => {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
-                return with_report(proposal, decided.ok(), tested);
+                return with_report(context, proposal, decided.ok(), tested).await;
             }
             Some(expected) = requests.recv() => due = Some(expected),
         }
@@ -125,25 +126,25 @@ struct Tested {
     test: ProposalTest,
 }
 
-/// Returns the files that a decision about a proposal writes.
-fn files_of(proposal: &Proposal, decision: &Decision) -> Vec<DecidedFile> {
-    proposal.decided_files(decision).unwrap_or_default()
-}
-
 /// Returns a decision and what the model is told of the last test.
-fn with_report(
+async fn with_report(
+    context: &Arc<SessionContext>,
     proposal: &Proposal,
     decision: Option<Decision>,
     tested: Option<Tested>,
 ) -> (Option<Decision>, Option<String>) {
-    let written = decision.as_ref().map_or_else(Vec::new, |decision| files_of(proposal, decision));
-    let report = tested.and_then(|Tested { files, test }| model_report(&test, written.is_empty() || written == files));
-    (decision, report)
+    let Some(tested) = tested else { return (decision, None) };
+    // A file of it may have changed on disk since.
+    let written = match &decision {
+        Some(decision) => written_now(context, proposal, decision).await.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    (decision, model_report(&tested, &written))
 }
 
-/// Returns what the model is told of a test; none: there is nothing to tell. `as_decided`: what it ran on is what is
-/// written, if anything is.
-fn model_report(test: &ProposalTest, as_decided: bool) -> Option<String> {
+/// Returns what the model is told of a test, where these files are written then; none: there is nothing to tell.
+fn model_report(Tested { files, test }: &Tested, written: &[DecidedFile]) -> Option<String> {
+    let as_decided = written.is_empty() || written == files;
     let line = &test.line;
     let lines = test.failures.join("\n");
     let applied = match as_decided {
@@ -187,53 +188,56 @@ fn give_up(command: &ShellCommand) {
     drop(command.take_view());
 }
 
-/// Returns the files that a decision would write now, or why it would write none.
-fn written_now(services: &Services, decided: &Decided) -> Result<Vec<DecidedFile>, String> {
-    preview(decided, services.stores()).map_err(|error| match error {
+/// Returns the files that a decision about a proposal would write now, or why it would write none.
+async fn written_now(
+    context: &SessionContext,
+    proposal: &Proposal,
+    decision: &Decision,
+) -> Result<Vec<DecidedFile>, String> {
+    // What is decided in the name of the test goes into its view alone.
+    let as_decided = Decision::new(decision.files().to_vec(), Consent::Policy("test"));
+    let decided = proposal.decide(&as_decided).map_err(|error| error.to_string())?;
+    let decided = decided.ok_or_else(|| say::tests_nothing().to_string())?;
+    let services = Arc::clone(&context.services);
+    let looked = tokio::task::spawn_blocking(move || preview(&decided, services.stores()));
+    looked.await.map_err(|error| error.to_string())?.map_err(|error| match error {
         ApplyError::Conflict { path, .. } => say::changed_meanwhile(&path),
         error => error.to_string(),
     })
 }
 
-/// Tests what a decision about a proposal would write.
+/// Tests what a decision about a proposal would write; the error says why it cannot be tested.
 async fn test(
     context: &Arc<SessionContext>,
     proposal: &Proposal,
     expected: &Decision,
     running: &TestRun,
-) -> ProposalTest {
-    // What is decided in the name of the test goes into its view alone.
-    let as_decided = Decision::new(expected.files().to_vec(), Consent::Policy("test"));
-    let decided = match proposal.decide(&as_decided) {
-        Ok(Some(decided)) => decided,
-        Ok(None) => return not_run(say::tests_nothing()),
-        Err(error) => return not_run(&error.to_string()),
-    };
+) -> Result<Tested, String> {
     let services = Arc::clone(&context.services);
-    let prepared = tokio::task::spawn_blocking(move || {
+    let named = tokio::task::spawn_blocking(move || {
         let shell = &services.shell;
         let text = shell.settings.check.clone().or_else(|| usual(services.workspace.root()));
         let text = text.ok_or_else(|| say::no_test().to_string())?;
-        if let Some(why) = shell.no_view() {
-            return Err(say::no_view(&why));
-        }
-        let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
-        for file in &written_now(&services, &decided)? {
-            view.put(file.path(), file.after()).map_err(|error| format!("{}: {error}", file.path()))?;
-        }
-        Ok((text, view))
+        shell.no_view().map_or(Ok(text), |why| Err(say::no_view(&why)))
     });
-    let (text, view) = match prepared.await.unwrap_or_else(|error| Err(error.to_string())) {
-        Ok(prepared) => prepared,
-        Err(why) => return not_run(&why),
-    };
+    let text = named.await.map_err(|error| error.to_string())??;
+    // Told before its files are read: what changes afterwards is told after it.
     let state = TestState::Running;
-    let test = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
-    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
-    let command = match begin(context, text.clone(), view, running).await {
-        Ok(command) => command,
-        Err(why) => return not_run(&why),
-    };
+    let begun = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
+    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, begun))).await;
+    let files = written_now(context, proposal, expected).await?;
+    let (services, tested) = (Arc::clone(&context.services), files.clone());
+    let view = tokio::task::spawn_blocking(move || {
+        let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
+        for file in &tested {
+            view.put(file.path(), file.after()).map_err(|error| format!("{}: {error}", file.path()))?;
+            // A file that changed since it was proposed may change once more.
+            services.watched.knows_state(file.path(), file.before());
+        }
+        Ok::<_, String>(view)
+    });
+    let view = view.await.map_err(|error| error.to_string())??;
+    let command = begin(context, text.clone(), view, running).await?;
     let in_time = wait(&command).await;
     let ended = Arc::clone(&command);
     let work = move || {
@@ -244,7 +248,7 @@ async fn test(
     let _ = tokio::task::spawn_blocking(work).await;
     *lock(&running.0) = TestProgress::Over;
     let is_usual = context.services.shell.settings.check.is_none();
-    result(&text, is_usual, &command, in_time)
+    Ok(Tested { files, test: result(&text, is_usual, &command, in_time) })
 }
 
 fn not_run(why: &str) -> ProposalTest {
@@ -443,11 +447,12 @@ mod tests {
         let after = before.replace("line 3\n", "LINE 3\n").replace("line 17\n", "LINE 17\n");
         let files = vec![FileChange::new("a", state(&before), state(&after), "edit", &[])];
         let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+        let written = |decision: &Decision| proposal.decided_files(decision).unwrap_or_default();
         let report = |decision: Decision| {
-            let files = files_of(&proposal, &Decision::accept(&proposal, Consent::Person));
+            let files = written(&Decision::accept(&proposal, Consent::Person));
             let line = "make test: 1 failed".to_string();
             let test = ProposalTest { state: TestState::Failed, line, failures: Vec::new() };
-            with_report(&proposal, Some(decision), Some(Tested { files, test })).1.expect("a report")
+            model_report(&Tested { files, test }, &written(&decision)).expect("a report")
         };
         let mut half = proposal.choices(Choice::Accept);
         assert_eq!(half[0].hunks.len(), 2);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::agent::services::file_index::FileIndex;
 use crate::agent::services::locked::lock;
-use crate::archive::Id;
+use crate::archive::{Id, sha256};
+use crate::proposal::State;
 use crate::tools::ContentHash;
 use crate::workspace::watch::FileWatch;
 
@@ -15,8 +16,8 @@ use crate::workspace::watch::FileWatch;
 pub struct WatchedFiles {
     /// The index behind `@`.
     pub index: FileIndex,
-    /// The SHA-256 of each file as the sessions know it, to recognise changes by others.
-    pub known: Mutex<HashMap<String, ContentHash>>,
+    /// The SHA-256 of each file as the sessions know it, to recognise changes by others; none: it is not there.
+    pub known: Mutex<HashMap<String, Option<ContentHash>>>,
     /// The changesets that the front end received.
     pub reported: Mutex<ReportedChangesets>,
     /// The files of the changes that wait to be reviewed, as counted last.
@@ -34,7 +35,25 @@ pub struct WatchedFiles {
 impl WatchedFiles {
     /// Records what is known of a file.
     pub fn knows(&self, path: &str, sha: ContentHash) {
-        lock(&self.known).insert(path.to_string(), sha);
+        lock(&self.known).insert(path.to_string(), Some(sha));
+    }
+
+    /// Records what is known of a file that a proposal changes or makes.
+    pub fn knows_state(&self, path: &str, state: &State) {
+        let sha = state.bytes().map(|bytes| sha256(bytes));
+        if sha.is_some() || state.is_absent() {
+            lock(&self.known).insert(path.to_string(), sha);
+        }
+    }
+
+    /// Forgets that files are not there: of these that is known only as long as a proposal waits to make them.
+    pub fn forget_absent<'p>(&self, paths: impl Iterator<Item = &'p str>) {
+        let mut known = lock(&self.known);
+        for path in paths {
+            if known.get(path) == Some(&None) {
+                known.remove(path);
+            }
+        }
     }
 
     /// Marks what a command changed as being archived, until the value is dropped: what the sessions know of its files

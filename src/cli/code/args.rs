@@ -147,18 +147,6 @@ Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
     },
 }
 
-impl CodeCommand {
-    /// Returns whether it changes nothing: all that it does is its output.
-    pub fn shows(&self) -> bool {
-        match self {
-            CodeCommand::List { .. } | CodeCommand::View(_) | CodeCommand::Refs(_) | CodeCommand::History { .. } => {
-                true
-            }
-            CodeCommand::Replace(_) | CodeCommand::Remove(_) | CodeCommand::Rename(_) => false,
-        }
-    }
-}
-
 /// Arguments of `refs`.
 #[derive(Debug, Args)]
 pub struct RefsCode {

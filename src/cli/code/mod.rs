@@ -55,14 +55,13 @@ pub fn run(words: Vec<OsString>, json: bool) -> u8 {
             return Failed::new("usage", USAGE, text).tell(json);
         }
     };
-    let shows = args.command.shows();
     let told = perform(args, json).and_then(|answer| match json {
         true => Ok(out::say_json(&answer)?),
         false => Ok(()),
     });
     match told {
         Ok(()) => DONE,
-        Err(failed) if shows && failed.is_closed_pipe() => DONE,
+        Err(failed) if failed.is_closed_pipe() => DONE,
         Err(failed) => failed.tell(json),
     }
 }
@@ -98,7 +97,7 @@ fn with_archive(
     context.config.warnings.iter().for_each(out::complain);
     let (archive, memory) = (context.archive()?, context.memory());
     let mut input = io::stdin().lock();
-    change(&mut ArchiveCommands {
+    let mut files = ArchiveCommands {
         workspace: &context.workspace,
         archive: &archive,
         memory: &memory,
@@ -111,5 +110,8 @@ fn with_archive(
         input: &mut input,
         out: Out::stdout(),
         err: Out::stderr(),
-    })
+    };
+    // A change is made also where nobody reads how.
+    files.go_on_unread();
+    change(&mut files)
 }

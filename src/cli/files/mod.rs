@@ -126,6 +126,24 @@ pub struct AskArgs {
     pub hunk: bool,
 }
 
+impl FilesCmd {
+    /// Returns whether it does more than show something: that is done also where nobody reads what it prints.
+    fn acts(&self) -> bool {
+        match self {
+            FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::Shi { .. } | FilesCmd::Prune(_) | FilesCmd::Patch(_) => {
+                true
+            }
+            FilesCmd::Review(args) => !args.keep.is_empty() || !args.restore.is_empty(),
+            FilesCmd::At(args) => args.restore || args.to.is_some(),
+            FilesCmd::History(_)
+            | FilesCmd::Show { .. }
+            | FilesCmd::Diff { .. }
+            | FilesCmd::Timeline { .. }
+            | FilesCmd::Blame(_) => false,
+        }
+    }
+}
+
 /// Arguments of `undo`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct UndoArgs {
@@ -340,11 +358,20 @@ impl ArchiveCommands<'_> {
     /// # Errors
     /// When the command failed and nothing was changed.
     pub fn run(&mut self, command: &FilesCmd) -> Result<u8> {
+        if command.acts() {
+            self.go_on_unread();
+        }
         match self.run_command(command) {
             // The reader has closed the pipe: `nebula history | head`.
             Err(error) if print::is_broken_pipe(&error) => Ok(DONE),
             other => other,
         }
+    }
+
+    /// Makes both outputs take what nobody reads.
+    pub(in crate::cli) fn go_on_unread(&mut self) {
+        self.out.go_on_unread();
+        self.err.go_on_unread();
     }
 
     fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {

@@ -51,6 +51,22 @@ impl World {
 
     /// Runs the tour again with `--resume` and the beginning of a session's id.
     fn run_in(&self, session: Option<String>, words: &[&str], answers: Option<&str>) -> Ran {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let result = self.run_to((&mut out, &mut err), session, words, answers);
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        match result {
+            Ok(code) => Ran { code, out: text(out), err: text(err) },
+            Err(error) => Ran { code: FAILED, out: text(out), err: text(err) + &error.to_string() },
+        }
+    }
+
+    fn run_to(
+        &self,
+        (out, err): (impl Write, impl Write),
+        session: Option<String>,
+        words: &[&str],
+        answers: Option<&str>,
+    ) -> Result<u8> {
         #[derive(clap::Parser)]
         struct Words {
             #[command(subcommand)]
@@ -58,7 +74,6 @@ impl World {
         }
         let command =
             <Words as clap::Parser>::try_parse_from(["nebula"].iter().chain(words)).expect("a command").command;
-        let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut input = answers.unwrap_or("").as_bytes();
         let mut commands = ArchiveCommands {
             workspace: &self.workspace,
@@ -71,16 +86,10 @@ impl World {
             session,
             can_ask: answers.is_some(),
             input: &mut input,
-            out: Out::new(&mut out, false),
-            err: Out::new(&mut err, false),
+            out: Out::new(out, false),
+            err: Out::new(err, false),
         };
-        let result = commands.run(&command);
-        drop(commands);
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        match result {
-            Ok(code) => Ran { code, out: text(out), err: text(err) },
-            Err(error) => Ran { code: FAILED, out: text(out), err: text(err) + &error.to_string() },
-        }
+        commands.run(&command)
     }
 
     /// Writes a file as `execute` writes it.
@@ -127,6 +136,45 @@ impl World {
 
     fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.run(words, None).out).expect("JSON")
+    }
+}
+
+/// A pipe whose reader has gone.
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_to_be_done_is_done_where_nobody_reads_on() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let id = w.archive.list().expect("listed")[0].to_string();
+    let patch = w.dir.path().join("patch");
+    fs::write(&patch, "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-two\n+three\n").expect("written");
+    let patch = patch.to_str().expect("a name");
+    for (words, left) in [
+        (&["undo", "--yes"][..], "one\n"),
+        (&["redo", "--yes"], "two\n"),
+        (&["patch", patch, "--yes"], "three\n"),
+        (&["at", &id, "--restore", "--yes"], "one\n"),
+        (&["undo", "--json", "--yes"], "three\n"),
+        (&["prune", "--keep-days", "0", "--yes"], "three\n"),
+    ] {
+        let code = w.run_to((Closed, Closed), None, words, None).expect("done");
+        assert_eq!((code, w.read("a").as_str()), (DONE, left), "{words:?}");
+    }
+    assert!(w.archive.list().expect("listed").len() < 6);
+    for words in [&["history"][..], &["review"], &["timeline"], &["at", "now"]] {
+        assert_eq!(w.run_to((Closed, Closed), None, words, None).expect("no error"), DONE, "{words:?}");
     }
 }
 

@@ -9,7 +9,6 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, diff};
 use super::events::line as event_line;
-use super::printer::unless_unread;
 use super::run::{NOT_STARTED, RanCommand, SESSION, exit_code, request, run_through};
 use crate::agent::command_end;
 use crate::protocol::CommandEvent;
@@ -38,7 +37,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         return Ok(NOT_STARTED);
     };
     command.keep_record(None);
-    unless_unread(printed)?;
+    out::unless_unread(printed)?;
     let code = exit_code(&command);
     if let Some(line) = command.running.progress().summary.connection_words() {
         out::complain(line);

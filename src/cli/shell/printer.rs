@@ -10,11 +10,6 @@ use super::super::out::{self, Out};
 use crate::shell::output::mask::Masker;
 use crate::text::clean::clean_line;
 
-/// Passes over the error that nobody reads on: what the command does counts all the same.
-pub(super) fn unless_unread(printed: io::Result<()>) -> io::Result<()> {
-    printed.or_else(|why| if why.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(why) })
-}
-
 /// Prints on what a command prints.
 pub(super) struct OutputPrinter<'a> {
     id: &'a str,

@@ -14,7 +14,7 @@ use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, UsageError};
 use super::events::line as event_line;
-use super::printer::{OutputPrinter, unless_unread};
+use super::printer::OutputPrinter;
 use super::terminal;
 use crate::agent::{adopt, command_end};
 use crate::archive::Archive;
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
     let code = tell(&command, sealed, memory.banner().is_none(), args.json, stopped)?;
-    unless_unread(printed)?;
+    out::unless_unread(printed)?;
     Ok(code)
 }
 
@@ -332,7 +332,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     if as_json {
         let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
         let end = command_end(command, stopped.then_some(shell::Stopped::Person), &result);
-        unless_unread(Out::stdout().json(&event_line(&CommandEvent::Ended(end))))?;
+        out::unless_unread(Out::stdout().json(&event_line(&CommandEvent::Ended(end))))?;
     } else {
         if let Some(id) = changeset {
             let files = counted(changes.changes.iter().map(|change| change.entry.path.as_str()));

@@ -20,6 +20,7 @@ messages! {
     diff: "diff", "差分";
     tested: "checked ", "テスト ";
     tested_earlier: "checked before the last decision ", "最後の決定より前のテスト ";
+    tested_before_change: "checked before a file changed on disk ", "ディスク上で変更される前のテスト ";
     tested_in_view: "in a view; nothing on disk changed", "写しの中で実行。ディスクは変更なし";
     test_again: " again", " 再実行";
     no_answer: "no answer", "回答なし";

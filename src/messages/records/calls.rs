@@ -154,8 +154,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("{why}; restore {id} ({title}) first", "{why}。先に{id}（{title}）を復元してください"),
     ("it was not restored", "復元していません"),
     (
-        "it was not restored with the others: restore it once more",
-        "ほかといっしょには復元されませんでした。もう一度復元してください",
+        "it was not restored with the others: restore it alone",
+        "ほかといっしょには復元されませんでした。単独で復元してください",
     ),
     (
         "the same lines were changed outside nebula: choose its hunks, or keep it",

@@ -769,6 +769,44 @@ async fn a_proposal_is_tested_with_what_is_on_disk_meanwhile() {
 }
 
 #[tokio::test]
+async fn a_file_that_changes_after_a_test_is_reported_each_time_and_the_model_is_told() {
+    if !views() {
+        return;
+    }
+    let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n8\n{last}\n");
+    let world = world().file("c.txt", &text("1", "9"));
+    let read = call("readFile", json!({"path": "c.txt"}));
+    let both = [
+        ("replaceInFile", json!({"path": "c.txt", "search": "9", "replace": "nine"})),
+        ("writeFile", json!({"path": "b.txt", "content": "two\n"})),
+    ];
+    let check = "echo $(grep -c -e own -e nine c.txt) passed";
+    let mut live = start_with_check(&world, Some(check), vec![read, calls(&both), say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    assert!(tested(&mut live).await.line.contains(": 1 passed"));
+    let drifted = async |live: &mut Live, name: &str| {
+        live.until(|event| matches!(event, EventBody::Drifted(paths) if *paths == [name]).then_some(())).await;
+    };
+    // It is to be made, and is not there yet.
+    world.write("b.txt", "two\n");
+    drifted(&mut live, "b.txt").await;
+    std::fs::remove_file(world.root().join("b.txt")).expect("removed");
+    world.write("c.txt", &text("own", "9"));
+    drifted(&mut live, "c.txt").await;
+    live.send(Command::Test(proposal.id, Decision::expected(proposal.choices(Choice::Accept))));
+    let test = tested(&mut live).await;
+    assert!(test.line.contains(": 2 passed"), "{test:?}");
+    world.write("c.txt", &text("1", "9"));
+    drifted(&mut live, "c.txt").await;
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = last_results(&live);
+    assert!(told.contains("2 passed") && told.contains("what is written was not tested"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test]
 async fn a_test_that_wants_the_network_says_that_there_is_none() {
     if !views() {
         return;

@@ -7,7 +7,7 @@ use crate::messages::{diff as say, review};
 use crate::proposal::{
     Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, HunkKind, Proposal, ProposalId, State,
 };
-use crate::protocol::UNDO;
+use crate::protocol::{ProposalTest, UNDO};
 
 /// The decisions so far. Files and hunks are named by their places in the proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -389,4 +389,22 @@ pub fn without(change: &FileChange, hunk: usize) -> State {
     let choices: Vec<Choice> =
         (0..change.hunks.len()).map(|i| if i == hunk { Choice::Reject } else { Choice::Accept }).collect();
     decided_with(change, &choices).unwrap_or_else(|| change.before.clone())
+}
+
+/// The last test of a proposal.
+#[derive(Debug)]
+pub struct LastTest {
+    /// Its course or result; none: there was none.
+    pub result: Option<ProposalTest>,
+    /// The choices that it ran with; the first one runs with everything as proposed.
+    pub choices: Choices,
+    /// A file of the proposal changed on disk since it began.
+    pub changed_since: bool,
+}
+
+impl LastTest {
+    /// Makes it of a proposal that was not tested yet, with the choices as it is proposed.
+    pub fn new(choices: Choices) -> Self {
+        LastTest { result: None, choices, changed_since: false }
+    }
 }

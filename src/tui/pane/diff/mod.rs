@@ -78,7 +78,7 @@ impl Diff {
             EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(*id, outcome),
             EventBody::Drifted(paths) | EventBody::DriftedElsewhere(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
-                waiting.for_each(|page| page.view.mark_stale(paths));
+                waiting.for_each(|page| page.mark_stale(paths));
             }
             EventBody::Proposal(ProposalEvent::CommentAnswer(id, comment, text)) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };

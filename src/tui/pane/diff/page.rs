@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::choices::{Choices, Standing};
+use super::choices::{Choices, LastTest, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say, records};
 use crate::proposal::{Choice, FileChange, Hunk, HunkCount, MergeRung, Proposal};
-use crate::protocol::{Command, ProposalTest, RestoreRequest, ReviewedFile, UNDO};
+use crate::protocol::{Command, RestoreRequest, ReviewedFile, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
@@ -49,9 +49,7 @@ pub(in crate::tui) struct DiffPage {
     /// The effects of its command that it leaves out.
     pub left_out: Vec<String>,
     /// Its last test.
-    pub test: Option<ProposalTest>,
-    /// The choices that it ran with: at first none, which is everything as proposed.
-    pub tested: Choices,
+    pub test: LastTest,
 }
 
 /// The state of a proposal.
@@ -109,7 +107,7 @@ impl DiffPage {
         view.acts = stage == Stage::Session;
         view.reviews = stage == Stage::Review;
         let choices = Choices::of(&proposal);
-        let tested = choices.clone();
+        let test = LastTest::new(choices.clone());
         DiffPage {
             edited: (*proposal).clone(),
             proposal,
@@ -125,8 +123,7 @@ impl DiffPage {
             why: String::new(),
             why_from: None,
             left_out: Vec::new(),
-            test: None,
-            tested,
+            test,
         }
     }
 

@@ -250,7 +250,10 @@ const LOW: u16 = 24;
 
 /// Takes in how the test of a proposal goes.
 pub(super) fn take_test<'p>(pages: impl Iterator<Item = &'p mut DiffPage>, id: ProposalId, test: &ProposalTest) {
-    pages.filter(|page| page.proposal.id == id).for_each(|page| page.test = Some(test.clone()));
+    for page in pages.filter(|page| page.proposal.id == id) {
+        page.test.changed_since &= test.state != TestState::Running;
+        page.test.result = Some(test.clone());
+    }
 }
 
 impl DiffPage {
@@ -261,18 +264,25 @@ impl DiffPage {
 
     /// Returns whether it is being tested.
     pub fn is_testing(&self) -> bool {
-        self.test.as_ref().is_some_and(|test| test.state == TestState::Running)
+        self.test.result.as_ref().is_some_and(|test| test.state == TestState::Running)
     }
 
     /// Has it tested as it would be written now.
     pub(super) fn run_test(&mut self) -> Vec<PaneEffect> {
-        self.tested = self.choices.clone();
+        self.test.choices = self.choices.clone();
         vec![PaneEffect::send(Command::Test(self.proposal.id, self.choices.expected(&self.proposal)))]
     }
 
-    /// Returns whether something else would be written now than what was tested last.
-    fn is_test_outdated(&self) -> bool {
-        !self.choices.writes_as(&self.tested)
+    /// Marks those of these files that it changes: someone else changed them on disk.
+    pub(super) fn mark_stale(&mut self, paths: &[String]) {
+        self.view.mark_stale(paths);
+        self.test.changed_since |= self.proposal.files.iter().any(|file| paths.contains(&file.path));
+    }
+
+    /// Returns what the last test ran on, where something else would be written now.
+    fn tested_before(&self) -> Option<&'static str> {
+        let changed = self.test.changed_since.then(say::tested_before_change);
+        changed.or_else(|| (!self.choices.writes_as(&self.test.choices)).then(say::tested_earlier))
     }
 }
 
@@ -303,7 +313,7 @@ fn draw_left_out(pen: &mut Pen<'_>, page: &DiffPage, look: &Look<'_>) {
 
 fn test_rows(page: &DiffPage, height: u16) -> u16 {
     let most = if height < LOW { FEW } else { MOST };
-    page.test.as_ref().map_or(0, |test| 1 + test.failures.len().min(most) as u16)
+    page.test.result.as_ref().map_or(0, |test| 1 + test.failures.len().min(most) as u16)
 }
 
 /// Draws the rows above the files.
@@ -315,7 +325,7 @@ pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let left_out = left_out_rows(page, height);
     draw_left_out(&mut pen.part(0, why, width, left_out), page, &look);
     let why = why + left_out;
-    let Some(test) = &page.test else { return };
+    let Some(test) = &page.test.result else { return };
     let theme = look.theme;
     let dim = theme.style(Role::Dim);
     let ended = match test.state {
@@ -329,9 +339,9 @@ pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
         return;
     };
     // A result of something else says nothing of what would be written.
-    let (head, style) = match page.is_test_outdated() {
-        true => (say::tested_earlier(), dim),
-        false => (say::tested(), bold(theme, role)),
+    let (head, style) = match page.tested_before() {
+        Some(head) => (head, dim),
+        None => (say::tested(), bold(theme, role)),
     };
     let line = [span(head, dim), span(format!("{glyph} "), style), span(test.line.clone(), style)];
     let line = cut::line(line.to_vec().into(), room, look.glyphs.cut, dim);

@@ -879,6 +879,31 @@ fn a_test_runs_on_what_would_be_written_and_its_result_is_of_that_alone() {
     assert!(head(&diff).contains("checked before the last decision"), "{}", head(&diff));
 }
 
+#[test]
+fn a_test_is_of_the_files_as_they_were_when_it_began() {
+    use crate::protocol::{ProposalTest, TestState};
+    let shop = shop();
+    let mut diff = pane(100, 30, shop.clone());
+    let tell = |diff: &mut Diff, state| {
+        let test = ProposalTest { state, line: "cargo test: 3 passed".into(), failures: Vec::new() };
+        diff.apply(&EventBody::Proposal(ProposalEvent::Tested(ProposalId(7), test)), 0);
+        measure(diff, 100, 30);
+        drawn(diff, "dark").text().lines().next().unwrap_or_default().to_string()
+    };
+    let drift = |diff: &mut Diff, path: &str| drop(diff.apply(&EventBody::Drifted(vec![path.into()]), 0));
+    tell(&mut diff, TestState::Running);
+    assert!(tell(&mut diff, TestState::Passed).contains("checked ✓"));
+    drift(&mut diff, "README.md");
+    assert!(drawn(&diff, "dark").text().contains("checked ✓"), "another file");
+    drift(&mut diff, &shop.files[0].path);
+    assert!(drawn(&diff, "dark").text().contains("checked before a file changed on disk ✓"));
+    tell(&mut diff, TestState::Running);
+    drift(&mut diff, &shop.files[0].path);
+    assert!(tell(&mut diff, TestState::Passed).contains("checked before a file changed on disk ✓"));
+    tell(&mut diff, TestState::Running);
+    assert!(tell(&mut diff, TestState::Passed).contains("checked ✓"));
+}
+
 /// A file with two definitions, the first of them changed in two places.
 fn labelled() -> Proposal {
     let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
