@@ -135,6 +135,45 @@ pub(in crate::edit) fn line_range(text: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// Languages: their names, and the endings of their files.
+const LANGUAGES: [&str; 17] = [
+    "python py pyi",
+    "javascript js jsx mjs cjs typescript ts tsx",
+    "rust rs",
+    "golang go",
+    "c h cpp c++ cc cxx hpp hh",
+    "csharp cs",
+    "java kotlin kt kts",
+    "ruby rb",
+    "sql",
+    "toml",
+    "json jsonc json5",
+    "yaml yml",
+    "html htm",
+    "css scss less",
+    "markdown md mdx",
+    "bash sh shell zsh",
+    "text plaintext txt",
+];
+
+/// Returns whether a word is the name of the language that files of this path are written in.
+pub(in crate::edit) fn is_language(word: &str, path: &str) -> bool {
+    language(word).is_some_and(|own| language(extension(path)) == Some(own))
+}
+
+/// Returns whether a word is the name of a language, and files of this path are written in another one.
+pub(in crate::edit) fn is_other_language(word: &str, path: &str) -> bool {
+    language(word).is_some_and(|own| language(extension(path)).is_some_and(|other| other != own))
+}
+
+fn language(word: &str) -> Option<usize> {
+    LANGUAGES.iter().position(|names| names.split(' ').any(|name| name.eq_ignore_ascii_case(word)))
+}
+
+fn extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 /// Returns whether a file is prose, in which fences and marks of all kinds are at home.
 pub(in crate::edit) fn is_prose(path: &str) -> bool {
     const PROSE: [&str; 7] = ["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc"];

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::{numbers, passage};
 use crate::edit::locate::{Shift, indent};
-use crate::edit::path::is_prose;
+use crate::edit::path::{is_language, is_prose};
 
 /// Returns a whole text without tags and a fence around it, the language on its first line and the numbers of its lines;
 /// and whether it had numbers.
@@ -111,31 +111,6 @@ pub(super) fn shifted_back<'c>(content: Cow<'c, str>, old: &str, path: &str) -> 
     let there: HashSet<&str> = text.lines().map(str::trim_end).collect();
     let kept = own.iter().filter(|line| there.contains(*line)).count();
     if kept * 2 > own.len() { (Cow::Owned(text), Some(shift)) } else { (content, None) }
-}
-
-/// Returns whether a line is the name of the language that files of this path are written in.
-fn is_language(line: &str, path: &str) -> bool {
-    const NAMES: [(&str, &[&str]); 17] = [
-        ("python", &["py", "pyi"]),
-        ("py", &["py"]),
-        ("javascript", &["js", "jsx", "mjs", "cjs"]),
-        ("js", &["js", "jsx", "mjs"]),
-        ("typescript", &["ts", "tsx"]),
-        ("ts", &["ts"]),
-        ("tsx", &["tsx"]),
-        ("jsx", &["jsx"]),
-        ("rust", &["rs"]),
-        ("go", &["go"]),
-        ("java", &["java"]),
-        ("ruby", &["rb"]),
-        ("yaml", &["yaml", "yml"]),
-        ("json", &["json"]),
-        ("toml", &["toml"]),
-        ("html", &["html", "htm"]),
-        ("css", &["css"]),
-    ];
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    NAMES.iter().any(|(name, extensions)| line.eq_ignore_ascii_case(name) && extensions.contains(&extension))
 }
 
 #[cfg(test)]

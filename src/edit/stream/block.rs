@@ -219,28 +219,33 @@ mod tests {
     fn a_block_without_a_path_is_offered_where_it_can_mean_one_file() {
         let file = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n";
         let known = [KnownFile { path: "a.py".into(), text: file.into() }];
-        let paths = |text: &str, format: Format| {
-            let calls = crate::tools::ToolSet::builtin().calls();
-            let pieces = crate::edit::stream::edits_in_no_format(text, Some(format), &known, calls);
+        let calls = || crate::tools::ToolSet::builtin().calls();
+        let edits = |pieces: Vec<Piece>| {
             let path = |piece| match piece {
-                Piece::EditDone { edit: Edit { path: Some(path), whole: false, .. }, .. } => Some(path),
+                Piece::EditDone { edit: Edit { path: Some(path), whole, .. }, .. } => Some((path, whole)),
                 _ => None,
             };
             pieces.into_iter().filter_map(path).collect::<Vec<_>>()
         };
+        let paths =
+            |text: &str, format| edits(crate::edit::stream::edits_in_no_format(text, Some(format), &known, calls()));
+        let read = |text: &str, format| {
+            let parser = crate::edit::stream::Parser::new(Some(format), known.to_vec(), calls());
+            edits(crate::edit::stream::parsed(text, parser).0)
+        };
+        let of = |path: &str, is_whole| (path.to_string(), is_whole);
         let part = "Change it so:\n```python\ndef one():\n    return 11\n```\n";
         let new = "Create `t/new.py` with the following content:\n\n```python\nx = 1\n```\n";
         for format in Format::ALL {
             let is_text = format != Format::TOOLS;
-            assert_eq!(paths(part, format), ["a.py"], "{}", format.name());
-            assert_eq!(paths(new, format), Vec::from_iter(is_text.then_some("t/new.py")), "{}", format.name());
+            assert_eq!(paths(part, format), [of("a.py", false)], "{}", format.name());
+            assert_eq!(read(new, format), Vec::from_iter(is_text.then(|| of("t/new.py", true))), "{}", format.name());
         }
         let several = [&known[..], &[KnownFile { path: "b.py".into(), text: "x = 1\n".into() }]].concat();
-        let calls = || crate::tools::ToolSet::builtin().calls();
         let offered = |format| crate::edit::stream::edits_in_no_format(part, Some(format), &several, calls()).len();
         assert_eq!((offered(Format::TOOLS), offered(Format::WHOLE)), (0, 2), "more files than one are in play");
         let many = format!("{}{part}", "So:\n```python\nprint(1)\n```\n".repeat(MOST_COMPARED));
-        assert_eq!(paths(&many, Format::WHOLE), Vec::<String>::new());
+        assert!(paths(&many, Format::WHOLE).is_empty());
         for text in [
             "It is\n```python\ndef one():\n    return 1\n```\n",
             "Use it:\n```python\nprint(one())\n```\n",
@@ -249,7 +254,7 @@ mod tests {
             "`b.py` and `c.py`:\n```python\nx = 1\n```\n",
             "Either:\n```python\ndef one():\n    return 11\n```\nor:\n```python\ndef one():\n    return 12\n```\n",
         ] {
-            assert_eq!(paths(text, Format::WHOLE), Vec::<String>::new(), "{text}");
+            assert!(paths(text, Format::WHOLE).is_empty(), "{text}");
         }
     }
 

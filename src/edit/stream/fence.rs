@@ -3,13 +3,14 @@
 use super::block::shows_output;
 use super::call::{self, starts::Calls};
 use super::context::ReaderContext;
+use super::paths::claims::presented;
 use super::paths::{self, heads, same_path, spaced};
 use super::pieces::KnownFile;
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats::code::Surroundings;
-use crate::edit::path::may_name;
+use crate::edit::path::{is_language, is_other_language, may_name};
 
 /// The contents of an opening fence.
 pub(super) enum Contents {
@@ -87,19 +88,20 @@ pub(super) enum Holds {
     Code { content_so_far: Option<String>, near: Surroundings },
 }
 
-/// Returns the path of a file, none of those in play, that the last line of prose heads in a way of its own where files are
-/// written as text. A fence of commands, or of what they print, is no file.
+/// Returns the path of a file, none of those in play, that the last line of prose heads in a way of its own, or presents, where
+/// files are written as text. A fence of commands, of what they print, or of the language of other files is no file.
 pub(super) fn said_path(said: &str, fence: &Fence, ctx: &ReaderContext) -> Option<String> {
-    let is_diff = matches!(fence.language().as_str(), "diff" | "patch");
-    if is_diff || shows_output(&fence.info) || fence.path(&ctx.known).is_some() {
+    let (language, known) = (fence.language(), &ctx.known);
+    if matches!(language.as_str(), "diff" | "patch") || fence.path(known).is_some() {
         return None;
     }
     let path = match ctx.expected {
-        Some(Format::TOOLS) => spaced::named(said, &ctx.known).filter(|_| ctx.has_edits)?,
-        _ => heads::headed(said, &ctx.known)?,
+        Some(Format::TOOLS) => spaced::named(said, known).filter(|_| ctx.has_edits)?,
+        _ => heads::headed(said, known).or_else(|| presented(said, known))?,
     };
     let is_it = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
-    (!ctx.known.iter().any(is_it)).then_some(path)
+    let is_other = shows_output(&fence.info) && !is_language(&language, &path) || is_other_language(&language, &path);
+    (!is_other && !known.iter().any(is_it)).then_some(path)
 }
 
 /// The text before a fence.

@@ -17,11 +17,17 @@ pub(in crate::edit) struct Prose<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) struct Claim {
     pub path: String,
-    /// The prose says that it is made or written: else the sentence only ends with its path, or begins with it.
+    /// The prose says that it is made or written: else the sentence only presents it, ends with its path, or begins with it.
     pub is_made: bool,
+    /// The prose presents it: `Here is the full code of`.
+    pub is_presented: bool,
 }
 
 impl Claim {
+    fn made(path: String) -> Self {
+        Claim { path, is_made: true, is_presented: false }
+    }
+
     /// Returns whether it is this file.
     pub fn is_of(&self, path: &str) -> bool {
         same_path(&self.path, path) || may_name(&self.path, path)
@@ -30,15 +36,16 @@ impl Claim {
 
 /// Words that say that a file is made. Between them and its path stand none but [`BETWEEN`].
 const MAKE: &str = "create creates created creating make makes new add adds added adding save saved write writes wrote \
-    writing put paste place named called copy rename move into generate generated store separate another";
+    writing put paste place placed named called copy copied rename renamed move moved into generate generated store stored \
+    implement implemented extract extracted separate another";
 /// Words that say that a file is changed.
 const CHANGE: &str = "update updates updated updating change changes changed modify modified edit edited fix fixed rewrite \
     replace replaced";
 /// Words of a last sentence that speaks of a text that is there already, so that none before it says which file it is.
 const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
 /// Words between one of those and the path.
-const BETWEEN: &str = "a an the this that these it following below code content contents text file files script module to as \
-    in at under and with of everything";
+const BETWEEN: &str = "a an the this that these it them all following below code content contents text file files script module \
+    function functions class logic implementation version solution to as in at under inside and with of everything";
 /// Words before a path that say that it is where something comes from, or what is run, and not what is written.
 const SOURCE: &str = "from like on than by via using use uses see run runs python python3 node pytest npx import imports \
     touch cat against per because unlike without check open read keep test tests with after";
@@ -53,17 +60,18 @@ const TAIL: &str = "is becomes will should must would could can may has holds co
 const LEAD: &str = "in for to into then and next now";
 /// Words that present what follows them, or stand between them and its path.
 const PRESENTS: &str = "here here's heres is are this below following a an the your our new complete completed full whole entire \
-    final code content contents text source implementation listing version module script file component class program for \
-    of and e.g i.e";
+    final updated code content contents text source implementation listing version module script file component class program \
+    for in to then next now of and e.g i.e";
 /// Japanese and Chinese words that present the path behind them.
 const PRESENTS_BEFORE: &[&str] =
     &["こちらが", "これが", "以下が", "以下は", "下記が", "下記は", "次が", "次は", "以下是", "下面是", "这是", "這是"];
-/// Words before a path at the end of a sentence that leave it a mention where the sentence tells what was [`DONE`].
+/// Words before a path at the end of a sentence that leave it a mention where the sentence tells of a [`CHANGE`] or has one
+/// of [`MENTIONS`].
 const PLACES: &str = "in for of to with at on as";
-/// Words, beside [`CHANGE`] and those that end in `ed`, of a sentence that tells what was done.
-const DONE: &str = "i we fixes solves resolves avoids prevents rewrote made";
-/// Words of a sentence that tells where the text was put, whatever else it tells.
-const PUT: &str = "wrote moved placed saved copied created renamed stored extracted put";
+/// Words of a sentence that tells why a text is as it is, or where it is used.
+const MENTIONS: &str = "fixes solves resolves avoids prevents handles rewrote use used uses using asked needed";
+/// Words before a path in which something is put.
+const INSIDE: &str = "in into to inside under at as";
 /// Words of a sentence in which a file that was changed is an aside.
 const ASIDE: &str = "also too additionally";
 /// Japanese and Chinese words before the path of a file that is made.
@@ -114,7 +122,7 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
             // Paths below one another are a list of files.
             let is_listed = at > 0 && alone(at - 1).is_some() || alone(at + 1).is_some();
             let is_it = !is_listed && is_like(&path, like, known);
-            return is_it.then_some(Claim { path, is_made: true });
+            return is_it.then(|| Claim::made(path));
         }
         for (back, sentence) in sentences(line).into_iter().rev().enumerate() {
             let is_last = is_last_line && back == 0;
@@ -131,6 +139,17 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
         }
     }
     None
+}
+
+/// Returns the path of the file that the last line above a block says is made, or presents: the only one that a line names which
+/// leads to the block.
+pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<String> {
+    let all = words(said);
+    let mut paths = all.iter().map(|word| word.text).filter(|word| is_likely(word, known));
+    let path = paths.next()?;
+    let is_only = sentence_ends(said) && paths.all(|other| other == path);
+    let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
+    ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -202,6 +221,10 @@ fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[Known
     for (at, word) in words.iter().enumerate() {
         let is_named = word.is_marked && !word.text.contains(char::is_whitespace) && is_called(&lower[..at]);
         let is_other = |at: usize| is_likely(words[at].text, known);
+        // The name of what is put there: `power` in "I added `power` to".
+        let is_thing = |at: usize| {
+            words[at].is_marked && lower.get(at + 1).is_some_and(|next| ["in", "into", "to"].contains(&&**next))
+        };
         let (before, behind) = (&sentence[..word.start], &sentence[word.end..]);
         // The name of a style or a kind: `log.py`-style.
         let is_joined = behind.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
@@ -214,14 +237,16 @@ fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[Known
             let next = (at + 1..words.len()).find(|at| is_other(*at)).map_or(sentence.len(), |next| words[next].start);
             is_off(&sentence[..next])
         };
-        match role(&lower[..at], is_other).or_else(|| foreign_role(before, behind)) {
+        match role(&lower[..at], |at| is_other(at) || is_thing(at)).or_else(|| foreign_role(before, behind)) {
             Some(Role::Source) => {}
             Some(Role::Changed) if is_aside || !is_like() => {}
-            Some(Role::Changed | Role::Said) => said = Some(Claim { path: path(), is_made: true }),
-            None if is_like()
-                && (is_presented(before, is_last) || is_last && !is_off() && is_placed(before, behind)) =>
-            {
-                placed = Some(Claim { path: path(), is_made: false });
+            Some(Role::Changed | Role::Said) => said = Some(Claim::made(path())),
+            None if is_like() => {
+                let is_presented = is_presented(before, behind, is_last);
+                let is_made = !is_presented && is_last && !is_off() && is_put(before);
+                if is_presented || is_made || is_last && !is_off() && is_placed(before, behind) {
+                    placed = Some(Claim { path: path(), is_made, is_presented });
+                }
             }
             None => {}
         }
@@ -256,7 +281,9 @@ fn role(before: &[String], is_other: impl Fn(usize) -> bool) -> Option<Role> {
             return Some(Role::Changed);
         }
         let is_part = word == "of" && at > 0 && is_in(PART_OF, &before[at - 1]);
-        if is_first && (is_in(SOURCE, word) || is_part) {
+        // In "the test file" it says of which kind the file is.
+        let is_kind = || before.get(at + 1).is_some_and(|next| next == "file");
+        if is_first && (is_in(SOURCE, word) && !(word == "test" && is_kind()) || is_part) {
             return Some(Role::Source);
         }
         if !is_in(BETWEEN, word) && !is_other(at) {
@@ -299,27 +326,44 @@ fn clause(before: &str) -> &str {
     before.rsplit([',', '、', '，', ':', '：', ';', '→']).next().unwrap_or(before)
 }
 
-/// Returns whether what stands before a path presents it: `Here is the full code of`, `こちらが`, or a heading that begins with
-/// it.
-fn is_presented(before: &str, is_last: bool) -> bool {
+/// Returns whether what stands before a path presents it: `Here is the full code of`, `こちらが`, a heading that begins with
+/// it, or nothing but such words at the end of the last sentence.
+fn is_presented(before: &str, behind: &str, is_last: bool) -> bool {
     let end = before.trim_end_matches([' ', '"', '「', '“', '*', '`']);
     let is_heading = before.starts_with('#') && !before.contains(char::is_alphabetic);
     if is_heading || PRESENTS_BEFORE.iter().any(|text| end.ends_with(text)) {
         return true;
     }
-    let own: Vec<String> = plain_words(clause(before)).collect();
+    let own: Vec<String> = plain_words(&clause(before).replace("test file", "file")).collect();
     let is_here = own.iter().any(|word| ["here", "here's", "heres", "below", "following"].contains(&word.as_str()));
     let is_whole = is_last && own.iter().any(|word| ["full", "complete", "whole", "entire"].contains(&word.as_str()));
-    (is_here || is_whole) && own.iter().all(|word| is_in(PRESENTS, word) || word.contains('.'))
+    let is_end = is_last && !own.is_empty() && is_nothing(behind);
+    (is_here || is_whole || is_end) && own.iter().all(|word| is_in(PRESENTS, word) || word.contains('.'))
+}
+
+/// Returns whether nothing but marks stands behind a path.
+fn is_nothing(behind: &str) -> bool {
+    !behind.contains(|c: char| c.is_alphanumeric() || c == '`')
+}
+
+/// Returns whether what stands before a path tells that something is put there: `I implemented the new check in`.
+fn is_put(before: &str) -> bool {
+    let own: Vec<String> = plain_words(clause(before)).collect();
+    let has_verb = own.iter().any(|word| is_in(MAKE, word) && word != "new");
+    has_verb && last_word(&own).is_some_and(|word| is_in(INSIDE, word)) && !is_mentioned(before)
+}
+
+/// Returns the last of the words before a path that is none of the path's own: `in` of `in the file`.
+fn last_word(words: &[String]) -> Option<&str> {
+    words.iter().rev().map(String::as_str).find(|word| !["a", "the", "file"].contains(word))
 }
 
 /// Returns whether the last sentence ends with a path, or begins with one and goes on about its text.
 fn is_placed(before: &str, behind: &str) -> bool {
-    let rest = behind.trim_matches(|c: char| c.is_whitespace() || "*\"'`]」』”".contains(c));
-    if rest.trim_end_matches([':', '：', '.', '。']).trim_matches(|c: char| "*\"'`)]」』”".contains(c)).is_empty()
-    {
+    if is_nothing(behind) {
         return !is_mentioned(before);
     }
+    let rest = behind.trim_matches(|c: char| c.is_whitespace() || "*\"'`]」』”".contains(c));
     let next = rest.trim_start_matches([',', ' ']).split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let next = next.to_lowercase();
     let goes_on = is_in(TAIL, &next) || TAIL_BEHIND.iter().any(|text| rest.starts_with(text));
@@ -337,10 +381,8 @@ fn is_placed(before: &str, behind: &str) -> bool {
 /// Returns whether a sentence that tells what was done ends with a place for a path: `This fixes the crash in`.
 fn is_mentioned(before: &str) -> bool {
     let own: Vec<String> = plain_words(clause(before)).collect();
-    let has = |list: &str| own.iter().any(|word| is_in(list, word));
-    let mut last = own.iter().rev().skip_while(|word| ["a", "the", "file"].contains(&word.as_str()));
-    let is_done = has(DONE) || has(CHANGE) || own.iter().any(|word| word.ends_with("ed") && word.len() > 3);
-    last.next().is_some_and(|word| is_in(PLACES, word)) && is_done && !has(PUT)
+    let is_told = own.iter().any(|word| is_in(CHANGE, word) || is_in(MENTIONS, word));
+    is_told && last_word(&own).is_some_and(|word| is_in(PLACES, word))
 }
 
 /// Returns whether a sentence leads to what is below it.
@@ -564,6 +606,31 @@ mod tests {
             ("The content of `calc.py`:", "calc.py", false),
         ] {
             assert_eq!(claimed(prose, "s.py"), Some((path.to_string(), is_made)), "{prose}");
+        }
+    }
+
+    #[test]
+    fn the_line_above_a_block_presents_one_file_or_none() {
+        for line in [
+            "Here is the test file `new.py`:",
+            "Here's the content of new.py:",
+            "And here is the full code for `new.py`:",
+            "I implemented this in `new.py`:",
+            "Create `new.py` with the following content:",
+        ] {
+            assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
+        }
+        for line in [
+            "This uses `new.py`:",
+            "It fixes the crash in `new.py`:",
+            "I looked at `new.py`.",
+            "Run it with `python new.py`:",
+            "Here are `new.py` and `old.py`:",
+            "`new.py` needs no change:",
+            "Here is the test for `new.py`:",
+            "To test the file `new.py`:",
+        ] {
+            assert_eq!(presented(line, &[]), None, "{line}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Paths in the middle of a line: of one that heads a file in a way of its own, and of a sentence.
 
-use super::spaced::{FILE_WORDS, HEAD_WORDS, MOST_WORDS, named, quoted};
+use super::spaced::{HEAD_WORDS, MOST_WORDS, named, quoted};
 use super::{KnownFile, LONGEST_LINE, is_file, is_likely, is_path};
 use crate::edit::names;
 use crate::edit::path::bare;
@@ -21,7 +21,7 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
     let line = in_tags(line).unwrap_or(line);
     let in_quotes = quoted(line);
     let (line, mut path) = in_quotes.as_ref().map_or((line, None), |(rest, name)| (rest.as_str(), Some(*name)));
-    let (mut words, mut says_file) = (0, false);
+    let mut words = 0;
     for word in line.split_whitespace() {
         let inner = bare(word.trim_end_matches([',', ';', ':', '：', '!']));
         if is_path(inner, known) && is_file(inner) {
@@ -41,14 +41,11 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
         if !HEAD_WORDS.contains(&plain.as_str()) {
             return None;
         }
-        says_file |= FILE_WORDS.contains(&plain.as_str());
         words += 1;
     }
     // In a sentence a name of code, or of a product, may end as a file does.
-    let is_sentence = words > 0;
-    let is_likely = |path: &str| path.contains(' ') || is_likely(path, known);
-    let fits = |path: &&str| words <= MOST_WORDS && (says_file || path.contains('/')) && is_likely(path);
-    let path = path.filter(|path| !is_sentence || fits(path))?;
+    let fits = |path: &&str| words <= MOST_WORDS && (path.contains(' ') || is_likely(path, known));
+    let path = path.filter(|path| words == 0 || fits(path))?;
     Some(path.to_string())
 }
 
@@ -117,7 +114,11 @@ mod tests {
         ] {
             assert_eq!(headed(line, &[]).as_deref(), Some("src/new.py"), "{line}");
         }
-        assert_eq!(headed("Updated new.py:", &[]).as_deref(), Some("new.py"));
+        for line in
+            ["Updated new.py:", "Create `new.py`:", "Add `new.py`:", "Save this as `new.py`:", "Here is `new.py`:"]
+        {
+            assert_eq!(headed(line, &[]).as_deref(), Some("new.py"), "{line}");
+        }
         for line in [
             "cat > src/new.py",
             "$ cat src/new.py",
