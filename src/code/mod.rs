@@ -8,11 +8,12 @@
 //! are inferred, no macro is expanded: what is found is what the text says.
 
 mod broken;
-mod earlier;
 mod fault;
 mod file;
 mod lang;
 mod merge;
+mod nameless;
+mod pairs;
 mod refs;
 mod select;
 mod shift;
@@ -24,11 +25,12 @@ mod words;
 mod tests;
 
 pub use broken::broken_line;
-pub use earlier::{earlier, is_called, is_respelled, nameless, nameless_text, unnamed};
 pub use fault::{CodeFault, short};
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage, is_found_by_name, is_reserved};
 pub use merge::{LineMerge, has_definitions_of_both, has_twice, merge};
+pub use nameless::is_respelled;
+pub use pairs::{DefinitionLink, DefinitionPairs, LinkKind, earlier, is_called, later_line, name_line};
 pub use refs::{
     Certainty, CodeMention, CodeTarget, CodeUse, CodeUses, MentionFinder, SourceTree, bound_in_module, import_called,
     is_counterpart, misfit, uses,

@@ -1,15 +1,13 @@
 //! The definitions that each hunk of a change touches: for the head of the hunk, and to fold or decide a definition as a
 //! whole. What lies in two definitions is two hunks, however near they are.
 
-mod likeness;
-mod pairs;
-
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use self::pairs::{DefinitionLink, DefinitionPairs, LinkKind, later_line, name_line};
-use crate::code::{NodeKind, SourceFile, broken_line, is_respelled};
+use crate::code::{
+    DefinitionLink, DefinitionPairs, LinkKind, NodeKind, SourceFile, broken_line, is_respelled, later_line, name_line,
+};
 use crate::proposal::{ChangedLines, FileChange, HunkDefinition, HunkKind, State};
 use crate::text::definition::DefinitionChange;
 
@@ -19,12 +17,41 @@ const MOST: usize = 2 << 20;
 /// Names the definitions that each hunk of some changes touches, where the files are ones that definitions are read from.
 pub fn label(changes: &mut [FileChange]) {
     let mut left = MOST;
-    for change in changes {
+    let mut within = |change: &mut FileChange| {
         let size = |state: &State| state.bytes().map_or(0, |bytes| bytes.len());
         let parsed = size(&change.before) + size(&change.after);
         if parsed <= left && label_file(change) {
             left -= parsed;
         }
+    };
+    for at in 0..changes.len() {
+        match in_place(changes, at) {
+            Some(mut unmoved) => {
+                within(&mut unmoved);
+                label_move(&mut changes[at], unmoved);
+            }
+            None => within(&mut changes[at]),
+        }
+    }
+}
+
+/// Returns the change of a file that comes from another path, as it would be had the file stayed; none: it is no such end
+/// of a move.
+fn in_place(changes: &[FileChange], at: usize) -> Option<FileChange> {
+    let to = &changes[at];
+    let path = to.moved.as_ref().filter(|_| to.before.is_absent())?;
+    let from = changes.iter().find(|change| change.path == *path && change.after.is_absent())?;
+    Some(FileChange::new(to.path.as_str(), from.before.clone(), to.after.clone(), "", &[]))
+}
+
+/// Names the definitions that the far end of a move changes, each once: its one hunk holds them all.
+fn label_move(to: &mut FileChange, unmoved: FileChange) {
+    to.broken = unmoved.broken;
+    let mut definitions = unmoved.hunks.into_iter().flat_map(|hunk| hunk.definitions).collect::<Vec<_>>();
+    let mut names = HashSet::new();
+    definitions.retain(|one| names.insert(one.name.clone()));
+    if let Some(hunk) = to.hunks.iter_mut().find(|hunk| hunk.kind == HunkKind::Move) {
+        hunk.definitions = definitions;
     }
 }
 
@@ -535,6 +562,32 @@ mod b {
     }
 
     #[test]
+    fn a_getter_beside_another_is_no_other_name_of_it() {
+        let rust = |fields: &str, name: &str, body: &str| {
+            format!("struct C {{\n{fields}}}\n\nimpl C {{\n    fn {name}(&self) -> u8 {{\n        {body}\n    }}\n}}\n")
+        };
+        let both = "    x: u8,\n    y: u8,\n";
+        let gone_and_new = |path: &str, before: &str, after: &str| {
+            let found = all(path, before, after);
+            let has = |change: &str| found.iter().any(|one| one.ends_with(change));
+            assert!(has(" Removed") && has(" New") && !has(" Renamed") && !has("RenamedAndChanged"), "{found:?}");
+        };
+        for [x, y] in [["self.x", "self.y"], ["self.x.len()", "self.y.len()"], ["self.all.x()", "self.all.y()"]] {
+            gone_and_new("a.rs", &rust(both, "x", x), &rust(both, "y", y));
+        }
+        let python = |name: &str| format!("class C:\n    def {name}(self):\n        return self.{name}\n");
+        gone_and_new("a.py", &python("x"), &python("y"));
+        let typed =
+            |name: &str| format!("class C {{\n  {name}(v) {{\n    this._{name} = v;\n    return this;\n  }}\n}}\n");
+        gone_and_new("a.ts", &typed("x"), &typed("y"));
+        // The same field, and a field that is renamed with it.
+        let found = all("a.rs", &rust(both, "x", "self.x"), &rust(both, "z", "self.x"));
+        assert_eq!(found, BTreeSet::from(["method C.z Renamed".to_owned()]));
+        let found = all("a.rs", &rust("    x: u8,\n", "x", "self.x"), &rust("    z: u8,\n", "z", "self.z"));
+        assert!(found.contains("method C.z#2 Renamed") && !found.iter().any(|one| one.contains("New")), "{found:?}");
+    }
+
+    #[test]
     fn members_of_a_renamed_type_keep_their_names_and_a_new_one_is_new() {
         let rust = |name: &str, field: &str, more: &str| {
             format!(
@@ -556,6 +609,27 @@ mod b {
         for found in [found, in_python, in_class] {
             assert!(!found.iter().any(|one| one.contains(".total") || one.contains("tax#2 Renamed")), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_moved_file_has_the_labels_of_one_that_stays() {
+        let after = BEFORE.replace("    1\n", "    7\n").replace("fn keep() {", "fn kept() {").replace("    far\n", "");
+        let state = |text: &str| State::file(text.as_bytes());
+        let ends = |after: &str| {
+            let mut ends = FileChange::moved("a.rs", "b.rs", state(BEFORE), state(after), "move", &[]);
+            label(&mut ends);
+            ends
+        };
+        let [from, to] = ends(&after);
+        assert_eq!(from.hunks[0].definitions, []);
+        assert_eq!((to.hunks.len(), to.hunks[0].kind), (1, HunkKind::Move));
+        let found: Vec<String> =
+            to.hunks[0].definitions.iter().map(|one| format!("{} {:?}", one.name, one.change)).collect();
+        assert_eq!(found, ["fn total Changed", "fn kept Renamed", "fn gone Changed"]);
+        assert_eq!(to.broken, None);
+        // Only moved, and moved with a fault.
+        assert_eq!(ends(BEFORE)[1].hunks[0].definitions, []);
+        assert_eq!(ends(&BEFORE.replace("fn keep() {", "fn keep( {"))[1].broken, Some(7));
     }
 
     #[test]

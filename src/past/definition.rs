@@ -1,15 +1,17 @@
 //! The changes of one definition of a source file, from the states of its file: what was really written, by whatever it
 //! was asked for.
 
+use std::ops::Range;
+
 use tokio_util::sync::CancellationToken;
 
 use super::blame::{FileHistory, LineCause, MOVES, moved_from};
 use super::error::PastError;
 use crate::archive::Id;
 use crate::archive::restore::state_sha;
-use crate::code::{CodeNode, SourceFile, earlier, is_called};
+use crate::code::{CodeNode, SourceFile, earlier, is_called, is_respelled};
 use crate::execute::Stores;
-use crate::proposal::State;
+use crate::proposal::{State, changes};
 use crate::text::definition::DefinitionChange;
 
 /// A change of a definition.
@@ -111,27 +113,47 @@ impl Trail {
     fn step(&mut self, before: &SourceFile, after: &SourceFile, by: Option<(Id, bool)>) {
         let position = |file: &SourceFile| file.nodes.iter().position(|node| is_called(node, &self.node));
         let now = position(after).filter(|_| self.there);
-        let then = now.map_or_else(|| position(before), |now| earlier(before, after, now));
-        let text = |file: &SourceFile, at: usize| file.text[file.nodes[at].range.clone()].to_owned();
+        let then = match now {
+            Some(now) => earlier(before, after, now, || changed_lines(before, after)).map(|link| link.other),
+            None => position(before),
+        };
         let change = match (then, now) {
             (None, None) => None,
             (None, Some(_)) => Some(DefinitionChange::New),
             (Some(_), None) => Some(DefinitionChange::Removed),
-            (Some(then), Some(now)) if before.nodes[then].dotted != after.nodes[now].dotted => {
-                Some(DefinitionChange::Renamed)
-            }
-            (Some(then), Some(now)) => (text(before, then) != text(after, now)).then_some(DefinitionChange::Changed),
+            (Some(then), Some(now)) => effect((before, then), (after, now)),
         };
         let name = self.name.clone();
         if let Some(then) = then {
             (self.node, self.name) = (before.nodes[then].clone(), before.name(then));
         }
         self.there = then.is_some();
-        let renamed = Some(self.name.clone()).filter(|_| change == Some(DefinitionChange::Renamed));
+        let is_renamed = matches!(change, Some(DefinitionChange::Renamed | DefinitionChange::RenamedAndChanged));
+        let renamed = Some(self.name.clone()).filter(|_| is_renamed);
         if let (Some(change), Some((id, unsure))) = (change, by) {
             self.found.push(DefinitionEdit { id, name, renamed, change, unsure });
         }
     }
+}
+
+/// Returns what became of a definition between two versions of its file; none: nothing.
+fn effect((before, then): (&SourceFile, usize), (after, now): (&SourceFile, usize)) -> Option<DefinitionChange> {
+    let (old, new) = (&before.nodes[then], &after.nodes[now]);
+    let (old_text, new_text) = (&before.text[old.range.clone()], &after.text[new.range.clone()]);
+    if old.dotted == new.dotted {
+        return (old_text != new_text).then_some(DefinitionChange::Changed);
+    }
+    Some(match is_respelled(old_text, new_text, &old.name, &new.name) {
+        true => DefinitionChange::Renamed,
+        false => DefinitionChange::RenamedAndChanged,
+    })
+}
+
+/// Returns the lines that differ between two versions of a file.
+fn changed_lines(before: &SourceFile, after: &SourceFile) -> Vec<(Range<usize>, Range<usize>)> {
+    let [before, after] =
+        [before, after].map(|file| file.text.split_inclusive('\n').map(str::as_bytes).collect::<Vec<_>>());
+    changes(&before, &after)
 }
 
 /// Reads the definitions of a state; of nothing there are none.

@@ -176,7 +176,7 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
     let removed = changed.iter().map(|(before, _)| before.len()).sum();
     let added = changed.iter().map(|(_, after)| after.len()).sum();
     let mut hunks = joined(changed.into_iter(), |last, next| next.0.start - last.before.end <= JOIN);
-    name_edits(&mut hunks, new, placed);
+    EditPlaces::new(new, placed).name(&mut hunks);
     (hunks, Counts { added, removed })
 }
 
@@ -203,21 +203,41 @@ fn joined(changed: impl Iterator<Item = ChangedLines>, is_of: impl Fn(&Hunk, &Ch
     hunks
 }
 
-/// Names the edits that have a part in each hunk, and the way they were found.
-fn name_edits(hunks: &mut [Hunk], new: &[&[u8]], placed: &[Placed]) {
-    if placed.is_empty() {
-        return;
+/// The places of edits in a text by its lines.
+struct EditPlaces<'p> {
+    placed: &'p [Placed],
+    /// The byte at which each line ends, after one for the beginning.
+    ends: Vec<usize>,
+    /// The lowest way in which an edit was found.
+    of_edits: Option<&'p PlaceMatch>,
+}
+
+impl<'p> EditPlaces<'p> {
+    /// Reads the lines of the text after the edits; where nothing is placed they are not needed.
+    fn new(new: &[&[u8]], placed: &'p [Placed]) -> Self {
+        let mut ends = Vec::new();
+        if !placed.is_empty() {
+            ends.push(0);
+            ends.extend(new.iter().scan(0, |at, line| {
+                *at += line.len();
+                Some(*at)
+            }));
+        }
+        let of_edits = placed.iter().filter(|p| p.edit.is_some()).map(|p| &p.found).max_by_key(|found| found.rung);
+        EditPlaces { placed, ends, of_edits }
     }
-    let mut ends = vec![0];
-    ends.extend(new.iter().scan(0, |at, line| {
-        *at += line.len();
-        Some(*at)
-    }));
-    let of_edits = placed.iter().filter(|p| p.edit.is_some()).map(|p| &p.found).max_by_key(|found| found.rung);
-    for hunk in hunks {
-        (hunk.found, hunk.edits) = made_by(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
-        // Beside equal lines a hunk may be cut elsewhere than the edit stands that made it.
-        hunk.found = hunk.found.take().or_else(|| of_edits.cloned());
+
+    /// Names the edits that have a part in each hunk, and the way they were found.
+    fn name(&self, hunks: &mut [Hunk]) {
+        if self.placed.is_empty() {
+            return;
+        }
+        for hunk in hunks {
+            let bytes = self.ends[hunk.after.start]..self.ends[hunk.after.end];
+            (hunk.found, hunk.edits) = made_by(self.placed, Some(bytes));
+            // Beside equal lines a hunk may be cut elsewhere than the edit stands that made it.
+            hunk.found = hunk.found.take().or_else(|| self.of_edits.cloned());
+        }
     }
 }
 
@@ -229,6 +249,7 @@ pub(super) fn cut_further(change: &mut FileChange, are_apart: impl Fn(&ChangedLi
     let is_of = |last: &Hunk, next: &ChangedLines| {
         next.0.start == last.before.end || !are_apart(&(last.before.clone(), last.after.clone()), next)
     };
+    let places = EditPlaces::new(&new_lines, &change.placed);
     let mut hunks = Vec::new();
     for hunk in std::mem::take(&mut change.hunks) {
         if hunk.kind != HunkKind::Lines {
@@ -242,7 +263,7 @@ pub(super) fn cut_further(change: &mut FileChange, are_apart: impl Fn(&ChangedLi
         match parts.len() {
             0 | 1 => hunks.push(hunk),
             _ => {
-                name_edits(&mut parts, &new_lines, &change.placed);
+                places.name(&mut parts);
                 hunks.append(&mut parts);
             }
         }

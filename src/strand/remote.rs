@@ -43,15 +43,19 @@ struct Published {
 }
 
 impl Published {
+    /// Returns whether it names the stores whose copies published it. Earlier versions named none.
+    fn names_stores(&self) -> bool {
+        self.files.keys().any(|name| name.starts_with(IDENTITY) && !name.ends_with(".jsonl"))
+    }
+
     /// Returns whether it is another store's: neither copies of that store published it, nor has that store an op of it.
     fn is_foreign(&self, store: &Store) -> Result<bool, Error> {
         let own = store.state().graph();
         if self.ops.is_empty() || self.ops.iter().any(|op| own.has(op.id)) {
             return Ok(false);
         }
-        let identified = self.files.keys().any(|name| name.starts_with(IDENTITY) && !name.ends_with(".jsonl"));
         Ok(match identity_file(store)? {
-            Some(name) if identified => !self.files.contains_key(&name),
+            Some(name) if self.names_stores() => !self.files.contains_key(&name),
             // By ops alone an empty store cannot be known.
             _ => !own.is_empty(),
         })
@@ -66,6 +70,8 @@ fn identity_file(store: &Store) -> Result<Option<String>, Error> {
 /// A ref of a remote, as a store sees it.
 pub struct RemoteRef {
     remote: Remote,
+    /// The name or address that it was asked for by.
+    name: String,
     reference: String,
     /// The folder of what was fetched, where nothing is kept: it is removed with this value.
     _once: Option<TempDir>,
@@ -111,7 +117,7 @@ impl RemoteRef {
         let shared = if is_top(&root) { remote.last_word() } else { None };
         let folder = || root.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let reference = format!("refs/strand/{}", plain(&shared.unwrap_or_else(folder)));
-        Ok(RemoteRef { remote, reference, _once: once })
+        Ok(RemoteRef { remote, name: name.to_owned(), reference, _once: once })
     }
 
     fn read(&self) -> Result<Published, Error> {
@@ -169,11 +175,20 @@ impl RemoteRef {
     fn take_in(&self, store: &mut Store, published: &Published, joins: bool) -> Result<Exchange, Error> {
         store.catch_up()?;
         if !joins && published.is_foreign(store)? {
+            let (holds, joins) = match published.names_stores() {
+                true => (
+                    "holds another store: this one is no clone of it and has no op of it.",
+                    "To take that store's definitions into this one",
+                ),
+                false => (
+                    "does not say which store it holds, as an earlier version published it, and this one has no op of it.",
+                    "If this store is a clone of that one, or to take its definitions in all the same",
+                ),
+            };
             let why = format!(
-                "{} holds another store: this one is no clone of it and has no op of it. To publish this store beside \
-                 it, move it into a folder of its own within the repository, whose name then names the ref. To take that store's definitions into \
-                 this one: strand op pull --join with the same --remote",
-                self.reference
+                "{} {holds} {joins}: strand op pull --join --remote {}. To publish this store beside it, move it into a \
+                 folder of its own within the repository, whose name then names the ref",
+                self.reference, self.name
             );
             return Err(Error::Remote(why));
         }

@@ -313,3 +313,27 @@ fn a_conflict_goes_from_its_key_to_its_decision() {
     let text = store.state().named(&qname("slot.count")).expect("it is there").text().to_owned();
     assert_eq!(text, "slot count = Int = 5\n");
 }
+
+#[test]
+fn a_store_that_the_environment_names_and_is_none_is_said_in_the_graph() {
+    let home = tempfile::tempdir().expect("a folder");
+    store(home.path());
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo.jsonl");
+    let shown = |named: &str, words: &str| {
+        let named = format!("STRAND_STORE={named}");
+        let args = [&named, env!("CARGO_BIN_EXE_nebula"), "--replay", recording];
+        let mut terminal = Terminal::start_in("/usr/bin/env", &args, home.path());
+        terminal.wait_for("ask for a change");
+        terminal.keys("\x1b[18~");
+        terminal.wait_for("twice");
+        terminal.wait_for(words);
+        assert_eq!(terminal.leave(), 0);
+    };
+    shown("other.strand", "STRAND_STORE=other.strand is no store here");
+    // A store, but none of this folder.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let outside = store(elsewhere.path()).root().display().to_string();
+    shown(&outside, "STRAND_STORE=/");
+    // The one that is shown without it: there is nothing to say.
+    shown("shop.strand", "shop.strand");
+}

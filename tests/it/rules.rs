@@ -100,6 +100,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "strand::check::render",
             "strand::cli::issuer",
             "strand::cli::store_of",
+            "strand::cli::unknown_store",
             "strand::conflicts",
             "strand::findings::Finding",
             "strand::id",

@@ -139,7 +139,8 @@ one that was removed and made anew under one name has one history. Changes
 outside nebula are not listed; 'unsure': one of them may be taken for this one.
 
 JSON: {id, ops: [{op-id, time, change, cause, approved, unsure}]};
-      change is added, changed, removed or 'renamed from NAME'
+      change is added, changed, removed, 'renamed from NAME' or
+      'renamed from NAME, changed'
 Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
     History {
         /// A selector that means one definition

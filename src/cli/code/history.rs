@@ -37,12 +37,13 @@ pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, select
     Ok(json!({"id": file.source.id(at), "ops": ops}))
 }
 
-/// Returns what a change did: `changed`, `renamed from total`.
+/// Returns what a change did: `changed`, `renamed from total`, `renamed from total, changed`.
 fn words(change: &DefinitionEdit) -> String {
     match (change.change, &change.renamed) {
         (DefinitionChange::New, _) => "added".into(),
         (DefinitionChange::Removed, _) => "removed".into(),
         (DefinitionChange::Renamed, Some(before)) => format!("renamed from {before}"),
+        (DefinitionChange::RenamedAndChanged, Some(before)) => format!("renamed from {before}, changed"),
         _ => "changed".into(),
     }
 }

@@ -149,7 +149,7 @@ fn history() -> ServedTool {
     let op = object(
         json!({
             "op-id": text("the changeset"), "time": text("when, RFC 3339 in UTC"),
-            "change": text("added, changed, removed or 'renamed from NAME'"), "cause": text("what made it"),
+            "change": text("added, changed, removed, 'renamed from NAME' or 'renamed from NAME, changed'"), "cause": text("what made it"),
             "approved": described(nullable(schema::text()), "who approved it; null: not known"),
             "unsure": flag("a change outside nebula may be taken for this one"),
         }),

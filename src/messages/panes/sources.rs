@@ -12,4 +12,5 @@ messages! {
     added: "added", "追加";
     removed: "removed", "削除";
     renamed_from(name): "renamed from {name}", "{name}から改名";
+    renamed_and_changed_from(name): "renamed from {name}, changed", "{name}から改名・変更";
 }

@@ -13,7 +13,7 @@ mod tools;
 mod write;
 
 pub use super::store::TouchedDefinition;
-pub use session::{issuer, store_of};
+pub use session::{issuer, store_of, unknown_store};
 pub use tools::{Opening, Page, Reverted, Tool, ToolAnswer, ToolCall, Tools};
 
 use std::ffi::OsString;

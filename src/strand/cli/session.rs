@@ -19,7 +19,7 @@ pub(super) struct Session {
 
 /// Returns the folder of the store that is given, else that of the one that the environment names.
 pub(super) fn named(given: Option<PathBuf>) -> Option<PathBuf> {
-    given.or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from))
+    given.or_else(|| std::env::var_os("STRAND_STORE").filter(|name| !name.is_empty()).map(PathBuf::from))
 }
 
 /// Returns the author who is given, else the one whom the environment names.
@@ -52,8 +52,24 @@ pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
 
 /// Returns the store in a workspace that the environment names, else the one that its folder is or the only one in it.
 pub fn store_of(workspace: &Path) -> Option<PathBuf> {
-    let given = named(None).map(|path| path.canonicalize().unwrap_or(path));
-    given.or_else(|| Store::find(workspace)).filter(|store| store.starts_with(workspace))
+    match named(None) {
+        Some(path) => within(workspace, path).ok(),
+        None => Store::find(workspace).filter(|store| store.starts_with(workspace)),
+    }
+}
+
+/// Returns what the environment names as the store, where that is no store in a workspace.
+pub fn unknown_store(workspace: &Path) -> Option<PathBuf> {
+    within(workspace, named(None)?).err()
+}
+
+/// Returns the whole path of a store in a workspace.
+///
+/// # Errors
+/// When the path leads to no store there: itself.
+fn within(workspace: &Path, path: PathBuf) -> Result<PathBuf, PathBuf> {
+    let whole = path.canonicalize().ok().filter(|whole| whole.starts_with(workspace) && Store::is_in(whole));
+    whole.ok_or(path)
 }
 
 /// Opens the store of a folder that someone named.

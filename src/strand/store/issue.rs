@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::checkpoint;
+use super::open::update_attributes;
 use super::position::fold_chain;
-use super::{Accepted, CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids, update_attributes};
+use super::{Accepted, CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, LocatedFault, render};
 use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;

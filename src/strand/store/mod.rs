@@ -12,6 +12,7 @@ mod files;
 mod issue;
 mod locks;
 mod log;
+mod open;
 mod past;
 mod position;
 mod repair;
@@ -37,13 +38,10 @@ pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
 use tokio_util::sync::CancellationToken;
 
-use super::id::{DefId, Layer, OpId, QName, new_id};
-use super::issue::Refusal;
-use super::op::Op;
+use super::id::{DefId, Layer, OpId, QName};
 use super::state::State;
 use crate::disk::check_stop;
 use archive::Archives;
-use archive::base::Base;
 use checkpoint::Source;
 use log::LogWatch;
 use position::{Chain, LogPosition, fold_chain};
@@ -52,6 +50,7 @@ use position::{Chain, LogPosition, fold_chain};
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
 /// The number of ops that the checkpoint may lag behind; a fifth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
+
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
@@ -104,100 +103,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes a store in a folder that has none.
-    pub fn init(root: &Path) -> Result<Store, Error> {
-        Store::init_as(root, &new_id("st_"))
-    }
-
-    /// Makes a store of an identity.
-    fn init_as(root: &Path, identity: &str) -> Result<Store, Error> {
-        let inner = root.join(".strand");
-        if inner.join("op-log.jsonl").exists() {
-            return Err(Refusal::Exists(format!("a store in {}", root.display())).into());
-        }
-        for folder in ["rejected", "runtime"] {
-            let path = inner.join(folder);
-            disk::create_folder(&path).map_err(|error| Error::io("make", &path, error))?;
-        }
-        let ignored = [".strand/store.crdt*", ".strand/lock", ".strand/runtime/", ".strand/projection.json"];
-        add_lines(&root.join(".gitignore"), &ignored)?;
-        add_lines(&root.join(".gitattributes"), &[ATTRIBUTES])?;
-        Log::new(inner.join("op-log.jsonl")).create(identity)?;
-        Store::open(root)
-    }
-
-    /// Opens the store in a folder.
-    pub fn open(root: &Path) -> Result<Store, Error> {
-        let log = Log::new(root.join(".strand/op-log.jsonl"));
-        let there = log.path().try_exists().map_err(|error| Error::io("look for", log.path(), error))?;
-        if !there {
-            return Err(Error::NoStore);
-        }
-        log.check_form()?;
-        let archives = Rc::new(Archives::of(log.path()));
-        let mut store = Store {
-            archives,
-            config: Config::read(root)?,
-            root: root.to_owned(),
-            log,
-            log_watch: LogWatch::default(),
-            state: State::new(),
-            withdrawn: HashSet::new(),
-            offset: 0,
-            sum: String::new(),
-            chain: Chain::default(),
-            restamp: false,
-            source: None,
-            marked: None,
-            placed: BTreeMap::new(),
-            placed_from: 0,
-            checkpointed: false,
-            timeout: LOCK_TIMEOUT,
-            stop: CancellationToken::new(),
-            expected: None,
-            shown: Vec::new(),
-            rehearsed: None,
-            before_commit: BeforeCommit::default(),
-            notices: Vec::new(),
-            damage: None,
-            mixed: false,
-            as_written: false,
-        };
-        store.stand_on_checkpoint();
-        store.catch_up()?;
-        store.restore_line_ends()?;
-        Ok(store)
-    }
-
-    /// Opens the store in a folder by its log alone.
-    pub fn open_from_log(root: &Path) -> Result<Store, Error> {
-        let mut store = Store::open(root)?;
-        if store.source.is_some() {
-            store.read_from_log()?;
-        }
-        Ok(store)
-    }
-
-    /// Begins again with the log alone.
-    fn read_from_log(&mut self) -> Result<(), Error> {
-        self.start_over();
-        self.catch_up().map(|_| ())
-    }
-
-    /// Forgets what was read.
-    fn start_over(&mut self) {
-        self.state = State::new();
-        self.state.set_archives(self.archives.clone());
-        self.source = None;
-        self.withdrawn.clear();
-        (self.offset, self.sum, self.chain) = (0, String::new(), Chain::default());
-        self.marked = None;
-        self.placed.clear();
-        self.placed_from = 0;
-        self.damage = None;
-        self.mixed = false;
-    }
-
     /// Checks the log: a damaged one is the error of every command.
     ///
     /// # Errors
@@ -218,31 +123,6 @@ impl Store {
         let Some(failure) = self.source.as_ref().and_then(|source| source.failure()) else { return Ok(()) };
         checkpoint::remove(&self.root);
         Err(Error::Checkpoint(failure))
-    }
-
-    /// Finds the store in a folder or in one above it.
-    pub fn find_above(from: &Path) -> Option<PathBuf> {
-        from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists()).map(Path::to_owned)
-    }
-
-    /// Finds the store for a working directory: upwards, else the only child that is one and is called `*.strand` or
-    /// `*.strand-store`, else the only one whatever it is called.
-    pub fn find(from: &Path) -> Option<PathBuf> {
-        if let Some(above) = Store::find_above(from) {
-            return Some(above);
-        }
-        let (mut named, mut others): (Vec<_>, Vec<_>) =
-            Store::below(from).into_iter().partition(|path| files::is_named(path));
-        let stores = if named.is_empty() { &mut others } else { &mut named };
-        stores.pop().filter(|_| stores.is_empty())
-    }
-
-    /// Returns the stores directly in a folder by their names, first those that are called as one.
-    pub fn below(folder: &Path) -> Vec<PathBuf> {
-        let mut stores: Vec<PathBuf> =
-            files::folders(folder).filter(|path| path.join(".strand/op-log.jsonl").exists()).collect();
-        stores.sort_by_cached_key(|path| (!files::is_named(path), path.clone()));
-        stores
     }
 
     /// Sets how long a writer waits for another.
@@ -326,72 +206,6 @@ impl Store {
         Ok(())
     }
 
-    /// Reads what other processes have written since. Returns the ops that were new here.
-    pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
-        if self.as_written {
-            return Ok(Vec::new());
-        }
-        // Read first: what fails later would lose the ops of the log that are read past here.
-        let config = Config::read(&self.root)?;
-        let pending = files::read_ops(&self.inner("pending.jsonl"))?;
-        let (known, anew) = ((self.offset, self.chain), self.damage.is_some() || self.offset == 0);
-        let is_unaltered = self.log_watch.is_unaltered(&self.log, known, anew)?;
-        let read = if is_unaltered { self.log.read_on(self.offset, &self.sum)? } else { None };
-        let mut entries = match read {
-            Some(entries) => entries,
-            None => self.read_anew()?,
-        };
-        // A withdrawn op may be in the checkpoint.
-        if entries.withdrawn.iter().any(|id| self.state.graph().has(*id)) {
-            entries = self.read_anew()?;
-        }
-        let admitted = self.take_in(entries, pending)?;
-        self.config = config;
-        Ok(admitted)
-    }
-
-    /// Takes in what was read of the log, and ops that wait. Returns the ops that were new here.
-    fn take_in(&mut self, mut entries: Entries, pending: Vec<Op>) -> Result<Vec<OpId>, Error> {
-        if !entries.sum.is_empty() || self.offset == 0 {
-            self.sum.clone_from(&entries.sum);
-        }
-        if let Some(base) = entries.base.take() {
-            self.stand_on_base(base, &entries)?;
-        }
-        entries.sums.iter().for_each(|sum| fold_chain(&mut self.chain, sum));
-        self.offset = entries.end;
-        self.damage = entries.damage.take();
-        self.mixed |= entries.mixed;
-        self.withdrawn.extend(&entries.withdrawn);
-        for op in &entries.ops {
-            self.withdrawn.remove(&op.id);
-        }
-        self.placed.extend(entries.ops.iter().map(|op| op.id).zip(entries.places.iter().copied()));
-        // Ops in the log were accepted, though a later op of their bundle may still be pending.
-        let mut offered = self.state.offer(entries.ops);
-        offered.admitted.extend(self.state.offer(pending).admitted);
-        self.state.refresh();
-        Ok(offered.admitted)
-    }
-
-    /// Reads the log from its start, having forgotten everything else.
-    fn read_anew(&mut self) -> Result<Entries, Error> {
-        self.start_over();
-        self.log.read()
-    }
-
-    /// Begins at the base of a log.
-    fn stand_on_base(&mut self, base: Base, entries: &Entries) -> Result<(), Error> {
-        if base.ops.iter().any(|archived_op| entries.withdrawn.contains(&archived_op.node.op.id)) {
-            let message = "it withdraws an op that is archived".to_owned();
-            return Err(Error::BadFile { path: self.log.path().to_owned(), message });
-        }
-        self.withdrawn.extend(&base.withdrawn);
-        self.placed.extend(base.ops.iter().map(|archived_op| (archived_op.node.op.id, archived_op.place)));
-        self.state.restore(base.ops.into_iter().map(|archived_op| archived_op.node).collect());
-        Ok(())
-    }
-
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
         let lock = WriteLock::wait(&self.root, &self.log, self.timeout, &self.stop)?;
@@ -449,38 +263,6 @@ impl Store {
         }
         files::append_conflicts(&self.root, conflicts)
     }
-}
-
-/// The attributes that Git has of the log: lines of two sides are joined, and their ends are never converted.
-const ATTRIBUTES: &str = ".strand/*.jsonl merge=union -text";
-/// The attributes that stores were made with before: a checkout could give the log the line ends of another system.
-const OLD_ATTRIBUTES: &str = ".strand/*.jsonl merge=union";
-
-/// Updates the attributes of a store that was made with the old ones: that line alone. Returns whether it did.
-fn update_attributes(root: &Path) -> bool {
-    let path = root.join(".gitattributes");
-    // A file that cannot be read or written is no reason to refuse an op: the next write tries again.
-    let Ok(Some(text)) = read_optional(&path) else { return false };
-    let updated = |line: &str| match line.trim_end_matches(['\r', '\n']) {
-        OLD_ATTRIBUTES => line.replacen(OLD_ATTRIBUTES, ATTRIBUTES, 1),
-        _ => line.to_owned(),
-    };
-    let lines: String = text.split_inclusive('\n').map(updated).collect();
-    lines != text && atomic_write(&path, lines.as_bytes()).is_ok()
-}
-
-/// Adds the lines that a file lacks.
-fn add_lines(path: &Path, lines: &[&str]) -> Result<(), Error> {
-    let mut text = files::read_optional(path)?.unwrap_or_default();
-    let lacking: Vec<&str> = lines.iter().copied().filter(|line| !text.lines().any(|there| there == *line)).collect();
-    if lacking.is_empty() {
-        return Ok(());
-    }
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    lacking.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-    atomic_write(path, text.as_bytes())
 }
 
 impl Drop for Store {

@@ -164,7 +164,8 @@ fn a_ref_that_cannot_be_believed_changes_nothing() {
     let third = clone_of(&host);
     for what in ["push", "pull"] {
         let refused = exchanged(&third, what, "origin", 7);
-        assert!(refused["error"]["message"].as_str().unwrap().contains("--join"), "{refused}");
+        let command = "To take that store's definitions into this one: strand op pull --join --remote origin";
+        assert!(refused["error"]["message"].as_str().unwrap().contains(command), "{refused}");
     }
     assert_eq!(third.out(0, &["list"]), "");
     // What it says to do joins the two, for good.
@@ -268,11 +269,21 @@ fn a_ref_that_names_no_store_is_known_by_its_ops() {
     let who = ["-c", "user.name=x", "-c", "user.email=x@y"];
     let commit = git(&host, &[&who[..], &["commit-tree", tree.trim(), "-m", "x"]].concat());
     git(&host, &["update-ref", "refs/strand/project", commit.trim()]);
-    // An empty store takes it in; one with ops of its own does not.
-    let other = clone_of(&host);
-    other.load("slot z = Int = 1\n");
-    exchanged(&other, "pull", "origin", 7);
+    // An empty store takes it in; one with ops of its own is told how, be it a clone of that store or not.
+    let late = copy_of(&two, &host);
+    late.load("slot z = Int = 1\n");
     exchanged(&two, "pull", "origin", 0);
+    for what in ["push", "pull"] {
+        let refused = exchanged(&late, what, "origin", 7);
+        let words = refused["error"]["message"].as_str().unwrap();
+        let said = "does not say which store it holds, as an earlier version published it";
+        let command =
+            "a clone of that one, or to take its definitions in all the same: strand op pull --join --remote origin";
+        assert!(words.contains(said) && words.contains(command), "{words}");
+    }
+    let joined = exchange(&late, "pull", "origin").arg("--join").output().unwrap();
+    assert!(joined.status.success(), "{}", String::from_utf8_lossy(&joined.stderr));
+    assert_eq!(late.out(0, &["list"]), "slot.a\nslot.z\n");
     // The next push names it.
     two.out(0, &["add", "slot", "b", "Int = 2"]);
     exchanged(&two, "push", "origin", 0);

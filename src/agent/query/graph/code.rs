@@ -279,6 +279,7 @@ fn history(
                 (DefinitionChange::New, _) => say::added().into(),
                 (DefinitionChange::Removed, _) => say::removed().into(),
                 (DefinitionChange::Renamed, Some(before)) => say::renamed_from(before),
+                (DefinitionChange::RenamedAndChanged, Some(before)) => say::renamed_and_changed_from(before),
                 _ => say::changed().into(),
             },
             summary: if cause.prompt.is_empty() { cause.title } else { cause.prompt },

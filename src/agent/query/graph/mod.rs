@@ -30,6 +30,10 @@ mod store {
         None
     }
 
+    pub fn unknown(_: &Path) -> Option<String> {
+        None
+    }
+
     pub fn beside(_: &Path, _: &Path) -> Vec<String> {
         Vec::new()
     }
@@ -91,6 +95,7 @@ fn with<T>(services: &Services, work: impl FnOnce(&Path) -> Result<T, String>) -
 /// When there is nothing that could hold one, it cannot be read, or it was stopped, in words.
 pub fn page(services: &Services, stop: &CancellationToken, filter: &str, limit: usize) -> Result<GraphPage, String> {
     let root = services.workspace.root();
+    let unknown = store::unknown(root);
     let stored = store::find(root).map(|store| (store::page(&store, filter, limit), store));
     let (mut page, failed) = match stored {
         Some((Ok(page), store)) => (GraphPage { beside: store::beside(root, &store), ..page }, None),
@@ -98,8 +103,9 @@ pub fn page(services: &Services, stop: &CancellationToken, filter: &str, limit: 
             let page = GraphPage { trouble: Some(why.clone()), ..GraphPage::empty(&store) };
             (GraphPage { beside: store::beside(root, &store), ..page }, Some(why))
         }
-        None => (GraphPage::empty(root), Some(absent())),
+        None => (GraphPage::empty(root), Some(unknown.clone().unwrap_or_else(absent))),
     };
+    page.trouble = page.trouble.or(unknown);
     code::add(&mut page, services, stop, filter, limit)?;
     match failed {
         Some(why) if page.files == 0 => Err(why),

@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 use crate::strand::check::Checks;
 use crate::strand::check::render;
-use crate::strand::cli::{issuer, store_of};
+use crate::strand::cli::{issuer, store_of, unknown_store};
 use crate::strand::conflicts::{self, Conflicts};
 use crate::strand::findings::Finding;
 use crate::strand::id::{DefId, Layer, OpId, QName};
@@ -24,6 +24,11 @@ use crate::strand::store::Store;
 /// a folder around it is no part of it.
 pub fn find(root: &Path) -> Option<PathBuf> {
     store_of(root).or_else(|| Store::below(root).into_iter().next())
+}
+
+/// Returns what the environment names as the store, where that is none of a workspace's, in words.
+pub fn unknown(root: &Path) -> Option<String> {
+    unknown_store(root).map(|named| say::unknown_store(&named.display()))
 }
 
 /// Returns the names of the stores directly in a workspace beside the one that is shown.

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::code::{SourceFile, nameless_text};
+use crate::code::file::SourceFile;
+use crate::code::nameless::nameless_text;
 
 /// The share of its lines, in thousandths, that one has in common at least with what it is renamed to.
 const MOST: usize = 600;
