@@ -19,6 +19,8 @@ const PER_MESSAGE: usize = 24;
 const PER_BLOB: usize = 6_000;
 /// Results shorter than this save nothing when they are replaced.
 const WORTH_IT: usize = 200;
+/// The person's turn in front of an answer with which a shortened conversation would begin: a wire may refuse that.
+const BEFORE_IT: &str = "[The conversation before is left out.]";
 /// The share of the window that stays filled when something must go.
 const AFTERWARDS: f64 = 0.7;
 
@@ -325,7 +327,8 @@ pub fn size(messages: &[Arc<Message>]) -> usize {
 }
 
 /// Returns the newest of `messages` that fit `room` bytes, behind the first `kept`, which always stay; and how many
-/// were left out. Where not all fit, a message that takes more than an eighth of the room is cut to that.
+/// were left out. Where not all fit, a message that takes more than an eighth of the room is cut to that, and what would
+/// begin with an answer begins with a line of the person that says so.
 pub fn newest(messages: &[Arc<Message>], pinned: usize, room: usize) -> (Vec<Arc<Message>>, usize) {
     if size(messages) <= room {
         return (messages.to_vec(), 0);
@@ -339,7 +342,11 @@ pub fn newest(messages: &[Arc<Message>], pinned: usize, room: usize) -> (Vec<Arc
         fits
     });
     let from = begin(rest, rest.len() - fit.count());
-    ([first, &rest[from..]].concat(), from)
+    let mut sent = [first, &rest[from..]].concat();
+    if sent.first().is_some_and(|message| message.role == Role::Assistant) {
+        sent.insert(0, Arc::new(Message::user(BEFORE_IT)));
+    }
+    (sent, from)
 }
 
 /// Returns a message in at most about this many bytes: the middle of what is long is left out of it, and its
@@ -546,6 +553,8 @@ mod tests {
             for room in [SMALL, 8_000, 20_000] {
                 let (sent, left_out) = newest(&all, pinned, room);
                 assert!(size(&sent) <= room + 100, "{} of {room}", size(&sent));
+                assert_eq!(sent[0].role, Role::User, "a wire may refuse what begins with an answer");
+                let sent = if sent[0].text() == BEFORE_IT { &sent[1..] } else { &sent[..] };
                 assert_eq!(sent.len() + left_out, all.len());
                 assert!(sent.get(pinned).is_none_or(|m| m.role != Role::Tool), "a result without its call");
                 assert!(Arc::ptr_eq(&sent[0], &all[0]) || pinned == 0);

@@ -121,14 +121,27 @@ impl Repeats {
     }
 }
 
-/// Notes refusals among those that are known; returns the first that is one of them.
+/// Notes the refusals of a step among those of earlier steps; returns the first that is one of these. Two equal calls of
+/// one step are refused before the model reads either.
 fn first_repeated(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Option<RefusedCall> {
-    refusals.into_iter().filter(|refusal| !known.insert(refusal.text.clone())).reduce(|first, _| first)
+    let texts: Vec<String> = refusals.iter().map(|refusal| refusal.text.clone()).collect();
+    let repeated = refusals.into_iter().find(|refusal| known.contains(&refusal.text));
+    known.extend(texts);
+    repeated
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::turn::effect::RefusalKind;
+
+    #[test]
+    fn a_refusal_is_repeated_once_the_model_read_it() {
+        let refusal = || RefusedCall { text: "no".into(), why: "no".into(), kind: RefusalKind::Other };
+        let mut known = HashSet::new();
+        assert!(first_repeated(&mut known, vec![refusal(), refusal()]).is_none());
+        assert!(first_repeated(&mut known, vec![refusal()]).is_some());
+    }
 
     #[test]
     fn an_edit_that_went_back_is_not_done() {

@@ -181,17 +181,25 @@ async fn an_answer_that_failed_without_a_reason_is_no_whole_one() {
     }
 }
 
+fn anthropic_text() -> Vec<Act> {
+    events(&[
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "so"}}),
+        json!({"type": "message_stop"}),
+    ])
+}
+
+fn gemini_text() -> Vec<Act> {
+    events(&[json!({"candidates": [{"content": {"parts": [{"text": "so"}]}, "finishReason": "STOP"}]})])
+}
+
 /// How much to think is given up first; that thoughts are shown, and come sealed, stays.
 #[tokio::test]
 async fn a_refused_effort_takes_nothing_else_along() {
     let said = |wire: &str| match wire {
         "responses" => events(&[json!({"type": "response.completed", "response": {"status": "completed", "output": [
             {"type": "message", "content": [{"type": "output_text", "text": "so"}]}]}})]),
-        "anthropic" => events(&[
-            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "so"}}),
-            json!({"type": "message_stop"}),
-        ]),
-        _ => events(&[json!({"candidates": [{"content": {"parts": [{"text": "so"}]}, "finishReason": "STOP"}]})]),
+        "anthropic" => anthropic_text(),
+        _ => gemini_text(),
     };
     for (wire, thinking, words, field, kept) in [
         (
@@ -228,6 +236,24 @@ async fn a_refused_effort_takes_nothing_else_along() {
         for kept in kept {
             assert!(sent[1].pointer(kept).is_some(), "{wire}: {kept}: {}", sent[1]);
         }
+    }
+}
+
+/// An effort is tried with a model of which nothing is known, and left out, with a word, where it is refused.
+#[tokio::test]
+async fn an_unknown_model_is_tried_with_an_effort() {
+    for (wire, words, field, said) in [
+        ("anthropic", "thinking: Extra inputs are not permitted", "/thinking/budget_tokens", anthropic_text()),
+        ("gemini", "Thinking level is not supported.", "/generationConfig/thinkingConfig/thinkingLevel", gemini_text()),
+    ] {
+        let server = MockServer::start(vec![refusal(words), said]).await;
+        let here = connected(wire, &server.url().replace("/v1", ""));
+        let messages = [Arc::new(Message::user("hi"))];
+        let request = Request { effort: Some(Effort::Low), ..request("m", &messages) };
+        let (_, notices) = answer_of(&here, request).await.expect("an answer");
+        assert_eq!(notices, [format!("m at 127.0.0.1:{} takes no effort: low is left out", server.port())]);
+        let sent = bodies(&server);
+        assert!(sent[0].pointer(field).is_some() && sent[1].pointer(field).is_none(), "{wire}: {sent:?}");
     }
 }
 

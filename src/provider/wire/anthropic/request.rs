@@ -135,7 +135,8 @@ impl AnthropicCache {
     }
 }
 
-/// Writes how much the model is to think, in the form it takes that.
+/// Writes how much the model is to think, in the form it takes that. A budget is tried with a model of which nothing is
+/// known: other servers of this wire take that form.
 fn put_thinking(
     head: &mut Value,
     request: &Request,
@@ -151,7 +152,7 @@ fn put_thinking(
                 head["output_config"] = json!({"effort": effort.word()});
             }
         }
-        (Some(Thinking::Budget), Some(effort)) if !in_loop_without_thinking() => {
+        (Some(Thinking::Budget) | None, Some(effort)) if !in_loop_without_thinking() => {
             let budget = match effort {
                 Effort::None => return,
                 Effort::Low => 2_048,
@@ -378,6 +379,8 @@ mod tests {
         assert_eq!([budget(Effort::Low), budget(Effort::High), budget(Effort::Max)], [2_048, 16_384, 63_999]);
         assert_eq!(head("claude-3-5-haiku-latest", Some(Effort::High)), (Value::Null, Value::Null, json!(8_192)));
         assert_eq!(head("claude-x", None).0, adaptive);
+        assert_eq!(head("unknown", None).0, Value::Null);
+        assert_eq!(head("unknown", Some(Effort::Low)).0["budget_tokens"], 2_048);
     }
 
     #[test]

@@ -81,12 +81,13 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters})
 }
 
-/// Returns how much the model is to think, in the form it takes that.
+/// Returns how much the model is to think, in the form it takes that. A level is tried with a model of which nothing is
+/// known.
 fn thinking_config(request: &Request, effort: Option<Effort>) -> Option<Value> {
     let knows = |effort| request.facts.efforts.as_ref().is_some_and(|known| known.contains(&effort));
     let mut thinking = json!({"includeThoughts": true});
-    match (request.facts.thinking?, effort) {
-        (Thinking::Level, Some(effort)) => {
+    match (request.facts.thinking, effort) {
+        (Some(Thinking::Level) | None, Some(effort)) => {
             thinking["thinkingLevel"] = match effort {
                 Effort::None => "MINIMAL",
                 Effort::Low => "LOW",
@@ -96,7 +97,7 @@ fn thinking_config(request: &Request, effort: Option<Effort>) -> Option<Value> {
             }
             .into();
         }
-        (Thinking::Budget, Some(effort)) => {
+        (Some(Thinking::Budget), Some(effort)) => {
             thinking["thinkingBudget"] = match effort {
                 Effort::None => 0,
                 Effort::Low => 1_024,
@@ -107,7 +108,7 @@ fn thinking_config(request: &Request, effort: Option<Effort>) -> Option<Value> {
             }
             .into();
         }
-        (Thinking::Level | Thinking::Budget, None) => {}
+        (Some(Thinking::Level | Thinking::Budget), None) => {}
         _ => return None,
     }
     Some(thinking)
