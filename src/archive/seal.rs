@@ -161,7 +161,7 @@ impl Archive {
         staging: &CommandStaging,
         (shared, owner): (&KeptAtOnce, usize),
     ) -> Result<CommandChanges, Error> {
-        let Journal { states, seals, left, .. } = staging.journal().map_err(at(staging.folder()))?;
+        let Journal { states, seals, left, at_end, .. } = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = states.len() <= MANY;
         let mut others = self.changesets_since(&states)?;
         let sealed = self.sealed(&seals);
@@ -182,6 +182,7 @@ impl Archive {
             let is_earlier = |id| seals.iter().any(|s| s.kind == SealKind::Earlier && s.is_of(id, place));
             let met = self.before_others(&others, (entry, next.map(|(_, line)| line.kept)), is_earlier)?;
             let left = again[place].and_then(|later| left.get(&later)).filter(|_| by_other.is_none());
+            let left = left.or_else(|| at_end.get(&entry.path).filter(|_| next.is_none()));
             let met = met.or_else(|| left.and_then(|left| staged_state(staging.folder(), &left.state()).ok()));
             if met.is_some() {
                 known_exactly.insert(place);

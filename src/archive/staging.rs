@@ -173,8 +173,8 @@ impl CommandStaging {
         self.write_line(&JournalLine { kept, ..entry.clone() })
     }
 
-    /// Notes what the command had left at a path, before the line of the state that someone else made of it is added: the
-    /// staged file and its mode; none: nothing was there.
+    /// Notes what the command had left at a path, before the line of the state that someone else made of it is added, or at
+    /// its end: the staged file and its mode; none: nothing was there.
     ///
     /// # Errors
     /// Any error of the file system.

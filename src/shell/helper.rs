@@ -111,6 +111,8 @@ struct Helper {
     in_view: bool,
     /// Everything is being ended: when SIGKILL is due.
     ending: Option<Instant>,
+    /// Nebula is gone.
+    is_alone: bool,
 }
 
 fn run() -> io::Result<()> {
@@ -166,6 +168,7 @@ fn run() -> io::Result<()> {
         has_group: true,
         in_view,
         ending: None,
+        is_alone: false,
     };
     helper.serve()
 }
@@ -295,7 +298,11 @@ impl Helper {
                     self.tell(&HelperReport::Ended);
                     return Ok(());
                 }
-                Ok(Event::Order(Order::Stop) | Event::Alone) => self.end_all(),
+                Ok(Event::Order(Order::Stop)) => self.end_all(),
+                Ok(Event::Alone) => {
+                    self.is_alone = true;
+                    self.end_all();
+                }
                 Err(RecvTimeoutError::Timeout) => self.look(),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -455,6 +462,9 @@ impl Helper {
         let guarded = serving.keeping.as_ref().map(|keeping| {
             let mut keeping = guard::lock(keeping);
             keeping.look_over();
+            if self.is_alone {
+                keeping.stage_left();
+            }
             keeping.summary()
         });
         let mut summary = guarded.unwrap_or_default();

@@ -58,6 +58,8 @@ pub struct Goal {
     pub own: Vec<Id>,
     /// Someone else changed the file between two of them.
     pub is_between: bool,
+    /// The same, where the restore goes over that.
+    pub goes_over: bool,
     /// The mode in which a later changeset met a folder: where it is gone, what is undone did not remove it.
     pub met_later: Option<u32>,
 }
@@ -65,6 +67,6 @@ pub struct Goal {
 impl Goal {
     /// Creates the goal of a file that none of the others changed.
     pub fn new(path: String, version: Result<Version, String>) -> Self {
-        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, met_later: None }
+        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, goes_over: false, met_later: None }
     }
 }

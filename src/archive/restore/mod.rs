@@ -274,8 +274,9 @@ impl Archive {
             return self.preview_without(goal, known, (now.state, old), (written, modes), choices);
         }
         if is_ours {
-            let today = modes.set_by_others(path, version.id, &now.state);
-            return restored_but_for_mode(known, (now.state, old, today), choices);
+            let (today, at) = (modes.set_by_others(path, version.id, &now.state), known.at);
+            let (status, change) = restored_but_for_mode(known, (now.state, old, today), choices);
+            return (if goal.goes_over { over_others(status, at) } else { status }, change);
         }
         let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));
@@ -380,6 +381,13 @@ fn restored_but_for_mode(
         Some(today) => without_mode(Changed { is_later: false, ..known }, (now, old, today), choices),
         None => restored(known.path, now, old, known.last),
     }
+}
+
+/// Returns the status of a file that nebula wrote last, and whose restore goes over what someone else wrote before that.
+fn over_others(status: RestoreStatus, at: Option<i64>) -> RestoreStatus {
+    let RestoreStatus::Restore(_, counts) = status else { return status };
+    let choice = Some(ForeignChoice::RestoreVersion);
+    RestoreStatus::Foreign { at, counts, choice, conflicts: None, rung: None, is_later: false }
 }
 
 /// Returns the preview of a file that nebula changed alone, and what is written.

@@ -213,12 +213,13 @@ impl Archive {
         let versions = self.versions(&path)?;
         let found = own.first().and_then(|first| version_before(&versions, *first)).cloned();
         let version = found.ok_or_else(|| "its version is missing from the archive".into());
-        let is_between = leaves && self.has_between(&path, &own, &versions, written);
+        let has_between = self.has_between(&path, &own, &versions, written);
+        let (is_between, goes_over) = (leaves && has_between, !leaves && has_between);
         let is_shared = is_between || has_later(&path, &own, &versions);
         let next = own.last().and_then(|last| versions.iter().find(|version| version.id > *last));
         let next = next.filter(|next| path.ends_with('/') && next.folder);
         let met_later = next.map(|next| self.show(next).ok().and_then(|state| state.mode()).unwrap_or_default());
         let own = if is_shared { own } else { Vec::new() };
-        Ok(Goal { path, version, is_made: false, own, is_between, met_later })
+        Ok(Goal { path, version, is_made: false, own, is_between, goes_over, met_later })
     }
 }

@@ -85,6 +85,8 @@ pub struct Journal {
     pub states: Vec<JournalLine>,
     /// The states that the command had left before someone else changed them, by the places of those kept again then.
     pub(in crate::archive) left: HashMap<usize, LeftLine>,
+    /// The states that the command had left at its end, by their paths, as far as its helper noted them.
+    pub(in crate::archive) at_end: HashMap<String, LeftLine>,
     /// The changesets that were about to be made of them, each with the places of its states.
     pub(in crate::archive) seals: Vec<SealedStates>,
     /// The effects of its command that an undo does not bring back; none: nothing says that it has ended.
@@ -112,6 +114,7 @@ impl Journal {
                 journal.ended = EndLine::read(line).or(journal.ended);
             }
         }
+        journal.at_end = left;
         journal
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use rustix::fs::OFlags;
@@ -145,6 +145,38 @@ fn an_undo_right_after_nebula_was_killed_undoes_the_command_that_was_cut_off() {
     assert!(said.contains("a command was cut off: what it changed ("), "{said}");
     assert!(fs::read_to_string(tree.root().join("README.md")).expect("read").starts_with("# A project"), "{said}");
     assert_eq!(fs::read_to_string(tree.root().join("older")).expect("read"), "older\n", "{said}");
+}
+
+#[test]
+fn what_someone_else_does_after_nebula_was_killed_is_not_the_commands() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let head = || {
+        let mut git = Command::new("git");
+        text(&git.args(["rev-parse", "HEAD"]).current_dir(tree.root()).output().expect("git runs").stdout)
+    };
+    let mut child = start(&tree, "rm src/lib.rs; echo x > README.md; git commit -qam one; mkfifo pipe; exec cat pipe");
+    wait_for(&mut child, &tree.root().join("pipe"));
+    child.kill().expect("killed");
+    child.wait().expect("over");
+    // The helper holds it until the command's processes are gone and what they left is noted.
+    let staging = fs::read_dir(tree.root().join(".shaft/commands")).expect("the folder").flatten().next();
+    let info = fs::File::open(staging.expect("a staging folder").path().join("info.json")).expect("opened");
+    info.lock().expect("locked");
+    drop(info);
+    fs::write(tree.root().join("README.md"), "by hand\n").expect("written");
+    fs::write(tree.root().join("mine"), "mine\n").expect("written");
+    tree.git(&["add", "mine", "README.md"]);
+    tree.git(&["commit", "-qm", "mine"]);
+    let mine = head();
+    let undone = tree.nebula(&["undo", "--yes"]);
+    let said = text(&undone.stdout) + &text(&undone.stderr);
+    assert_eq!((undone.status.code(), head()), (Some(3), mine), "{said}");
+    assert_eq!(fs::read_to_string(tree.root().join("README.md")).expect("read"), "by hand\n", "{said}");
+    assert!(tree.root().join("src/lib.rs").exists() && tree.root().join("mine").exists(), "{said}");
+    assert!(tree.nebula(&["history", "--check"]).status.success());
 }
 
 #[test]

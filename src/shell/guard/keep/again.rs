@@ -19,7 +19,13 @@ use super::super::reach::{meta_at, reach};
 use super::left::open_files;
 use super::{Keeping, Verdict, is_below, number};
 use crate::archive::staging::{JournalLine, StagedKind};
+use crate::proposal::is_in_repository;
 use crate::text::name;
+
+/// The most files that are kept as a command left them which nobody seals, the largest of them, and the most bytes of all.
+const MOST_AT_END: usize = 4_096;
+const LARGEST_AT_END: u64 = 4 << 20;
+const MOST_BYTES_AT_END: u64 = 64 << 20;
 
 impl Keeping {
     /// Returns whether someone else put a file there whose path was kept before.
@@ -203,6 +209,27 @@ impl Keeping {
             self.own.remove(&name);
             self.left.forget(&name);
             self.summary.add_meanwhile(name);
+        }
+    }
+
+    /// Stages what the command, which is over, has left at its paths: nobody seals it now, and whoever does it later finds
+    /// there what was changed since, too. Those of a repository come first, as far as they are not too many or too large.
+    pub fn stage_left(&mut self) {
+        let mut names: Vec<String> = self.saved.iter().filter(|name| !name.ends_with('/')).cloned().collect();
+        names.sort_by_cached_key(|name| (!is_in_repository(name), name.clone()));
+        let mut bytes = 0;
+        for name in names.into_iter().take(MOST_AT_END) {
+            let path = self.path_of(&name);
+            let left = match meta_at(&path) {
+                Ok(meta) if meta.is_file() && meta.len() <= LARGEST_AT_END && bytes <= MOST_BYTES_AT_END => {
+                    let Ok(read) = reach(&path, |path| fs::read(path)) else { continue };
+                    bytes += meta.len();
+                    Some((read, meta.mode() & 0o7777))
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                _ => continue,
+            };
+            self.note_left_bytes(&name, left);
         }
     }
 
