@@ -189,8 +189,19 @@ const GIT_LOG: ValuedOptions = git_changes![
     ('\0', "date"),
 ];
 /// The parts of `git` that print what a history did to files where they are asked for it.
-const OF_HISTORY: &[&str] =
-    &["git log", "git show", "git whatchanged", "git stash show", "git diff-tree", "git diff-index", "git diff-files"];
+const OF_HISTORY: &[&str] = &[
+    "git log",
+    "git show",
+    "git whatchanged",
+    "git stash show",
+    "git diff-tree",
+    "git diff-index",
+    "git diff-files",
+    "git format-patch",
+    "git range-diff",
+];
+/// The parts among them that print it unasked.
+const PATCHES: &[&str] = &["git show", "git format-patch", "git range-diff"];
 /// A program of which no option with a value is known.
 const OTHER: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 
@@ -337,7 +348,7 @@ impl SearchFlags {
 
     /// Returns whether it prints lines that a history has of files.
     pub fn prints_history(&self) -> bool {
-        let prints = self.name == "git show" && !self.lists_changes() && !self.short(&['s']);
+        let prints = PATCHES.contains(&self.name.as_str()) && !self.lists_changes() && !self.short(&['s']);
         self.is_of_history()
             && (prints || self.is_patch() || self.short(&['c']) || self.long(&["cc", "dd", "remerge-diff"]))
     }

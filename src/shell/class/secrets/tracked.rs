@@ -145,6 +145,8 @@ mod tests {
             "git stash show",
             "git diff-tree HEAD",
             "git diff-index -p HEAD -- a.py",
+            "git format-patch --stdout -1 -- a.py",
+            "git range-diff -s main~2..main other~2..other",
         ] {
             assert_eq!(of(text), None, "{text}");
         }
@@ -163,6 +165,8 @@ mod tests {
             "git diff-tree -p HEAD~1 HEAD",
             "git diff-index -p HEAD",
             "git diff-files -p",
+            "git format-patch --stdout -1",
+            "git range-diff main~2..main other~2..other",
             "git log -p other --",
             "git diff HEAD",
             "git diff HEAD~1",

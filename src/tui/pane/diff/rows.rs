@@ -8,7 +8,7 @@ use super::folds::{FileFolds, Folds};
 use super::lines::{Ending, Lines, binary, binary_change, mode_change, text_id};
 use crate::messages::{diff as say, records, verbs};
 use crate::proposal::{
-    Counts, FileChange, HunkDefinition, HunkKind, MergeRung, PlaceMatch, Proposal, Rung, part_of_repository,
+    Counts, FileChange, HunkDefinition, HunkKind, MergeRung, PlaceMatch, Proposal, REPOSITORY, Rung, part_of_repository,
 };
 use crate::tui::pane::paint::found_word;
 
@@ -272,7 +272,9 @@ impl FileView {
             HunkKind::Mode => hunk.note = Some(mode_change(change)),
         }
         if let Some(words) = &change.unit {
-            hunk.note = Some(records::localized(words).into_owned());
+            let is_repository = change.path == REPOSITORY;
+            let words = if is_repository { records::repository(words) } else { records::localized(words) };
+            hunk.note = Some(words.into_owned());
         }
         hunk.parts = align::parts(&self.before, hunk.before.clone(), &self.after, hunk.after.clone(), budget);
     }
