@@ -80,6 +80,8 @@ fn label_file(change: &mut FileChange) -> bool {
 struct Side {
     file: SourceFile,
     innermost: Vec<Option<usize>>,
+    /// The lines that hold nothing.
+    blank: Vec<bool>,
 }
 
 impl Side {
@@ -90,7 +92,8 @@ impl Side {
             let (first, last) = file.lines(at);
             innermost[first - 1..last].fill(Some(at));
         }
-        Side { file, innermost }
+        let blank = file.text.lines().map(|line| line.trim().is_empty()).collect();
+        Side { file, innermost, blank }
     }
 
     /// Returns the lines of a definition, from 0.
@@ -254,10 +257,14 @@ fn contains(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start <= other.start && other.end <= one.end
 }
 
-/// Returns the innermost definitions of some lines, each once.
+/// Returns the innermost definitions of some lines, each once. A blank line beside others is of none: it comes or goes with
+/// them.
 fn innermost(side: &Side, lines: &Range<usize>) -> Vec<usize> {
     let end = lines.end.min(side.innermost.len());
-    let mut found: Vec<usize> = side.innermost[lines.start.min(end)..end].iter().flatten().copied().collect();
+    let lines = lines.start.min(end)..end;
+    let all_blank = side.blank[lines.clone()].iter().all(|blank| *blank);
+    let mut found: Vec<usize> =
+        lines.filter(|n| all_blank || !side.blank[*n]).filter_map(|n| side.innermost[n]).collect();
     found.dedup();
     found
 }
@@ -360,13 +367,28 @@ mod b {
         ] {
             for (before, after, change) in [(&short, &long, "New"), (&long, &short, "Removed")] {
                 let hunks = labels(path, before, after);
-                let named = hunks.iter().flat_map(|hunk| hunk.split(", ")).filter(|one| *one != "class A Changed");
+                let named = hunks.iter().flat_map(|hunk| hunk.split(", "));
                 let named: BTreeSet<String> = named.map(str::to_owned).collect();
                 let others = others.iter().map(|name| format!("{name} {change}"));
                 let want: BTreeSet<String> = others.chain([format!("{first} Changed")]).collect();
                 assert_eq!(named, want, "{path}");
             }
         }
+    }
+
+    #[test]
+    fn a_blank_line_beside_what_comes_or_goes_is_no_change_of_what_holds_it() {
+        let class = |one: &str, two: &str| {
+            format!("class A:\n    \"\"\"Doc.\"\"\"\n\n{one}    def keep(self):\n        return 0\n{two}")
+        };
+        let one = "    def one(self):\n        a = 1\n        return a\n\n";
+        let last = "\n    def one(self):\n        a = 1\n        return a\n";
+        let of = |before: &str, after: &str| labels("a.py", before, after);
+        assert_eq!(of(&class(one, ""), &class("", "")), ["method A.one Removed"]);
+        assert_eq!(of(&class("", ""), &class("", last)), ["method A.one New"]);
+        assert_eq!(of(&class(one, ""), &class("", last)), ["method A.keep Moved, method A.one Moved"]);
+        let doc = class("", "").replace("Doc.", "Docs.");
+        assert_eq!(of(&class("", ""), &doc), ["class A Changed"]);
     }
 
     #[test]

@@ -23,6 +23,21 @@ const COPIED: &[(&str, &str)] = &[
     ("reviews", "changeset, decision, reason, at_ms"),
 ];
 
+/// Takes the writes out of a copy of a project at the paths that the project itself changed again since it was copied.
+const FORGET_LATER: &str = "DELETE FROM written WHERE project_path = ?2 AND path IN (
+       SELECT f.path FROM changeset_files f JOIN changesets c ON c.n = f.n
+       WHERE c.project_path = ?1 AND (c.id IS NULL OR c.id NOT IN (SELECT value FROM json_each(?3))))";
+
+/// Puts in their place what the last changeset of both left there.
+const LAST_OF_BOTH: &str = "INSERT OR IGNORE INTO written(project_path, path, sha256, bytes, at_ms)
+     SELECT ?2, f.path, nullif(f.after_sha256, x''), (
+         SELECT bytes FROM after_states a WHERE a.project_path = ?2 AND a.path = f.path AND a.sha256 = f.after_sha256
+       ), c.at_ms
+     FROM changeset_files f JOIN changesets c ON c.n = f.n
+     WHERE c.project_path = ?2 AND c.state = 'applied' AND f.after_sha256 IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM changeset_files g JOIN changesets d ON d.n = g.n
+       WHERE g.path = f.path AND d.project_path = ?2 AND d.state = 'applied' AND d.id > c.id)";
+
 /// The columns of a changeset that a copy takes over. Its session and its turn stay where they were.
 const CHANGESET: &str = "id, kind, title, state, at_ms, added, removed, approved, merged";
 /// The columns of a changeset's file.
@@ -99,6 +114,13 @@ impl Memory {
                 );
                 tx.execute(&sql, [from, to])?;
             }
+            // The project may have gone on since it was copied.
+            let of_copy = "changeset NOT IN (SELECT value FROM json_each(?2))";
+            for table in ["reviews", "folders"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE project_path = ?1 AND {of_copy}"), [to, here.as_str()])?;
+            }
+            tx.execute(FORGET_LATER, [from, to, here.as_str()])?;
+            tx.execute(LAST_OF_BOTH, [from, to])?;
             Ok(())
         })
     }

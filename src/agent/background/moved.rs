@@ -123,6 +123,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_project_did_after_it_was_copied_is_not_known_of_its_copy() {
+        let w = World::with("old");
+        let first = change(w.stores(), [1; 32]);
+        let to = w.workspace.root().with_file_name("elsewhere");
+        assert!(Command::new("cp").arg("-a").args([w.workspace.root(), &to]).status().expect("ran").success());
+        let second = change(w.stores(), [2; 32]);
+        let (workspace, archive) = opened(&to);
+        let stores = Stores { workspace: &workspace, archive: &archive, memory: &w.memory };
+        follow(stores, None).expect("followed").expect("it is told");
+        let known = |project: &str| {
+            let written = w.memory.written(project, "a").expect("read").expect("known");
+            let knows = |id: &str| w.memory.changeset(project, id).expect("read").is_some();
+            (written.sha256.map(|sha| sha[0]), knows(&first), knows(&second))
+        };
+        assert_eq!(known(&stores.project()), (Some(1), true, false));
+        assert_eq!(known(&w.stores().project()), (Some(2), true, true));
+    }
+
+    #[test]
     fn a_project_that_memory_knows_nothing_of_stays_unknown() {
         let w = World::with("old");
         let before = w.workspace.read("a").expect("read").state;

@@ -193,15 +193,18 @@ const OF_HISTORY: &[&str] = &[
     "git log",
     "git show",
     "git whatchanged",
+    "git reflog",
+    "git stash list",
     "git stash show",
     "git diff-tree",
     "git diff-index",
     "git diff-files",
     "git format-patch",
     "git range-diff",
+    "git fast-export",
 ];
 /// The parts among them that print it unasked.
-const PATCHES: &[&str] = &["git show", "git format-patch", "git range-diff"];
+const PATCHES: &[&str] = &["git show", "git format-patch", "git range-diff", "git fast-export"];
 /// A program of which no option with a value is known.
 const OTHER: ValuedOptions = ValuedOptions { valued: &[], ends: None, whole: false };
 

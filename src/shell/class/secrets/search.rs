@@ -144,7 +144,9 @@ impl SearchCall<'_> {
             let (part, rest) = rest.split_first()?;
             folder.extend(arguments.windows(2).filter(|pair| pair[0] == "-C").map(|pair| pair[1]));
             (name, arguments) = match rest.split_first() {
-                Some((&"show", rest)) if *part == "stash" => ("git stash show".into(), rest.to_vec()),
+                Some((of @ (&"show" | &"list"), rest)) if *part == "stash" => {
+                    (format!("git stash {of}"), rest.to_vec())
+                }
                 _ => (format!("git {part}"), rest.to_vec()),
             };
         }
@@ -200,7 +202,8 @@ impl SearchCall<'_> {
     /// Returns the files that usually hold keys which git tracks, as its operands after so many others name them;
     /// `changed`: only those that are not as git last saw them. None: the index cannot be read.
     fn tracked(&self, others: usize, changed: bool) -> Option<Vec<PathBuf>> {
-        let is_unsure = self.flags.is_unsure;
+        // With all of a commit it prints what no operand names.
+        let is_unsure = self.flags.is_unsure || self.flags.long(&["full-diff"]);
         // Where the sign stands, no path stands before it.
         let end = self.paths_begin();
         let may_be_path = |place: &usize| !self.flags.compares() || end == self.arguments.len() || *place > end;
