@@ -1,6 +1,6 @@
 //! Blocks of code in an answer that no format reads.
 
-use super::paths::claims::{Claim, Prose, claim};
+use super::paths::claims::{Claim, Prose, claim, presented};
 use super::paths::heads::headed;
 use super::paths::spaced::perhaps_named;
 use super::paths::{is_likely, same_path};
@@ -33,12 +33,13 @@ impl UnreadBlock {
         shows_output(&self.info)
     }
 
-    /// Returns the path of a file that is not in play and that the line above heads, or that the prose above says is made.
+    /// Returns the path of a file that is not in play and that the line above heads or presents, or that the prose above says is
+    /// made.
     pub fn said_file(&self, known: &[KnownFile]) -> Option<String> {
         // A line that may be a name with spaces is not divided.
         let is_made = |claim: &Claim| claim.is_made && perhaps_named(&self.said, known).is_none();
         let made = || self.claim(None, known).filter(is_made).map(|claim| claim.path);
-        let path = headed(&self.said, known).or_else(made)?;
+        let path = headed(&self.said, known).or_else(made).or_else(|| presented(&self.said, known))?;
         let is_known = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
         (!known.iter().any(is_known)).then_some(path)
     }

@@ -43,6 +43,9 @@ const CHANGE: &str = "update updates updated updating change changes changed mod
     replace replaced";
 /// Words of a last sentence that speaks of a text that is there already, so that none before it says which file it is.
 const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
+/// Words of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
+const BEGIN_TO_MAKE: &str =
+    "create creates creating make makes making add adding save saving write writing put generate";
 /// Words between one of those and the path.
 const BETWEEN: &str = "a an the this that these it them all following below code content contents text file files script module \
     function functions class logic implementation version solution to as in at under inside and with of everything";
@@ -147,9 +150,17 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
     let all = words(said);
     let mut paths = all.iter().map(|word| word.text).filter(|word| is_likely(word, known));
     let path = paths.next()?;
-    let is_only = sentence_ends(said) && paths.all(|other| other == path);
+    let is_only = (sentence_ends(said) || begins_to_make(said, path)) && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
+}
+
+/// Returns whether a line ends with a path that it says is about to be made.
+fn begins_to_make(said: &str, path: &str) -> bool {
+    let own: Vec<String> = plain_words(said).collect();
+    let has = |list| own.iter().any(|word| is_in(list, word));
+    let is_end = said.rsplit_once(path).is_some_and(|(_, behind)| is_nothing(behind.trim_start_matches('`')));
+    is_end && has(BEGIN_TO_MAKE) && !has(ASIDE) && !is_off(said)
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -334,7 +345,8 @@ fn is_presented(before: &str, behind: &str, is_last: bool) -> bool {
     if is_heading || PRESENTS_BEFORE.iter().any(|text| end.ends_with(text)) {
         return true;
     }
-    let own: Vec<String> = plain_words(&clause(before).replace("test file", "file")).collect();
+    let leads = before.trim_end_matches([' ', ',']);
+    let own: Vec<String> = plain_words(&clause(leads).replace("test file", "file")).collect();
     let is_here = own.iter().any(|word| ["here", "here's", "heres", "below", "following"].contains(&word.as_str()));
     let is_whole = is_last && own.iter().any(|word| ["full", "complete", "whole", "entire"].contains(&word.as_str()));
     let is_end = is_last && !own.is_empty() && is_nothing(behind);
@@ -617,6 +629,11 @@ mod tests {
             "And here is the full code for `new.py`:",
             "I implemented this in `new.py`:",
             "Create `new.py` with the following content:",
+            "Create `new.py`.",
+            "Let's create `new.py`.",
+            "First, let me create new.py",
+            "Now save the following as new.py",
+            "Next, `new.py`:",
         ] {
             assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
         }
@@ -624,6 +641,11 @@ mod tests {
             "This uses `new.py`:",
             "It fixes the crash in `new.py`:",
             "I looked at `new.py`.",
+            "I created `new.py`.",
+            "I also create `new.py`.",
+            "Do not create `new.py`.",
+            "Create `new.py` and run it.",
+            "After this, `new.py`:",
             "Run it with `python new.py`:",
             "Here are `new.py` and `old.py`:",
             "`new.py` needs no change:",
