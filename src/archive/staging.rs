@@ -4,6 +4,7 @@
 //! ```text
 //! info.json   what ran, and who approved it; every process that still adds to the folder holds its lock, shared
 //! journal     one line a kept path, written before the path is changed, and one before each changeset made of them
+//! over        made when the command is over and its nebula is gone: what changed later is no work of it
 //! 0001, …     the states before
 //! ```
 //!
@@ -35,6 +36,8 @@ use crate::text::time;
 /// The folder of staging folders in `.shaft`.
 const COMMANDS: &str = "commands";
 const INFO: &str = "info.json";
+/// A file that is made when a command is over of which no nebula is left: its time is that.
+const OVER: &str = "over";
 /// The longest that a command whose nebula is gone is waited for: its processes have two seconds to end by themselves.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
@@ -204,6 +207,12 @@ impl CommandStaging {
         self.write_line(&EndLine::of(not_undone))
     }
 
+    /// Returns the time at which its command was over where nobody looked at what it did then, in seconds and nanoseconds.
+    pub fn over(&self) -> Option<(i64, i64)> {
+        let about = fs::symlink_metadata(self.folder.join(OVER)).ok()?;
+        Some((about.mtime(), about.mtime_nsec()))
+    }
+
     /// Returns the readable lines of the journal.
     ///
     /// # Errors
@@ -249,6 +258,14 @@ impl CommandStaging {
         fs::rename(&self.folder, &temp)?;
         fs::remove_dir_all(temp)
     }
+}
+
+/// Notes in a staging folder that its command is over, and that its nebula is gone.
+///
+/// # Errors
+/// Any error of the file system.
+pub fn note_over(folder: &Path) -> io::Result<()> {
+    File::create_new(folder.join(OVER)).map(drop)
 }
 
 /// Writes down whose command a new staging folder is for, and begins its journal.

@@ -33,7 +33,8 @@ enum PathPattern {
 #[derive(Debug, Clone)]
 enum What {
     All,
-    Kind(NodeKind, NamePattern),
+    /// Those of a kind, or of any, whatever holds them.
+    Kind(Option<NodeKind>, NamePattern),
     Named(NamePattern),
     Line(usize),
 }
@@ -147,6 +148,21 @@ impl NodeSelector {
         self
     }
 
+    /// Returns it with a name in any file in place of each path that is none: `Cart.total`. `is_path` says which is one.
+    #[must_use]
+    pub fn with_names(mut self, is_path: impl Fn(&str) -> bool) -> NodeSelector {
+        let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.$#".contains(c));
+        for part in &mut self.parts {
+            if let (PathPattern::Is(text), What::All) = (&part.paths, &part.what)
+                && is_name(text)
+                && !is_path(text)
+            {
+                *part = Part { what: What::Kind(None, NamePattern::parse(text)), paths: PathPattern::All };
+            }
+        }
+        self
+    }
+
     /// Returns it with its patterns of paths taken below a folder, where they mean none of the files: `any` says whether
     /// one is meant.
     ///
@@ -186,7 +202,7 @@ impl Part {
             && !name.contains(['/', ':'])
             && !is_file(text)
         {
-            return part(PathPattern::All, What::Kind(kind, NamePattern::parse(name)));
+            return part(PathPattern::All, What::Kind(Some(kind), NamePattern::parse(name)));
         }
         if let Some((path, line)) = text.rsplit_once(':') {
             let line = line.parse().ok().filter(|line| *line > 0);
@@ -233,7 +249,8 @@ impl What {
         match self {
             What::All => (0..file.nodes.len()).collect(),
             What::Kind(kind, name) => {
-                nodes().filter(|(_, node)| node.kind == *kind && name.is_of(node, true)).map(|(at, _)| at).collect()
+                let is_kind = |node: &CodeNode| kind.is_none_or(|kind| node.kind == kind);
+                nodes().filter(|(_, node)| is_kind(node) && name.is_of(node, true)).map(|(at, _)| at).collect()
             }
             What::Named(name) => nodes().filter(|(_, node)| name.is_of(node, false)).map(|(at, _)| at).collect(),
             What::Line(line) => {

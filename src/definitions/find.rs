@@ -111,7 +111,7 @@ impl DefinitionFinder<'_> {
             }
             _ => selector,
         };
-        Ok(selector.with_paths(|path| {
+        let selector = selector.with_paths(|path| {
             let full = self.workspace.full(path);
             let there = |access| self.workspace.resolve_from(&self.folder, path, access).ok();
             match full.symlink_metadata() {
@@ -120,7 +120,9 @@ impl DefinitionFinder<'_> {
                     .filter(|path| self.workspace.full(path).exists())
                     .or_else(|| there(Access::Folder).filter(|path| self.workspace.full(path).is_dir())),
             }
-        }))
+        });
+        let is_path = |text: &str| SourceLanguage::of_path(text).is_some() || self.workspace.full(text).exists();
+        Ok(selector.with_names(is_path))
     }
 
     /// Returns the selector of a text that is the id of a definition or the path of a file as it stands, though its

@@ -58,20 +58,24 @@ fn label_move(to: &mut FileChange, unmoved: FileChange) {
 /// Returns whether the texts were parsed.
 fn label_file(change: &mut FileChange) -> bool {
     let read = |state: &State| SourceFile::read(&change.path, state.bytes()?).ok().map(Side::new);
-    if !change.hunks.iter().any(|hunk| matches!(hunk.kind, HunkKind::Lines | HunkKind::Create)) {
+    let is_read = |kind: HunkKind| matches!(kind, HunkKind::Lines | HunkKind::Create | HunkKind::Delete);
+    if !change.hunks.iter().any(|hunk| is_read(hunk.kind)) {
         return false;
     }
     let nothing = State::file(*b"");
-    let from = if change.before.is_absent() { &nothing } else { &change.before };
-    let (Some(before), Some(after)) = (read(from), read(&change.after)) else { return false };
+    let text = |state| if State::is_absent(state) { &nothing } else { state };
+    let (Some(before), Some(after)) = (read(text(&change.before)), read(text(&change.after))) else { return false };
     change.broken = broken_line(&before.file, &after.file);
     let lines = change.hunks.iter().filter(|hunk| hunk.kind == HunkKind::Lines);
     let lines = lines.map(|hunk| (hunk.before.clone(), hunk.after.clone())).collect();
     let versions = Versions::new(before, after, lines);
     let growing = RefCell::new(GrowingHunk::default());
     change.cut_further(|last, next| versions.are_apart(&mut growing.borrow_mut(), last, next));
-    for hunk in change.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Lines) {
-        hunk.definitions = versions.touched(&hunk.before, &hunk.after);
+    for hunk in change.hunks.iter_mut().filter(|hunk| is_read(hunk.kind)) {
+        hunk.definitions = match hunk.kind {
+            HunkKind::Lines => versions.touched(&hunk.before, &hunk.after),
+            _ => versions.touched(&versions.before.all(), &versions.after.all()),
+        };
     }
     true
 }
@@ -94,6 +98,11 @@ impl Side {
         }
         let blank = file.text.lines().map(|line| line.trim().is_empty()).collect();
         Side { file, innermost, blank }
+    }
+
+    /// Returns its lines, from 0.
+    fn all(&self) -> Range<usize> {
+        0..self.innermost.len()
     }
 
     /// Returns the lines of a definition, from 0.
@@ -182,10 +191,12 @@ impl Versions {
         later_line(&self.lines, name_line(&self.before.file, b)) == Some(name_line(&self.after.file, a))
     }
 
-    /// Returns what becomes of a definition that is there before and after; none: nothing, but that it may stand elsewhere.
-    fn effect(&self, how: LinkKind, a: usize) -> Option<DefinitionChange> {
+    /// Returns what becomes of a definition that is there before and after; none: nothing. `is_here`: it stays in its place.
+    fn effect(&self, how: LinkKind, a: usize, is_here: bool) -> Option<DefinitionChange> {
         match (how, self.changed[a]) {
-            (LinkKind::Same, is_changed) => is_changed.then_some(DefinitionChange::Changed),
+            (LinkKind::Same, true) if is_here => Some(DefinitionChange::Changed),
+            (LinkKind::Same, true) => Some(DefinitionChange::MovedAndChanged),
+            (LinkKind::Same, false) => (!is_here).then_some(DefinitionChange::Moved),
             (LinkKind::Alike, true) => Some(DefinitionChange::RenamedAndChanged),
             (LinkKind::Renamed | LinkKind::Alike, _) => Some(DefinitionChange::Renamed),
         }
@@ -201,15 +212,13 @@ impl Versions {
                 found.push(HunkDefinition { name, change });
             }
         };
-        let moved = |is_here: bool| (!is_here).then_some(DefinitionChange::Moved);
         for at in innermost(&self.after, after) {
             let at = self.after.outermost(at, &self.pairs.earlier);
             let change = match self.pairs.earlier[at] {
                 None => Some(DefinitionChange::New),
                 Some(link) => {
-                    let elsewhere =
-                        || moved(self.stays(link.other, at) || meet(&self.before.lines(link.other), before));
-                    self.effect(link.how, at).or_else(elsewhere)
+                    let is_here = self.stays(link.other, at) || meet(&self.before.lines(link.other), before);
+                    self.effect(link.how, at, is_here)
                 }
             };
             add(self.after.label(at), change);
@@ -219,8 +228,8 @@ impl Versions {
             match self.pairs.later[at] {
                 None => add(self.before.label(at), Some(DefinitionChange::Removed)),
                 Some(DefinitionLink { other, how }) => {
-                    let elsewhere = || moved(self.stays(at, other) || meet(&self.after.lines(other), after));
-                    add(self.after.label(other), self.effect(how, other).or_else(elsewhere));
+                    let is_here = self.stays(at, other) || meet(&self.after.lines(other), after);
+                    add(self.after.label(other), self.effect(how, other, is_here));
                 }
             }
         }

@@ -30,3 +30,4 @@ pub use locate::SearchShape;
 pub use op::{Edit, Op, PatchHunk};
 pub use outcome::{EditOutcome, EditResult, EditStatus, UNCHANGED};
 pub use path::bare as bare_path;
+pub use place::unfenced;

@@ -25,6 +25,9 @@ pub enum PastError {
     /// Nothing is archived.
     #[error("the archive is empty: only the present state is known")]
     Empty,
+    /// A session has no message of this number.
+    #[error("the session has no message {0}: `nebula sessions show` lists them")]
+    NoMessage(i64),
     /// Nothing was changed since then.
     #[error("nothing was changed since {0}")]
     NothingSince(String),

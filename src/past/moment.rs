@@ -104,6 +104,9 @@ fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> R
         true => PastError::NoTime(text.into()),
         false => error.into(),
     })?;
+    if !stores.memory.has_message(&session, message)? {
+        return Err(PastError::NoMessage(message));
+    }
     let records = stores.memory.changesets_since(&session, message)?;
     let ids = records.iter().filter_map(|record| Id::parse(record.id.as_deref()?));
     ids.min().ok_or_else(|| PastError::NothingSince(text.into()))

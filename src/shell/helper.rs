@@ -2,13 +2,15 @@
 //! the command leaves behind, so that none is lost from sight, tells how the shell ended, and ends what is left when it
 //! is told to, or when nebula is gone.
 
+mod keeping;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
@@ -19,12 +21,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::left;
-use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, Start, receive, send};
+use super::message::{Exit, HELPER, HelperReport, Hold, Order, Start, receive, send};
 #[cfg(target_os = "linux")]
 use super::{confine, guard};
 use super::{terminal, tree};
-#[cfg(target_os = "linux")]
-use crate::archive::staging::CommandStaging;
 use crate::disk;
 
 /// The state that the guard's thread and the helper share.
@@ -53,6 +53,8 @@ const AGAIN: Duration = Duration::from_millis(20);
 const COUNT: Duration = Duration::from_secs(1);
 /// The interval at which it is looked whether the machine has many more of them than before.
 const GLANCE: Duration = Duration::from_millis(250);
+/// The longest step of the clock by which a file system notes times.
+const TICK: Duration = Duration::from_millis(10);
 /// The number of processes above which the command is ended.
 const MOST_PROCESSES: usize = 4_096;
 
@@ -113,6 +115,8 @@ struct Helper {
     ending: Option<Instant>,
     /// Nebula is gone.
     is_alone: bool,
+    /// The staging folder.
+    staging: Option<PathBuf>,
 }
 
 fn run() -> io::Result<()> {
@@ -169,6 +173,7 @@ fn run() -> io::Result<()> {
         in_view,
         ending: None,
         is_alone: false,
+        staging: start.staging,
     };
     helper.serve()
 }
@@ -294,6 +299,7 @@ impl Helper {
                 Ok(Event::HoldOver(id)) => self.tell(&HelperReport::HoldOver(id)),
                 Ok(Event::Held(hold)) => self.tell(&HelperReport::Held(Box::new(hold))),
                 Ok(Event::None) => {
+                    self.note_over();
                     self.summarise();
                     self.tell(&HelperReport::Ended);
                     return Ok(());
@@ -384,96 +390,6 @@ impl Helper {
             self.refuse_held();
         }
     }
-
-    /// Keeps states in another staging folder from now on. What is open for writing is kept again at once.
-    #[cfg(target_os = "linux")]
-    fn switch(&mut self, folder: &Path) {
-        let Some(serving) = self.serving.clone() else { return };
-        let Some(keeping) = serving.keeping else { return };
-        let mut summary = {
-            let mut keeping = guard::lock(&keeping);
-            // Opened only now: while it was waited for, the folder may have gone. Without an answer nebula seals nothing.
-            let Ok(staging) = CommandStaging::open(folder) else { return };
-            let summary = keeping.switch(staging);
-            keeping.end_call();
-            for path in tree::open_for_writing() {
-                // The call that opened it is over: there is nothing to refuse.
-                let _ = keeping.write(&guard::named(path.clone()).unwrap_or(path), false);
-            }
-            keeping.keep_under_way();
-            summary
-        };
-        serving.network.inspect(|network| network.add_to(&mut summary));
-        self.tell(&HelperReport::Switched(folder.to_path_buf(), Box::new(summary)));
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn switch(&mut self, _folder: &Path) {}
-
-    /// Looks at a call again that was decided about, in a thread of its own: a large file takes seconds to copy, and the
-    /// command can be ended meanwhile.
-    #[cfg(target_os = "linux")]
-    fn decide(&mut self, id: u64, answer: HoldAnswer) {
-        let (serving, to) = (self.serving.clone(), self.to.clone());
-        thread::spawn(move || {
-            let others = serving.map(|serving| guard::decide(&serving, id, answer)).unwrap_or_default();
-            for over in [id].into_iter().chain(others) {
-                let _ = to.send(Event::HoldOver(over));
-            }
-        });
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn decide(&mut self, _id: u64, _answer: HoldAnswer) {}
-
-    /// Lets the calls that wait fail: their command is being ended.
-    #[cfg(target_os = "linux")]
-    fn refuse_held(&mut self) {
-        let waiting = self.serving.as_ref().map(|serving| serving.held.waiting()).unwrap_or_default();
-        waiting.into_iter().for_each(|id| self.decide(id, HoldAnswer::Nobody));
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn refuse_held(&mut self) {}
-
-    /// Tells of the calls that do not wait any more, as their processes are gone.
-    #[cfg(target_os = "linux")]
-    fn forget_gone(&mut self) {
-        let gone = self.serving.as_ref().map(|serving| serving.held.forget_gone()).unwrap_or_default();
-        gone.into_iter().for_each(|id| self.tell(&HelperReport::HoldOver(id)));
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn forget_gone(&mut self) {}
-
-    /// Looks which paths the command has left.
-    #[cfg(target_os = "linux")]
-    fn look_for_left(&self) {
-        let keeping = self.serving.as_ref().and_then(|serving| serving.keeping.as_ref());
-        keeping.inspect(|keeping| guard::lock(keeping).look_for_left());
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn look_for_left(&self) {}
-
-    #[cfg(target_os = "linux")]
-    fn summarise(&mut self) {
-        let Some(serving) = &self.serving else { return };
-        let guarded = serving.keeping.as_ref().map(|keeping| {
-            let mut keeping = guard::lock(keeping);
-            keeping.look_over();
-            if self.is_alone {
-                keeping.stage_left();
-            }
-            keeping.summary()
-        });
-        let mut summary = guarded.unwrap_or_default();
-        serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
-        self.tell(&HelperReport::Summary(Box::new(summary)));
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn summarise(&mut self) {}
 
     /// Returns why the shell that is over was never one.
     #[cfg(target_os = "linux")]

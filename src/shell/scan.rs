@@ -5,6 +5,7 @@
 //! as they were is not seen.
 
 mod added;
+mod meanwhile;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -225,12 +226,13 @@ impl Scan {
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
             |path: &str| !path.starts_with('/') || looked.iter().any(|folder| path.starts_with(folder.as_str()));
-        // The states are those of the moment when the folder was made.
-        let stored = staging.id().at();
+        // The states are those of the moment when the folder was made. What someone else changed once the command was over is
+        // no work of it.
+        let (stored, over) = (staging.id().at(), staging.over());
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         // An older nebula that was cut off has not looked at the root itself.
         let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
-        let new = now.values().filter(is_new).map(|entry| &entry.path);
+        let new = now.values().filter(is_new).filter(|entry| !entry.is_after(over)).map(|entry| &entry.path);
         for path in new.chain(self.added_special(&left_out)).filter(|path| !self.is_left_out(path)) {
             add(JournalLine {
                 path: path.clone(),
@@ -265,6 +267,9 @@ impl Scan {
             staging
                 .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
                 .map_err(at(&self.shadow))?;
+            if let Some(now) = now.get(&entry.path).filter(|now| now.is_after(over)) {
+                meanwhile::add_again(places, now, staging)?;
+            }
         }
         Ok(self.added_objects(&now))
     }

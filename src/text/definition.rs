@@ -118,6 +118,8 @@ pub enum DefinitionChange {
     RenamedAndChanged,
     /// It stands elsewhere, as it was.
     Moved,
+    /// It stands elsewhere, and something of it differs.
+    MovedAndChanged,
 }
 
 /// Returns the innermost definition around line `at`, named by its first words; empty when there is none in reach.

@@ -35,7 +35,8 @@ pub fn local(ms: i64) -> String {
 }
 
 /// Reads a time: `-2h` (also `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
-/// `2026-11-21T14:05`, in a zone `zone` seconds east of UTC. None: it is none of these.
+/// `2026-11-21T14:05`, in a zone `zone` seconds east of UTC, or `2026-11-21T12:05:00.123Z`, which says its own. None: it is
+/// none of these.
 pub fn parse(text: &str, now: i64, zone: i32) -> Option<i64> {
     const DAY: i64 = 24 * 3600 * 1000;
     if let Some(ago) = text.strip_prefix('-') {
@@ -49,6 +50,9 @@ pub fn parse(text: &str, now: i64, zone: i32) -> Option<i64> {
         };
         let number: i64 = ago.strip_suffix(unit)?.parse().ok()?;
         return now.checked_sub(number.checked_mul(each)?);
+    }
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Some(at.timestamp_millis());
     }
     let zone = i64::from(zone) * 1000;
     let of_day = |text: &str| {
@@ -148,6 +152,8 @@ mod tests {
         assert_eq!(at("14:30").as_deref(), Some("2026-11-20T12:30:00Z"), "it is not half past two yet");
         assert_eq!(at("2026-11-20").as_deref(), Some("2026-11-19T22:00:00Z"));
         assert_eq!(at("2026-11-20T08:15:30").as_deref(), Some("2026-11-20T06:15:30Z"));
+        assert_eq!(at("2026-11-20T08:15:30.462Z").as_deref(), Some("2026-11-20T08:15:30Z"));
+        assert_eq!(at(&utc(now)).as_deref(), Some("2026-11-21T12:00:00Z"));
         for text in ["", "-", "-h", "-5y", "25:00", "2026-13-01", "now", "0198c2aa", "-99999999999999999w"] {
             assert_eq!(at(text), None, "{text}");
         }

@@ -276,7 +276,7 @@ impl Archive {
         if is_ours {
             let (today, at) = (modes.set_by_others(path, version.id, &now.state), known.at);
             let (status, change) = restored_but_for_mode(known, (now.state, old, today), choices);
-            return (if goal.goes_over { over_others(status, at) } else { status }, change);
+            return if goal.goes_over { over_others(path, (status, change), at, choices) } else { (status, change) };
         }
         let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));
@@ -383,11 +383,22 @@ fn restored_but_for_mode(
     }
 }
 
-/// Returns the status of a file that nebula wrote last, and whose restore goes over what someone else wrote before that.
-fn over_others(status: RestoreStatus, at: Option<i64>) -> RestoreStatus {
-    let RestoreStatus::Restore(_, counts) = status else { return status };
-    let choice = Some(ForeignChoice::RestoreVersion);
-    RestoreStatus::Foreign { at, counts, choice, conflicts: None, rung: None, is_later: false }
+/// Returns the preview of a file that nebula wrote last, and whose restore goes over what someone else wrote before that: so
+/// does one of a moment, but for what git keeps, which stays unless that is chosen.
+fn over_others(
+    path: &str,
+    (status, change): (RestoreStatus, Option<FileChange>),
+    at: Option<i64>,
+    choices: &Choices,
+) -> (RestoreStatus, Option<FileChange>) {
+    let RestoreStatus::Restore(_, counts) = status else { return (status, change) };
+    let choice = choices.of(path, false);
+    let foreign = RestoreStatus::Foreign { at, counts, choice, conflicts: None, rung: None, is_later: false };
+    match choice {
+        Some(ForeignChoice::RestoreVersion) => (foreign, change),
+        _ if is_in_repository(path) => (foreign, None),
+        _ => (status, change),
+    }
 }
 
 /// Returns the preview of a file that nebula changed alone, and what is written.

@@ -250,6 +250,11 @@ fn missing_object(workspace: &Workspace, git: &GitFolders, files: &[FileChange])
         return None;
     }
     let named: Vec<String> = named.into_iter().collect();
+    // Git answers for no repository whose refs are gone; it may have others than those of the files.
+    let named = git::objects_not_in(&workspace.root().join(&git.shared).join("objects"), &named);
+    if named.is_empty() {
+        return None;
+    }
     match git::Repository::find(workspace.root()).and_then(|found| found.missing(&named, LIMIT)) {
         Ok(missing) => missing.first().map(|object| format!("its object {object} is gone")),
         Err(error) => Some(error.to_string()),

@@ -13,6 +13,7 @@ use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
 use crate::execute::{Applied, ApplyError, Restorer};
+use crate::past::PastError;
 use crate::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
@@ -65,6 +66,9 @@ impl ArchiveCommands<'_> {
             bail!("--to wants SESSION:MESSAGE, as `nebula sessions show` writes them, not {to}");
         };
         let session = self.memory.find(&self.project(), session)?;
+        if !self.memory.has_message(&session, message)? {
+            return Err(PastError::NoMessage(message).into());
+        }
         Ok(RestoreScope::SinceMessage { session, message, called: format!("message {message}") })
     }
 

@@ -10,7 +10,7 @@ use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of,
 use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
-use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim};
+use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim, warns};
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
@@ -103,7 +103,8 @@ pub(in crate::edit) fn from_code(
     if let Some((file, nearly_all)) = found {
         let is_named = path.is_some() && named(file);
         let is_all = || is_all(file, nearly_all, (is_named, titled), content, ctx);
-        let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
+        let is_sure = closed && (titled || !warns(&near.said)) && (is_expected || is_all());
+        let (complete, path) = (is_sure, file.path.clone());
         let range = near.range.filter(|_| is_named || near.path.is_none());
         emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
     } else if titled

@@ -19,7 +19,7 @@ mod whole;
 
 pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use part::{definition_names, same_definition};
-pub(super) use passage::unfenced;
+pub use passage::unfenced;
 pub(super) use snippet::{begins_passage, passages};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
 pub(super) use whole::{NewText, is_all_of, keeps_all_of, made, whole};

@@ -145,7 +145,7 @@ fn without_fences(text: &str, literal: &Search, new: &str) -> Option<Result<Done
 }
 
 /// Returns what is inside of a fence around a whole text.
-pub(in crate::edit) fn unfenced(text: &str) -> Option<&str> {
+pub fn unfenced(text: &str) -> Option<&str> {
     let (first, rest) = text.trim_matches('\n').split_once('\n')?;
     let rest = rest.strip_suffix("```")?;
     (first.starts_with("```") && !first[3..].contains('`')).then(|| rest.strip_suffix('\n').unwrap_or(rest))

@@ -11,6 +11,7 @@ pub fn definition_change(change: DefinitionChange) -> &'static str {
         DefinitionChange::Renamed => definition_renamed(),
         DefinitionChange::RenamedAndChanged => definition_renamed_and_changed(),
         DefinitionChange::Moved => definition_moved(),
+        DefinitionChange::MovedAndChanged => definition_moved_and_changed(),
     }
 }
 
@@ -60,6 +61,7 @@ messages! {
     why_one: "why was it rejected?", "却下の理由は？";
     why_many: "why were they rejected?", "却下の理由は？";
     accepted_too(names): "also accepted: {names}", "あわせて承認: {names}";
+    left_rejected(hunks): "left rejected: {hunks}", "却下のまま: {hunks}";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
     left_to_person(hunks): "{hunks} left to you (never by policy); from now on edits are approved", "ポリシーでは承認されません: {hunks}はあなたが決定します。その後の編集は承認されます";
     about_edited(question, text): "{question}\n\nI edited this hunk; as it is now:\n\n{text}", "{question}\n\nこのハンクは編集しました。現在の内容:\n\n{text}";
@@ -75,6 +77,7 @@ messages! {
     definition_renamed: "renamed", "改名";
     definition_renamed_and_changed: "renamed and changed", "改名・変更";
     definition_moved: "moved", "移動";
+    definition_moved_and_changed: "moved and changed", "移動・変更";
     definition_removed: "removed", "削除";
     inside(item): "  in {item}", "  {item}内";
     found_wide: "   found: ", "   一致: ";

@@ -32,6 +32,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "there is no time {time}: the hours go from 00 to 23, the minutes from 00 to 59",
         "{time}という時刻はありません: 時は00から23、分は00から59です",
     ),
+    (
+        "the session has no message {n}: `nebula sessions show` lists them",
+        "このセッションにメッセージ{n}はありません。`nebula sessions show`で一覧を表示できます",
+    ),
     ("nothing is archived before {time}", "{time}より前のアーカイブはありません"),
     ("the archive is empty: only the present state is known", "アーカイブは空です。現在の状態だけが分かります"),
     (

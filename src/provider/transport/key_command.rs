@@ -154,7 +154,8 @@ impl KeyCommand {
             let said = String::from_utf8_lossy(&said).into_owned();
             let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
             let code = status.code().map_or("a signal".to_string(), |code| format!("exit code {code}"));
-            return Err(failed(format!("ended with {code}: {said}")));
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            return Err(failed(format!("ended with {code}{said}")));
         }
         if line.len() as u64 >= LARGEST {
             return Err(failed("printed more than a key".into()));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::finder;
 use crate::code::{self, CodeFault};
-use crate::edit::{Edit, Format, Op};
+use crate::edit::{Edit, Format, Op, unfenced};
 use crate::tools::base::{Run, texts};
 use crate::tools::{Args, Builtin, RunResult, ToolKind};
 
@@ -23,10 +23,17 @@ fn parameters() -> Value {
 /// Checks the replacement against the file as it is now; it is placed again among the other edits of its answer.
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let (selector, expect, text) = (args.text("selector")?, args.text("expect_hash")?, args.text("text")?);
+    // A model may send it as it shows code.
+    let text = unfenced(text).unwrap_or(text);
     let (file, at) = finder(run).one(selector).map_err(|fault| fault.to_string())?;
     let source = file.source;
-    source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
-    let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault))?;
+    let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault));
+    // What stands there already was made by the same call before.
+    let is_made = new.as_ref().is_ok_and(|new| new.file.text == source.text);
+    if !is_made {
+        source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
+    }
+    let new = new?;
     let old = source.text_of(at);
     let begins = source.nodes[at].range.end - old.len();
     let lines = [old.to_string(), new.file.text[begins..new.range.end].to_string()];

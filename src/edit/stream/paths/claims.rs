@@ -43,6 +43,10 @@ const CHANGE: &str = "update updates updated updating change changes changed mod
     replace replaced";
 /// Words of a last sentence that speaks of a text that is there already, so that none before it says which file it is.
 const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
+/// Words before one of [`EXAMPLE`] for a text that is shown as a wrong one.
+const BAD: &str = "wrong incorrect bad broken buggy";
+/// Words for a text that is shown.
+const EXAMPLE: &str = "version example implementation solution way";
 /// Words of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
 const BEGIN_TO_MAKE: &str =
     "create creates creating make makes making add adding save saving write writing put generate";
@@ -150,6 +154,9 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
     let all = words(said);
     let mut paths = all.iter().map(|word| word.text).filter(|word| is_likely(word, known));
     let path = paths.next()?;
+    if warns(said) {
+        return None;
+    }
     let is_only = (sentence_ends(said) || begins_to_make(said, path)) && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
@@ -161,6 +168,19 @@ fn begins_to_make(said: &str, path: &str) -> bool {
     let has = |list| own.iter().any(|word| is_in(list, word));
     let is_end = said.rsplit_once(path).is_some_and(|(_, behind)| is_nothing(behind.trim_start_matches('`')));
     is_end && has(BEGIN_TO_MAKE) && !has(ASIDE) && !is_off(said)
+}
+
+/// Returns whether a line says that what is below it is how it should not be: `You should not change it like this:`.
+pub(in crate::edit) fn warns(said: &str) -> bool {
+    let own: Vec<String> = plain_words(said).collect();
+    let follow =
+        |words: &[&str]| own.windows(words.len()).any(|run| run.iter().zip(words).all(|(own, word)| own == word));
+    let is_bad = |run: &[String]| is_in("a an", &run[0]) && is_in(BAD, &run[1]) && is_in(EXAMPLE, &run[2]);
+    let forbids =
+        ["should", "must"].iter().any(|verb| follow(&["you", verb, "not"]) || follow(&["you", verb, "never"]));
+    let begins = own.first().is_some_and(|first| first == "don't") || own.starts_with(&["do".into(), "not".into()]);
+    let short = ["shouldn't", "mustn't"].iter().any(|verb| follow(&["you", verb]));
+    forbids || short || begins || follow(&["not", "like", "this"]) || own.windows(3).any(is_bad)
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -204,7 +224,8 @@ fn words(sentence: &str) -> Vec<Word<'_>> {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || "_./-\\~@+'".contains(c);
     let (mut words, mut at) = (Vec::new(), 0);
     while let Some(c) = sentence[at..].chars().next() {
-        let inside = if c == '`' { sentence[at + 1..].find('`') } else { None };
+        // A name in quotes may have spaces.
+        let inside = if matches!(c, '`' | '"') { sentence[at + 1..].find(c) } else { None };
         if let Some(length) = inside {
             let text = bare(&sentence[at + 1..at + 1 + length]);
             words.push(Word { text, start: at, end: at + length + 2, is_marked: true });
@@ -244,18 +265,27 @@ fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[Known
         }
         let is_like = || is_like(word.text, like, known);
         let path = || word.text.to_string();
-        let is_off = || {
+        let is_left = || {
             let next = (at + 1..words.len()).find(|at| is_other(*at)).map_or(sentence.len(), |next| words[next].start);
             is_off(&sentence[..next])
         };
-        match role(&lower[..at], |at| is_other(at) || is_thing(at)).or_else(|| foreign_role(before, behind)) {
+        // What is said since the path before it.
+        let own_words = (0..at).rev().find(|at| is_other(*at)).map_or(before, |last| &before[words[last].end..]);
+        let other_way = || ["instead of", "rather than"].iter().any(|words| own_words.to_lowercase().contains(words));
+        let is_denied = || is_off(clause(own_words)) || other_way();
+        // In "the test (`new.py`)" it is what the file is.
+        let is_kind = before.trim_end().ends_with('(') && lower[..at].last().is_some_and(|last| last == "test");
+        match role(&lower[..at - usize::from(is_kind)], |at| is_other(at) || is_thing(at))
+            .or_else(|| foreign_role(before, behind))
+        {
             Some(Role::Source) => {}
+            Some(_) if is_denied() => {}
             Some(Role::Changed) if is_aside || !is_like() => {}
             Some(Role::Changed | Role::Said) => said = Some(Claim::made(path())),
             None if is_like() => {
                 let is_presented = is_presented(before, behind, is_last);
-                let is_made = !is_presented && is_last && !is_off() && is_put(before);
-                if is_presented || is_made || is_last && !is_off() && is_placed(before, behind) {
+                let is_made = !is_presented && is_last && !is_left() && is_put(before);
+                if is_presented || is_made || is_last && !is_left() && is_placed(before, behind) {
                     placed = Some(Claim { path: path(), is_made, is_presented });
                 }
             }
@@ -346,7 +376,8 @@ fn is_presented(before: &str, behind: &str, is_last: bool) -> bool {
         return true;
     }
     let leads = before.trim_end_matches([' ', ',']);
-    let own: Vec<String> = plain_words(&clause(leads).replace("test file", "file")).collect();
+    let leads = clause(leads).replace("test file", "file").replace("the test (", "the file (");
+    let own: Vec<String> = plain_words(&leads).collect();
     let is_here = own.iter().any(|word| ["here", "here's", "heres", "below", "following"].contains(&word.as_str()));
     let is_whole = is_last && own.iter().any(|word| ["full", "complete", "whole", "entire"].contains(&word.as_str()));
     let is_end = is_last && !own.is_empty() && is_nothing(behind);
@@ -504,6 +535,9 @@ mod tests {
             "`main.py` の呼び出しに合わせて変更しました：",
             "`main.py` を変更せずに済むようにしました：",
             "Make sure `main.py` imports it:",
+            "There is no need to change `main.py`. It could look like this:",
+            "Instead of creating `main.py`:",
+            "I will not create `main.py`:",
         ] {
             assert_eq!(claimed(prose, "s.py"), None, "{prose}");
         }
@@ -634,6 +668,8 @@ mod tests {
             "First, let me create new.py",
             "Now save the following as new.py",
             "Next, `new.py`:",
+            "And here's the test (`new.py`):",
+            "The test file, new.py:",
         ] {
             assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
         }
@@ -643,6 +679,13 @@ mod tests {
             "I looked at `new.py`.",
             "I created `new.py`.",
             "I also create `new.py`.",
+            "I will not create new.py:",
+            "Do not create new.py with the following content:",
+            "You should never write new.py:",
+            "Instead of creating new.py:",
+            "You should not change new.py like this:",
+            "A wrong version of new.py would be:",
+            "Create the file \"docs/a new.py\" with this content:",
             "Do not create `new.py`.",
             "Create `new.py` and run it.",
             "After this, `new.py`:",

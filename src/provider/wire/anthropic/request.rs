@@ -161,7 +161,9 @@ fn put_thinking(
                 Effort::XHigh => 32_768,
                 Effort::Max => most,
             };
-            let budget = budget.min(most.saturating_sub(1));
+            // Of a limit that is only assumed half is left for the answer.
+            let room = if request.facts.thinking.is_some() { most.saturating_sub(1) } else { most / 2 };
+            let budget = budget.min(room);
             if budget >= 1_024 {
                 head["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
             }

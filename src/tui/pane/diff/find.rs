@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::folds::Folds;
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View, hunk_of};
-use crate::messages::diff as say;
+use crate::messages::{count, diff as say};
 use crate::proposal::Counts;
 use crate::text::definition::DefinitionChange;
 
@@ -134,7 +134,7 @@ impl View {
         let Some((f, h)) = self.focus else { return };
         let around = [(f, h), (f, h + 1)];
         if self.folds.shut.contains(&(f, h)) {
-            let own = self.same_definition((f, h));
+            let own = self.same_definition((f, h), &|_| false);
             self.folds.shut.retain(|at| !own.contains(at));
         } else if around.iter().any(|slot| self.folds.open.contains(slot)) {
             self.folds.open.retain(|slot| !around.contains(slot));
@@ -162,7 +162,7 @@ impl View {
 
     /// Returns the hunks that are decided with one, by definition: each that touches a definition of it, and of what moves,
     /// is renamed, comes or goes all parts, also where one of them shares its hunk with another definition.
-    pub fn same_definition(&self, (f, h): (usize, usize)) -> Vec<(usize, usize)> {
+    pub fn same_definition(&self, (f, h): (usize, usize), is_rejected: &dyn Fn(usize) -> bool) -> Vec<(usize, usize)> {
         let hunks = self.files.get(f).map_or(&[][..], |file| &file.hunks);
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, hunk) in hunks.iter().enumerate() {
@@ -171,7 +171,8 @@ impl View {
         let of = |at: usize| hunks.get(at).map_or(&[][..], |hunk| &hunk.definitions).iter();
         let (mut found, mut names) = (BTreeSet::from([h]), of(h).map(|one| one.name.as_str()).collect::<Vec<_>>());
         while let Some(name) = names.pop() {
-            for at in places.remove(name).into_iter().flatten().filter(|at| found.insert(*at)) {
+            let open = |at: &usize| !is_rejected(*at);
+            for at in places.remove(name).into_iter().flatten().filter(open).filter(|at| found.insert(*at)) {
                 let whole = of(at).filter(|one| one.change != DefinitionChange::Changed);
                 names.extend(whole.map(|one| one.name.as_str()));
             }
@@ -179,17 +180,21 @@ impl View {
         found.into_iter().map(|h| (f, h)).collect()
     }
 
-    /// Returns a line about the definitions that are accepted with those of a hunk, as they share other hunks with them;
-    /// none: there is no other.
-    pub fn beside_definition(&self, (f, h): (usize, usize)) -> Option<String> {
+    /// Returns a line about the definitions that are accepted with those of a hunk, as they share other hunks with them, and
+    /// about their hunks that stay rejected; none: there is neither.
+    pub fn beside_definition(&self, (f, h): (usize, usize), is_rejected: &dyn Fn(usize) -> bool) -> Option<String> {
         let hunks = &self.files.get(f)?.hunks;
         let own = &hunks.get(h)?.definitions;
-        let others = self.same_definition((f, h)).into_iter().filter_map(|(_, at)| hunks.get(at));
+        let accepted = self.same_definition((f, h), is_rejected);
+        let others = accepted.iter().filter_map(|(_, at)| hunks.get(*at));
         let beside = others.flat_map(|hunk| &hunk.definitions).filter(|one| own.iter().all(|own| own.name != one.name));
         let mut names: Vec<String> =
             beside.map(|one| format!("{} ({})", one.name, say::definition_change(one.change))).collect();
         names.dedup();
-        (!names.is_empty()).then(|| say::accepted_too(&names.join(", ")))
+        let left = self.same_definition((f, h), &|_| false).len() - accepted.len();
+        let left = (left > 0).then(|| say::left_rejected(&count::hunks(left)));
+        let lines = (!names.is_empty()).then(|| say::accepted_too(&names.join(", "))).into_iter().chain(left);
+        lines.reduce(|all, line| all + "; " + &line)
     }
 }
 

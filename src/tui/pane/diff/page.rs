@@ -208,11 +208,13 @@ impl DiffPage {
         }
     }
 
-    /// Accepts the hunk in focus and all of its definitions, says what else these hunks hold, and goes on to what is left.
+    /// Accepts the hunk in focus and all of its definitions that was not rejected, says what else these hunks hold, and goes
+    /// on to what is left.
     fn accept_definition(&mut self) -> Vec<PaneEffect> {
         let Some(at) = self.view.focus() else { return Vec::new() };
-        let beside = self.view.beside_definition(at).map(PaneEffect::Say);
-        self.view.same_definition(at).into_iter().for_each(|(f, h)| self.set(f, h, Choice::Accept));
+        let is_rejected = |h| h != at.1 && self.choices.standing(at.0, h) == Standing::Rejected;
+        let beside = self.view.beside_definition(at, &is_rejected).map(PaneEffect::Say);
+        self.view.same_definition(at, &is_rejected).into_iter().for_each(|(f, h)| self.set(f, h, Choice::Accept));
         if let Some(next) = self.choices.next_undecided(at.0, at.1) {
             self.view.set_focus(next);
         }

@@ -1016,6 +1016,11 @@ fn all_hunks_of_a_definition_are_accepted_at_once() {
     assert_eq!(diff.page.as_ref().and_then(|page| page.view.focus()), Some((0, 2)));
     act(&mut diff, &[Action::UndoDecision]);
     assert_eq!(standings(&diff), [Standing::Undecided; 3]);
+    // What was rejected stays so, and that is said.
+    let mut diff = pane(140, 35, labelled());
+    let effects = act(&mut diff, &[Action::Reject, Action::AcceptDefinition]);
+    assert_eq!(standings(&diff), [Standing::Rejected, Standing::Accepted, Standing::Undecided]);
+    assert!(effects.iter().any(|effect| matches!(effect, PaneEffect::Say(words) if words == "left rejected: 1 hunk")));
     // Where no definition is known, the hunk alone.
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::AcceptDefinition]);
