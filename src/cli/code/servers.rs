@@ -38,7 +38,7 @@ impl<'a> Servers<'a> {
             let off = self.context.is_some_and(|context| context.config.lsp.off);
             let why = match off {
                 true => "lsp is false in the configuration".to_owned(),
-                false => "none is on the PATH; lsp in the configuration names others".to_owned(),
+                false => "none is on the PATH that starts; lsp in the configuration names others".to_owned(),
             };
             return Err(Failed::new("no-server", REFUSED, format!("there is no language server for {path}: {why}")));
         };
