@@ -342,7 +342,11 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
                     "`nebula undo --force` undoes it; memory is not kept, so nothing tells what others changed since"
                 }
             };
-            out::aside(format_args!("changed {files}, changeset {id}: {how}"));
+            let set = match earlier.len() {
+                0 => format!("changeset {id}"),
+                n => format!("in {} changesets, the last of them {id}", n + 1),
+            };
+            out::aside(format_args!("changed {files}, {set}: {how}"));
         }
         if let Some(first) = earlier.first() {
             out::aside(format_args!(
