@@ -33,7 +33,7 @@ enum PathPattern {
 #[derive(Debug, Clone)]
 enum What {
     All,
-    /// Those of a kind, or of any, whatever holds them.
+    /// The definitions of a kind, or of any, whatever holds them.
     Kind(Option<NodeKind>, NamePattern),
     Named(NamePattern),
     Line(usize),

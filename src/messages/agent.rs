@@ -201,7 +201,7 @@ messages! {
     no_file_changed: "no file was changed", "ファイルは変更されていません";
     no_edit_applied: "No edit of this turn was applied.", "このターンの編集は適用されていません。";
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
-    block_of_other_file(paths): "The answer holds text for {paths}, not among the files that were read, and does not write it.", "回答に{paths}の本文がありますが、読み取り済みのファイルではなく、書き込みもしていません。";
+    block_of_other_file(paths): "The answer holds text for {paths}, which the session has not read, and does not write it.", "回答に{paths}の本文がありますが、読み取り済みのファイルではなく、書き込みもしていません。";
     block_without_place(path): "The block for {path} is neither the whole file nor a part whose place is certain.", "{path}のブロックはファイル全体ではなく、確実に位置が決まる一部でもありません。";
     block_for_raw_file(path): "The answer holds text for {path}, which is not text that can be rewritten: only a search and replace of exact bytes changes it.", "回答に{path}の本文がありますが、このファイルは書き換え可能なテキストではありません。変更できるのは、バイト列が一致する検索と置換だけです。";
     block_for_uncompared_file(path): "The answer holds text for {path}, which blocks are not compared with, for its size or its encoding: only a search and replace, or a call, changes it.", "回答に{path}の本文がありますが、このファイルは大きさまたは文字コードのためブロックと比較されません。変更できるのは、検索と置換、または呼び出しだけです。";

@@ -268,7 +268,7 @@ impl Scan {
                 .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
                 .map_err(at(&self.shadow))?;
             if let Some(now) = now.get(&entry.path).filter(|now| now.is_after(over)) {
-                meanwhile::add_again(places, now, staging)?;
+                now.add_again(places, staging)?;
             }
         }
         Ok(self.added_objects(&now))

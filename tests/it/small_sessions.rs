@@ -799,7 +799,7 @@ async fn a_block_for_a_file_that_is_not_utf8_is_named_with_the_reason() {
     let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @m.py"], &[reply, "Done."]).await;
     let is_true = |notice: &&str| notice.contains("text for m.py, which is not text that can be rewritten");
     assert!(ran.notices().iter().any(is_true), "{:?}", ran.notices());
-    assert!(!ran.notices().iter().any(|notice| notice.contains("none of the files")), "{:?}", ran.notices());
+    assert!(!ran.notices().iter().any(|notice| notice.contains("has not read")), "{:?}", ran.notices());
     // Beside another file, all are named.
     let reply = format!("t.py\n```python\nx = 1\n```\n\n{reply}");
     let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @m.py"], &[&reply, "Done."]).await;

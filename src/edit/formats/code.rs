@@ -46,6 +46,11 @@ impl Surroundings {
         files.iter().any(goes_on).then(|| path.to_string())
     }
 
+    /// Returns whether the line above says that the block is how its file should not be.
+    fn warns(&self) -> bool {
+        !self.titled && warns(&self.said)
+    }
+
     /// Returns whether the prose above says that the block is for another file than the one of this path, which it is like.
     fn is_for_other(&self, path: &str, known: &[KnownFile]) -> bool {
         let prose = Prose { before: &self.before, said: &self.said };
@@ -103,8 +108,7 @@ pub(in crate::edit) fn from_code(
     if let Some((file, nearly_all)) = found {
         let is_named = path.is_some() && named(file);
         let is_all = || is_all(file, nearly_all, (is_named, titled), content, ctx);
-        let is_sure = closed && (titled || !warns(&near.said)) && (is_expected || is_all());
-        let (complete, path) = (is_sure, file.path.clone());
+        let (complete, path) = (closed && !near.warns() && (is_expected || is_all()), file.path.clone());
         let range = near.range.filter(|_| is_named || near.path.is_none());
         emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
     } else if titled

@@ -21,12 +21,6 @@ pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<Stri
     (is_path(&text, known) && held()).then(|| text.into_owned())
 }
 
-/// Returns the path that a line of prose above an edit names: of the one file in play that it mentions, or of the file that
-/// it presents.
-pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<String> {
-    heads::mentioned(said, known).map(str::to_string).or_else(|| claims::presented(said, known))
-}
-
 /// Returns a line without the labels and marks around what it holds.
 fn undressed(line: &str) -> &str {
     let mut text = line.trim();

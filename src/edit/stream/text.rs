@@ -9,7 +9,7 @@ use super::call::{self, Addressed, Call, Named};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
-use super::paths::{self, heads, spaced};
+use super::paths::{self, claims, heads, spaced};
 use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, head};
@@ -458,7 +458,7 @@ impl Text {
     /// Returns the path for what names none itself: of the line above, the fence, the sentence or the edit before.
     fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
-        let said = || paths::of_prose(self.said.last(), &ctx.known);
+        let said = || claims::of_prose(self.said.last(), &ctx.known);
         let named = || spaced::named(self.said.last(), &ctx.known);
         let around = fence.or_else(named).or_else(said).or_else(|| ctx.path.clone());
         self.take_path().or(around)

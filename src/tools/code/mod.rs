@@ -25,7 +25,7 @@ const LINE: usize = 400;
 const NAMED: usize = 3;
 
 /// The forms of a selector, for the model.
-const SELECTOR: &str = "An id, name, path:LINE, path or kind.name (class.Foo*).";
+const SELECTOR: &str = "Id, name, path:LINE, path or kind.name (class.Foo*).";
 
 /// Returns a finder of definitions in the workspace of a run.
 fn finder(run: &Run) -> DefinitionFinder<'_> {

@@ -1,6 +1,6 @@
 //! The file that the prose above a block says the block is for, where no path heads it. A name that is only mentioned is none.
 
-use super::heads::names;
+use super::heads::{mentioned, names};
 use super::{KnownFile, is_likely, path_line, same_path};
 use crate::edit::path::{bare, may_name};
 
@@ -160,6 +160,12 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
     let is_only = (sentence_ends(said) || begins_to_make(said, path)) && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
+}
+
+/// Returns the path that a line of prose above an edit names: of the one file in play that it mentions, or of the file that
+/// it presents.
+pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<String> {
+    mentioned(said, known).map(str::to_string).or_else(|| presented(said, known))
 }
 
 /// Returns whether a line ends with a path that it says is about to be made.

@@ -43,7 +43,7 @@ Exit codes:
   4  a bundle refused by the conflict policy
   5  owned by someone else
   6  not found
-  7  the store is busy or corrupt, or a file or a remote cannot be read or written";
+  7  the store is busy or corrupt, or a file or remote cannot be read or written";
 
 /// Code as a graph of definitions, edited by structured ops instead of text diffs
 #[derive(Debug, Parser)]
