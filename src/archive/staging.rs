@@ -207,6 +207,14 @@ impl CommandStaging {
         self.write_line(&EndLine::of(not_undone))
     }
 
+    /// Returns the paths of which it is noted what the command had left there at its end.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn left_at_end(&self) -> io::Result<HashSet<String>> {
+        Ok(self.journal()?.at_end.into_keys().collect())
+    }
+
     /// Returns the time at which its command was over where nobody looked at what it did then, in seconds and nanoseconds.
     pub fn over(&self) -> Option<(i64, i64)> {
         let about = fs::symlink_metadata(self.folder.join(OVER)).ok()?;

@@ -148,17 +148,20 @@ impl NodeSelector {
         self
     }
 
-    /// Returns it with a name in any file in place of each path that is none: `Cart.total`. `is_path` says which is one.
+    /// Returns it with a name in any file in place of each path, or pattern of paths, that is none: `Cart.total`, `tot*`,
+    /// `Cart::total`. `is_path` says which is one.
     #[must_use]
     pub fn with_names(mut self, is_path: impl Fn(&str) -> bool) -> NodeSelector {
-        let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.$#".contains(c));
+        let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.$#*?".contains(c));
         for part in &mut self.parts {
-            if let (PathPattern::Is(text), What::All) = (&part.paths, &part.what)
-                && is_name(text)
-                && !is_path(text)
-            {
-                *part = Part { what: What::Kind(None, NamePattern::parse(text)), paths: PathPattern::All };
-            }
+            let (PathPattern::Is(text) | PathPattern::Like(_, text)) = &part.paths else { continue };
+            let name = match &part.what {
+                _ if !is_name(text) || is_path(text) => continue,
+                What::All => text.clone(),
+                What::Named(name) => format!("{text}.{}", name.text),
+                What::Kind(..) | What::Line(_) => continue,
+            };
+            *part = Part { what: What::Kind(None, NamePattern::parse(&name)), paths: PathPattern::All };
         }
         self
     }

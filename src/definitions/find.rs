@@ -121,7 +121,10 @@ impl DefinitionFinder<'_> {
                     .or_else(|| there(Access::Folder).filter(|path| self.workspace.full(path).is_dir())),
             }
         });
-        let is_path = |text: &str| SourceLanguage::of_path(text).is_some() || self.workspace.full(text).exists();
+        let is_path = |text: &str| match text.contains(['*', '?']) {
+            true => NodeSelector::parse(text).is_ok_and(|of| self.has_file(&|path| of.may_be_in(path))),
+            false => SourceLanguage::of_path(text).is_some() || self.workspace.full(text).exists(),
+        };
         Ok(selector.with_names(is_path))
     }
 

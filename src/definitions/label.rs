@@ -84,7 +84,7 @@ fn label_file(change: &mut FileChange) -> bool {
 struct Side {
     file: SourceFile,
     innermost: Vec<Option<usize>>,
-    /// The lines that hold nothing.
+    /// The lines that hold nothing, or a comment alone.
     blank: Vec<bool>,
 }
 
@@ -96,7 +96,9 @@ impl Side {
             let (first, last) = file.lines(at);
             innermost[first - 1..last].fill(Some(at));
         }
-        let blank = file.text.lines().map(|line| line.trim().is_empty()).collect();
+        let is_blank =
+            |line: &str| line.is_empty() || ["//", "# ", "/*", "* ", "*/"].iter().any(|mark| line.starts_with(mark));
+        let blank = file.text.lines().map(|line| is_blank(line.trim())).collect();
         Side { file, innermost, blank }
     }
 
@@ -266,8 +268,8 @@ fn contains(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start <= other.start && other.end <= one.end
 }
 
-/// Returns the innermost definitions of some lines, each once. A blank line beside others is of none: it comes or goes with
-/// them.
+/// Returns the innermost definitions of some lines, each once. A blank line or a comment beside others is of none: it comes
+/// or goes with them.
 fn innermost(side: &Side, lines: &Range<usize>) -> Vec<usize> {
     let end = lines.end.min(side.innermost.len());
     let lines = lines.start.min(end)..end;
@@ -396,6 +398,8 @@ mod b {
         assert_eq!(of(&class(one, ""), &class("", "")), ["method A.one Removed"]);
         assert_eq!(of(&class("", ""), &class("", last)), ["method A.one New"]);
         assert_eq!(of(&class(one, ""), &class("", last)), ["method A.keep Moved, method A.one Moved"]);
+        let commented = last.replace("\n    def", "\n    # It is one.\n    def");
+        assert_eq!(of(&class("", &commented), &class("", "")), ["method A.one Removed"]);
         let doc = class("", "").replace("Doc.", "Docs.");
         assert_eq!(of(&class("", ""), &doc), ["class A Changed"]);
     }

@@ -23,10 +23,12 @@ const COPIED: &[(&str, &str)] = &[
     ("reviews", "changeset, decision, reason, at_ms"),
 ];
 
-/// Takes the writes out of a copy of a project at the paths that the project itself changed again since it was copied.
-const FORGET_LATER: &str = "DELETE FROM written WHERE project_path = ?2 AND path IN (
-       SELECT f.path FROM changeset_files f JOIN changesets c ON c.n = f.n
-       WHERE c.project_path = ?1 AND (c.id IS NULL OR c.id NOT IN (SELECT value FROM json_each(?3))))";
+/// Takes the writes out of a copy of a project at the paths that the project itself changed again since it was copied. A
+/// write of the project itself that is under way may be another nebula's.
+const FORGET_LATER: &str = "DELETE FROM written WHERE project_path = ?2 AND EXISTS (
+       SELECT 1 FROM changeset_files f JOIN changesets c ON c.n = f.n
+       WHERE f.path = written.path AND c.project_path = ?1 AND written.at_ms >= c.at_ms
+         AND (c.id IS NULL AND ?1 <> ?2 OR c.id NOT IN (SELECT value FROM json_each(?3))))";
 
 /// Puts in their place what the last changeset of both left there.
 const LAST_OF_BOTH: &str = "INSERT OR IGNORE INTO written(project_path, path, sha256, bytes, at_ms)
@@ -34,9 +36,11 @@ const LAST_OF_BOTH: &str = "INSERT OR IGNORE INTO written(project_path, path, sh
          SELECT bytes FROM after_states a WHERE a.project_path = ?2 AND a.path = f.path AND a.sha256 = f.after_sha256
        ), c.at_ms
      FROM changeset_files f JOIN changesets c ON c.n = f.n
-     WHERE c.project_path = ?2 AND c.state = 'applied' AND f.after_sha256 IS NOT NULL AND NOT EXISTS (
-       SELECT 1 FROM changeset_files g JOIN changesets d ON d.n = g.n
-       WHERE g.path = f.path AND d.project_path = ?2 AND d.state = 'applied' AND d.id > c.id)";
+     WHERE c.project_path = ?2 AND c.state = 'applied' AND f.after_sha256 IS NOT NULL
+       AND c.id IN (SELECT value FROM json_each(?3)) AND ?1 = ?1 AND NOT EXISTS (
+         SELECT 1 FROM changeset_files g JOIN changesets d ON d.n = g.n
+         WHERE g.path = f.path AND d.project_path = ?2 AND d.state = 'applied' AND d.id > c.id
+           AND d.id IN (SELECT value FROM json_each(?3)))";
 
 /// The columns of a changeset that a copy takes over. Its session and its turn stay where they were.
 const CHANGESET: &str = "id, kind, title, state, at_ms, added, removed, approved, merged";
@@ -119,11 +123,30 @@ impl Memory {
             for table in ["reviews", "folders"] {
                 tx.execute(&format!("DELETE FROM {table} WHERE project_path = ?1 AND {of_copy}"), [to, here.as_str()])?;
             }
-            tx.execute(FORGET_LATER, [from, to, here.as_str()])?;
-            tx.execute(LAST_OF_BOTH, [from, to])?;
+            forget_later(tx, [from, to, here.as_str()])?;
             Ok(())
         })
     }
+
+    /// Returns the newest changeset that is known of a project.
+    pub fn newest_changeset(&self, project: &str) -> Result<Option<String>, Error> {
+        let sql = "SELECT max(id) FROM changesets WHERE project_path = ?1 AND state = 'applied'";
+        Ok(self.store().conn.prepare_cached(sql)?.query_row([project], |row| row.get(0))?)
+    }
+
+    /// Lets what these changesets left be known of a project as what nebula wrote last: it was put back to an earlier state,
+    /// with its archive, and knows nothing of the others. Returns whether that is new.
+    pub fn put_back_project(&self, project: &str, changesets: &[String]) -> Result<bool, Error> {
+        let here = serde_json::json!(changesets).to_string();
+        self.store().write(Safety::Normal, None, |tx| forget_later(tx, [project, project, here.as_str()]))
+    }
+}
+
+/// Puts what the last changeset of these left in the place of what a project wrote later. Returns whether it wrote any.
+fn forget_later(tx: &Transaction<'_>, of: [&str; 3]) -> Result<bool, Error> {
+    let is_new = tx.execute(FORGET_LATER, of)? > 0;
+    tx.execute(LAST_OF_BOTH, of)?;
+    Ok(is_new)
 }
 
 /// Returns the path of a project by the name that memory has for it: one that others were moved onto has a name of its own.

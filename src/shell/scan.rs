@@ -7,6 +7,8 @@
 mod added;
 mod meanwhile;
 
+pub use meanwhile::note_repository;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
@@ -226,13 +228,14 @@ impl Scan {
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
             |path: &str| !path.starts_with('/') || looked.iter().any(|folder| path.starts_with(folder.as_str()));
-        // The states are those of the moment when the folder was made. What someone else changed once the command was over is
-        // no work of it.
+        // The states are of when the folder was made. What someone else changed once it was over is none of its work.
         let (stored, over) = (staging.id().at(), staging.over());
+        let left = staging.left_at_end().map_err(at(&self.shadow))?;
+        let is_anothers = |entry: &Entry| entry.is_after(over) && !left.contains(&entry.path);
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         // An older nebula that was cut off has not looked at the root itself.
         let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
-        let new = now.values().filter(is_new).filter(|entry| !entry.is_after(over)).map(|entry| &entry.path);
+        let new = now.values().filter(is_new).filter(|entry| !is_anothers(entry)).map(|entry| &entry.path);
         for path in new.chain(self.added_special(&left_out)).filter(|path| !self.is_left_out(path)) {
             add(JournalLine {
                 path: path.clone(),
@@ -267,7 +270,7 @@ impl Scan {
             staging
                 .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
                 .map_err(at(&self.shadow))?;
-            if let Some(now) = now.get(&entry.path).filter(|now| now.is_after(over)) {
+            if let Some(now) = now.get(&entry.path).filter(|now| is_anothers(now)) {
                 now.add_again(places, staging)?;
             }
         }

@@ -22,11 +22,18 @@ const LOOKED_FOR: usize = 10;
 pub fn follow(stores: Stores<'_>, logs: Option<&Path>) -> Result<Option<String>, StoreError> {
     let Stores { archive, memory, .. } = stores;
     let project = stores.project();
+    // Asked for first: a changeset is in the archive before it is known.
+    let newest = memory.newest_changeset(&project)?;
     let mut changesets: Vec<String> = archive.list()?.iter().map(ToString::to_string).collect();
     // What was recorded here since a move says nothing: the oldest tell.
     let oldest = &changesets[changesets.len().saturating_sub(LOOKED_FOR)..];
-    if oldest.is_empty() || memory.knows_changesets(&project, oldest)? {
+    if oldest.is_empty() {
         return Ok(None);
+    }
+    if memory.knows_changesets(&project, oldest)? {
+        let is_older = newest.is_some_and(|newest| changesets[0] < newest);
+        let is_put_back = is_older && memory.put_back_project(&project, &changesets)?;
+        return Ok(is_put_back.then(|| say::project_put_back().into()));
     }
     let Some(former) = memory.project_of(oldest)?.filter(|former| *former != project) else { return Ok(None) };
     let named = clean_line(former_path(&former)).into_owned();
@@ -139,6 +146,27 @@ mod tests {
         };
         assert_eq!(known(&stores.project()), (Some(1), true, false));
         assert_eq!(known(&w.stores().project()), (Some(2), true, true));
+    }
+
+    #[test]
+    fn a_project_that_is_put_back_knows_what_its_archive_tells() {
+        let w = World::with("old");
+        let first = change(w.stores(), [1; 32]);
+        let (root, backup) = (w.workspace.root().to_path_buf(), w.workspace.root().with_file_name("backup"));
+        assert!(Command::new("cp").arg("-a").args([&root, &backup]).status().expect("ran").success());
+        let second = change(w.stores(), [2; 32]);
+        assert_eq!(follow(w.stores(), None).expect("looked"), None);
+        fs::remove_dir_all(&root).expect("removed");
+        fs::rename(&backup, &root).expect("put back");
+        let (workspace, archive) = opened(&root);
+        let stores = Stores { workspace: &workspace, archive: &archive, memory: &w.memory };
+        let line = follow(stores, None).expect("followed").expect("it is told");
+        assert!(line.contains("put back"), "{line}");
+        assert_eq!(follow(stores, None).expect("looked"), None, "it is told once");
+        let written = w.memory.written(&stores.project(), "a").expect("read").expect("known");
+        assert!(written.is(Some([1; 32])));
+        let knows = |id: &str| w.memory.changeset(&stores.project(), id).expect("read").is_some();
+        assert!(knows(&first) && knows(&second), "nothing is forgotten");
     }
 
     #[test]

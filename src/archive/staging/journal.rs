@@ -102,9 +102,9 @@ impl Journal {
         let (mut journal, mut left) = (Journal::default(), HashMap::new());
         for line in text.split(|b| *b == b'\n') {
             if let Ok(state) = serde_json::from_slice::<JournalLine>(line) {
-                let before: Option<LeftLine> = left.remove(&state.path);
+                let before: Option<LeftLine> = if state.again { left.remove(&state.path) } else { None };
                 if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
-                    journal.left.extend(before.filter(|_| state.again).map(|left| (journal.states.len(), left)));
+                    journal.left.extend(before.map(|left| (journal.states.len(), left)));
                     journal.states.push(state);
                 }
             } else if let Some(line) = LeftLine::read(line) {

@@ -257,7 +257,8 @@ fn missing_object(workspace: &Workspace, git: &GitFolders, files: &[FileChange])
     }
     match git::Repository::find(workspace.root()).and_then(|found| found.missing(&named, LIMIT)) {
         Ok(missing) => missing.first().map(|object| format!("its object {object} is gone")),
-        Err(error) => Some(error.to_string()),
+        // What it says of a repository without refs tells nothing.
+        Err(_) => named.first().map(|object| format!("its object {object} is gone")),
     }
 }
 

@@ -101,14 +101,14 @@ pub(in crate::edit) fn from_code(
     let is_expected = ctx.expected != Some(Format::TOOLS);
     let is_other =
         |file: &KnownFile| near.is_for_other(&file.path, &ctx.known) || begins_with_other(content, file, &ctx.known);
-    let is_meant = |file: &KnownFile| titled || !ctx.displays && !is_other(file);
+    let is_meant = |file: &KnownFile| titled || !ctx.displays && !near.warns() && !is_other(file);
     // The text tells the file, whatever else a sentence mentions.
     let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
     let found = resembled(content, ctx, named, holds).or_else(by_text).filter(|(file, _)| is_meant(file));
     if let Some((file, nearly_all)) = found {
         let is_named = path.is_some() && named(file);
         let is_all = || is_all(file, nearly_all, (is_named, titled), content, ctx);
-        let (complete, path) = (closed && !near.warns() && (is_expected || is_all()), file.path.clone());
+        let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
         let range = near.range.filter(|_| is_named || near.path.is_none());
         emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
     } else if titled

@@ -6,12 +6,11 @@ use std::thread;
 #[cfg(target_os = "linux")]
 use super::Event;
 use super::{Helper, TICK};
-#[cfg(target_os = "linux")]
-use crate::archive::staging::CommandStaging;
-use crate::archive::staging::note_over;
+use crate::archive::staging::{CommandStaging, note_over};
 #[cfg(target_os = "linux")]
 use crate::shell::guard;
 use crate::shell::message::{HelperReport, HoldAnswer};
+use crate::shell::scan::note_repository;
 #[cfg(target_os = "linux")]
 use crate::shell::tree;
 
@@ -92,10 +91,26 @@ impl Helper {
     /// the file system went on: what is written then is later.
     pub(super) fn note_over(&self) {
         if let Some(folder) = self.staging.as_ref().filter(|_| self.is_alone) {
-            // Without it the present state counts as the command's.
+            // What is not noted counts as the command's.
+            if let Some(root) = folder.ancestors().nth(3).filter(|_| !self.is_guarded())
+                && let Ok(mut staging) = CommandStaging::open(folder)
+            {
+                note_repository(root, &mut staging);
+            }
             let _ = note_over(folder);
             thread::sleep(TICK);
         }
+    }
+
+    /// Returns whether the guard keeps the states.
+    #[cfg(target_os = "linux")]
+    fn is_guarded(&self) -> bool {
+        self.serving.as_ref().is_some_and(|serving| serving.keeping.is_some())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_guarded(&self) -> bool {
+        false
     }
 
     #[cfg(target_os = "linux")]

@@ -30,14 +30,16 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let new = code::replace(&source, at, text).map_err(|fault| with_hint(&fault));
     // What stands there already was made by the same call before.
     let is_made = new.as_ref().is_ok_and(|new| new.file.text == source.text);
-    if !is_made {
-        source.expect(at, expect).map_err(|fault| with_hint(&fault))?;
-    }
+    let viewed = match source.expect(at, expect).map_err(|fault| with_hint(&fault)) {
+        Err(_) if is_made => expect.to_string(),
+        Err(stale) => return Err(stale),
+        Ok(()) => source.hash(at),
+    };
     let new = new?;
     let old = source.text_of(at);
     let begins = source.nodes[at].range.end - old.len();
     let lines = [old.to_string(), new.file.text[begins..new.range.end].to_string()];
-    let op = Op::Definition { name: source.name(at), expect: source.hash(at), text: text.to_string(), lines };
+    let op = Op::Definition { name: source.name(at), expect: viewed, text: text.to_string(), lines };
     Ok(RunResult::Edits(vec![Edit::new(source.path, op, Format::TOOLS, NAME)]))
 }
 

@@ -156,13 +156,14 @@ fn what_someone_else_does_after_nebula_was_killed_is_not_the_commands() {
     }
 }
 
-/// Kills nebula while a command of it runs, changes files and commits, and undoes the command.
-fn changes_after_a_kill(keeper: &str) {
-    let tree = Tree::new();
-    let head = || {
-        let mut git = Command::new("git");
-        text(&git.args(["rev-parse", "HEAD"]).current_dir(tree.root()).output().expect("git runs").stdout)
-    };
+/// Returns the commit that is checked out.
+fn head(tree: &Tree) -> String {
+    let mut git = Command::new("git");
+    text(&git.args(["rev-parse", "HEAD"]).current_dir(tree.root()).output().expect("git runs").stdout)
+}
+
+/// Kills nebula while a command of it runs, and waits until its helper is gone too.
+fn kill_nebula(tree: &Tree, keeper: &str) {
     let script = "rm src/lib.rs; echo x > README.md; git commit -qam one; mkfifo pipe; exec cat pipe";
     let mut run = tree.command(&["run", "--keeper", keeper, "--", script]);
     let mut child = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
@@ -173,18 +174,36 @@ fn changes_after_a_kill(keeper: &str) {
     let staging = fs::read_dir(tree.root().join(".shaft/commands")).expect("the folder").flatten().next();
     let info = fs::File::open(staging.expect("a staging folder").path().join("info.json")).expect("opened");
     info.lock().expect("locked");
-    drop(info);
+}
+
+/// Changes files and commits after a kill, and undoes the command; then the same where git only looks.
+fn changes_after_a_kill(keeper: &str) {
+    let tree = Tree::new();
+    kill_nebula(&tree, keeper);
     fs::write(tree.root().join("README.md"), "by hand\n").expect("written");
     fs::write(tree.root().join("mine"), "mine\n").expect("written");
     tree.git(&["add", "mine", "README.md"]);
     tree.git(&["commit", "-qm", "mine"]);
-    let mine = head();
+    let mine = head(&tree);
     let undone = tree.nebula(&["undo", "--yes"]);
     let said = text(&undone.stdout) + &text(&undone.stderr);
-    assert_eq!((matches!(undone.status.code(), Some(0 | 3)), head()), (true, mine), "{keeper}: {said}");
+    assert!(said.contains("the repository stays") && head(&tree) == mine, "{keeper}: {said}");
+    assert_eq!(undone.status.code(), Some(3), "{keeper}: {said}");
     assert_eq!(fs::read_to_string(tree.root().join("README.md")).expect("read"), "by hand\n", "{keeper}: {said}");
     assert!(tree.root().join("src/lib.rs").exists() && tree.root().join("mine").exists(), "{keeper}: {said}");
     assert!(tree.nebula(&["history", "--check"]).status.success(), "{keeper}");
+
+    let tree = Tree::new();
+    let state = || {
+        let status = Command::new("git").args(["status", "--porcelain"]).current_dir(tree.root()).output();
+        (head(&tree), text(&status.expect("git runs").stdout))
+    };
+    let before = state();
+    kill_nebula(&tree, keeper);
+    fs::remove_file(tree.root().join("pipe")).expect("removed");
+    tree.git(&["status", "--short"]);
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(state(), before, "{keeper}: {}", text(&undone.stdout) + &text(&undone.stderr));
 }
 
 #[test]

@@ -47,9 +47,10 @@ const PRESENT: &str = "updated modified changed fixed corrected improved revised
 const BAD: &str = "wrong incorrect bad broken buggy";
 /// Words for a text that is shown.
 const EXAMPLE: &str = "version example implementation solution way";
-/// Words of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
-const BEGIN_TO_MAKE: &str =
-    "create creates creating make makes making add adding save saving write writing put generate";
+/// Verbs of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
+const BEGIN_TO_MAKE: &str = "create make add save write put generate";
+/// Words that may stand before those.
+const LET_ME: &str = "now first next then finally and please let let's lets me us i i'll we we'll will";
 /// Words between one of those and the path.
 const BETWEEN: &str = "a an the this that these it them all following below code content contents text file files script module \
     function functions class logic implementation version solution to as in at under inside and with of everything";
@@ -59,7 +60,7 @@ const SOURCE: &str = "from like on than by via using use uses see run runs pytho
 /// Words before `of` that leave the path what something comes from.
 const PART_OF: &str = "copy version instead part";
 /// Words that say that a sentence is about what does not change.
-const NOT: &str = "not no never without unchanged untouched stays don't doesn't needn't unaffected";
+const NOT: &str = "not no never cannot can't won't unable refuse avoid against without unchanged untouched stays don't doesn't needn't unaffected";
 /// Words behind a path that begins a sentence about its text.
 const TAIL: &str = "is becomes will should must would could can may has holds contains looks now then you write put add as \
     like so below reads use with";
@@ -115,7 +116,7 @@ const CHANGE_BEHIND: &[&str] = &["を更新", "を修正", "を変更", "を以�
 /// Words behind a path that begins a sentence about its text.
 const TAIL_BEHIND: &[&str] = &["は", "の中身", "の内容", "の全", "如下", "的内容"];
 /// Parts of sentences about what does not change.
-const NOT_ANYWHERE: &[&str] = &["n't ", "変更な", "変更しな", "変更せ", "不要", "そのまま"];
+const NOT_ANYWHERE: &[&str] = &["n't ", "作成しな", "作らな", "変更な", "変更しな", "変更せ", "不要", "そのまま"];
 
 /// Returns the file that prose says the block below it is for: the last one that it says is made or changed, or that the
 /// last sentence begins or ends with; or a path that is alone on a line. `like` is the file in play that the block is like:
@@ -151,6 +152,7 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
 /// Returns the path of the file that the last line above a block says is made, or presents: the only one that a line names which
 /// leads to the block.
 pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<String> {
+    let said = sentences(said).pop()?;
     let all = words(said);
     let mut paths = all.iter().map(|word| word.text).filter(|word| is_likely(word, known));
     let path = paths.next()?;
@@ -170,23 +172,20 @@ pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<Strin
 
 /// Returns whether a line ends with a path that it says is about to be made.
 fn begins_to_make(said: &str, path: &str) -> bool {
-    let own: Vec<String> = plain_words(said).collect();
-    let has = |list| own.iter().any(|word| is_in(list, word));
+    let mut own = plain_words(said).skip_while(|word| is_in(LET_ME, word));
     let is_end = said.rsplit_once(path).is_some_and(|(_, behind)| is_nothing(behind.trim_start_matches('`')));
-    is_end && has(BEGIN_TO_MAKE) && !has(ASIDE) && !is_off(said)
+    is_end && own.next().is_some_and(|verb| is_in(BEGIN_TO_MAKE, &verb)) && !is_off(said)
 }
 
-/// Returns whether a line says that what is below it is how it should not be: `You should not change it like this:`.
+/// Returns whether a line says that what is below it is how it should not be: `Do not write it like this:`, `A wrong version
+/// would be:`.
 pub(in crate::edit) fn warns(said: &str) -> bool {
-    let own: Vec<String> = plain_words(said).collect();
-    let follow =
-        |words: &[&str]| own.windows(words.len()).any(|run| run.iter().zip(words).all(|(own, word)| own == word));
-    let is_bad = |run: &[String]| is_in("a an", &run[0]) && is_in(BAD, &run[1]) && is_in(EXAMPLE, &run[2]);
-    let forbids =
-        ["should", "must"].iter().any(|verb| follow(&["you", verb, "not"]) || follow(&["you", verb, "never"]));
-    let begins = own.first().is_some_and(|first| first == "don't") || own.starts_with(&["do".into(), "not".into()]);
-    let short = ["shouldn't", "mustn't"].iter().any(|verb| follow(&["you", verb]));
-    forbids || short || begins || follow(&["not", "like", "this"]) || own.windows(3).any(is_bad)
+    let last = sentences(said).pop().unwrap_or_default();
+    let own: Vec<String> = plain_words(clause(last.trim_end_matches([':', '：', ' ', '*']))).collect();
+    let is_so = own.windows(2).any(|pair| pair[0] == "like" && is_in("this that so", &pair[1]));
+    let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't", word));
+    let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
+    is_so && is_denied || is_bad
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -347,7 +346,8 @@ fn foreign_role(before: &str, behind: &str) -> Option<Role> {
     let behind = behind.trim_start_matches([' ', '"', '」', '”', '*', '`']);
     let starts = |texts: &[&str]| texts.iter().any(|text| behind.starts_with(text));
     if NEW_BEFORE.iter().any(|text| before.ends_with(text)) || starts(NEW_BEHIND) {
-        return Some(Role::Said);
+        let own = behind.split(['、', '，', ',']).next().unwrap_or(behind);
+        return (!is_off(own)).then_some(Role::Said);
     }
     (starts(CHANGE_BEHIND) && !is_off(behind)).then_some(Role::Changed)
 }
@@ -542,6 +542,9 @@ mod tests {
             "`main.py` を変更せずに済むようにしました：",
             "Make sure `main.py` imports it:",
             "There is no need to change `main.py`. It could look like this:",
+            "`main.py` を作成しないでください：",
+            "I cannot create `main.py` with this content:",
+            "Avoid creating `main.py` with this content:",
             "Instead of creating `main.py`:",
             "I will not create `main.py`:",
         ] {
@@ -662,6 +665,28 @@ mod tests {
     }
 
     #[test]
+    fn a_line_warns_of_what_is_below_it_or_of_something_else() {
+        for line in [
+            "You should not change s.py like this:",
+            "A wrong version of s.py would be:",
+            "Good. Never write it like this:",
+            "Don't do it like that:",
+        ] {
+            assert!(warns(line), "{line}");
+        }
+        for line in [
+            "Don't use port 8080. Here is the updated s.py:",
+            "You should not see the error any more. Here is s.py:",
+            "Don't worry, it looks like this now:",
+            "s.py (you should not need any other change):",
+            "This was a wrong version of the file; here is the right one:",
+            "Do not change anything else in s.py; only the port:",
+        ] {
+            assert!(!warns(line), "{line}");
+        }
+    }
+
+    #[test]
     fn the_line_above_a_block_presents_one_file_or_none() {
         for line in [
             "Here is the test file `new.py`:",
@@ -673,9 +698,13 @@ mod tests {
             "Let's create `new.py`.",
             "First, let me create new.py",
             "Now save the following as new.py",
+            "Please create new.py.",
+            "Create new.py:",
             "Next, `new.py`:",
             "And here's the test (`new.py`):",
             "The test file, new.py:",
+            "I did not change old.py. Here's `new.py`:",
+            "Don't use port 8080. Here is the full code of new.py:",
         ] {
             assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
         }
@@ -685,6 +714,14 @@ mod tests {
             "I looked at `new.py`.",
             "I created `new.py`.",
             "I also create `new.py`.",
+            "Running this script will create `new.py`.",
+            "Run it; it creates new.py.",
+            "You can run this to save the result as new.py",
+            "It fails when writing `new.py`.",
+            "Before you create `new.py`.",
+            "I failed to create `new.py`.",
+            "An alternative would be to create `new.py`.",
+            "I'm unable to create new.py:",
             "I will not create new.py:",
             "Do not create new.py with the following content:",
             "You should never write new.py:",

@@ -79,7 +79,9 @@ pub(in crate::edit) fn longer(line: &str, path: &str, known: &[KnownFile]) -> Op
     let text = undressed(line);
     let before = text.strip_suffix(path)?.strip_suffix(' ').filter(|before| is_name(before))?;
     let words: Vec<String> = before.split(' ').map(str::to_lowercase).collect();
-    let says_file = words.iter().any(|word| FILE_WORDS.contains(&word.as_str()));
+    let makes = |verb: &String| ["create", "add", "write", "save", "make"].contains(&verb.as_str());
+    let says_file = words.iter().any(|word| FILE_WORDS.contains(&word.as_str()))
+        || is_said(line) && words.last().is_some_and(makes);
     // Of a known file a sentence may well speak so: `In src/a.py:`.
     let is_known = known.iter().any(|file| file.path == path);
     let is_plain = is_said(line) || !path.contains('/');

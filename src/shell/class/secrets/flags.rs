@@ -353,7 +353,11 @@ impl SearchFlags {
     pub fn prints_history(&self) -> bool {
         let prints = PATCHES.contains(&self.name.as_str()) && !self.lists_changes() && !self.short(&['s']);
         self.is_of_history()
-            && (prints || self.is_patch() || self.short(&['c']) || self.long(&["cc", "dd", "remerge-diff"]))
+            && (prints
+                || self.is_cut_short()
+                || self.is_patch()
+                || self.short(&['c'])
+                || self.long(&["cc", "dd", "remerge-diff"]))
     }
 
     fn is_patch(&self) -> bool {

@@ -171,6 +171,7 @@ mod tests {
             "git log --full-diff -p -- a.py",
             "git show --full-diff HEAD -- a.py",
             "git reflog -p",
+            "git log --word-diff -p",
             "git stash list -p",
             "git fast-export --all",
             "git range-diff main~2..main other~2..other",

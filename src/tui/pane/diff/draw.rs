@@ -208,7 +208,9 @@ impl View {
         // How the place was found stands here alone.
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
-        let reserved = if found.is_empty() { 0 } else { 7 };
+        // Of a whole file its length is said, too.
+        let of_file = if hunk.kind == HunkKind::Lines { 0 } else { wrap::cells(&about) + 3 };
+        let reserved = if found.is_empty() { of_file } else { of_file.max(7) };
         let definition = self.definitions(f, h, left.saturating_sub(reserved), look);
         let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
         let (named, lines, gap) = match left {
