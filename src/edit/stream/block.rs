@@ -1,6 +1,6 @@
 //! Blocks of code in an answer that no format reads.
 
-use super::paths::claims::{Claim, Prose, claim, presented};
+use super::paths::claims::{Claim, Prose, claim, presented, warns};
 use super::paths::heads::headed;
 use super::paths::spaced::perhaps_named;
 use super::paths::{is_likely, same_path};
@@ -179,7 +179,7 @@ pub(super) fn is_within(part: &str, text: &str) -> bool {
 
 /// Returns the edit that a block is, which nothing says for certain, and the name of the definition that it is.
 fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<(Edit, Option<String>)> {
-    if block.titled || block.shows_output() || block.content.trim().is_empty() {
+    if block.titled || block.shows_output() || block.content.trim().is_empty() || warns(&block.said) {
         return None;
     }
     let is_changed = |file: &&KnownFile| changes_definition(&file.text, &block.content);
@@ -249,6 +249,8 @@ mod tests {
         assert!(paths(&many, Format::WHOLE).is_empty());
         for text in [
             "It is\n```python\ndef one():\n    return 1\n```\n",
+            "You should not change a.py like this:\n```python\ndef one():\n    return 11\n```\n",
+            "A wrong version of a.py would be:\n```python\nimport os\n\n\ndef one():\n    return 11\n\n\ndef two():\n    return 2\n```\n",
             "Use it:\n```python\nprint(one())\n```\n",
             "Create `new.py`:\n```bash\ntouch new.py\n```\n",
             "See `new.py` for that.\n```python\nx = 1\n```\n",
