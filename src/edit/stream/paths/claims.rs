@@ -152,14 +152,17 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
 /// Returns the path of the file that the last line above a block says is made, or presents: the only one that a line names which
 /// leads to the block.
 pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<String> {
-    let said = sentences(said).pop()?;
+    let names_file = |sentence: &&str| words(sentence).iter().any(|word| is_likely(word.text, known));
+    let (line, mut all) = (said, sentences(said));
+    let last = all.pop().filter(names_file);
+    let said = last.or_else(|| all.pop().filter(|before| before.ends_with(';') && names_file(before)))?;
     let all = words(said);
     let mut paths = all.iter().map(|word| word.text).filter(|word| is_likely(word, known));
     let path = paths.next()?;
-    if warns(said) {
+    if warns(line) {
         return None;
     }
-    let is_only = (sentence_ends(said) || begins_to_make(said, path)) && paths.all(|other| other == path);
+    let is_only = (sentence_ends(line) || begins_to_make(said, path)) && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
 }
@@ -181,11 +184,11 @@ fn begins_to_make(said: &str, path: &str) -> bool {
 /// would be:`.
 pub(in crate::edit) fn warns(said: &str) -> bool {
     let last = sentences(said).pop().unwrap_or_default();
-    let own: Vec<String> = plain_words(clause(last.trim_end_matches([':', '：', ' ', '*']))).collect();
+    let own: Vec<String> = plain_words(clause(last.trim_end_matches([':', '：', ' ', '*', '\n', '\r']))).collect();
     let is_so = own.windows(2).any(|pair| pair[0] == "like" && is_in("this that so", &pair[1]));
     let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't", word));
     let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
-    is_so && is_denied || is_bad
+    is_so && is_denied && !last.contains('?') || is_bad
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -276,8 +279,9 @@ fn of_sentence(sentence: &str, is_last: bool, like: Option<&str>, known: &[Known
         };
         // What is said since the path before it.
         let own_words = (0..at).rev().find(|at| is_other(*at)).map_or(before, |last| &before[words[last].end..]);
-        let other_way = || ["instead of", "rather than"].iter().any(|words| own_words.to_lowercase().contains(words));
-        let is_denied = || is_off(clause(own_words)) || other_way();
+        let own_words = clause(own_words).to_lowercase();
+        let other_way = || ["instead of", "rather than"].iter().any(|words| own_words.contains(words));
+        let is_denied = || is_off(&own_words) && !own_words.contains("forget") || other_way();
         // In "the test (`new.py`)" it is what the file is.
         let is_kind = before.trim_end().ends_with('(') && lower[..at].last().is_some_and(|last| last == "test");
         match role(&lower[..at - usize::from(is_kind)], |at| is_other(at) || is_thing(at))
@@ -667,7 +671,7 @@ mod tests {
     #[test]
     fn a_line_warns_of_what_is_below_it_or_of_something_else() {
         for line in [
-            "You should not change s.py like this:",
+            "You should not change s.py like this:\n",
             "A wrong version of s.py would be:",
             "Good. Never write it like this:",
             "Don't do it like that:",
@@ -678,6 +682,7 @@ mod tests {
             "Don't use port 8080. Here is the updated s.py:",
             "You should not see the error any more. Here is s.py:",
             "Don't worry, it looks like this now:",
+            "Shouldn't s.py look like this?",
             "s.py (you should not need any other change):",
             "This was a wrong version of the file; here is the right one:",
             "Do not change anything else in s.py; only the port:",
@@ -699,6 +704,9 @@ mod tests {
             "First, let me create new.py",
             "Now save the following as new.py",
             "Please create new.py.",
+            "Don't forget to create `new.py`:",
+            "Instead of repeating this, create `new.py`:",
+            "Here is the new file `new.py`; no other changes are needed:",
             "Create new.py:",
             "Next, `new.py`:",
             "And here's the test (`new.py`):",
