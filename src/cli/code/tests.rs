@@ -97,5 +97,7 @@ fn what_was_told_of_other_files_is_not_written() {
     let (ran, now) = run(&words, "fn helper() { 1; }", own);
     assert!(ran.is_err_and(|failed| failed.to_string().contains("has changed since it was viewed")));
     assert_eq!(now, TEXT.replace("helper() {}", "helper() { 2; }"));
-    assert_eq!(run(&words, "fn helper() { 1; }", |_| {}).1, TEXT.replace("helper() {}", "helper() { 1; }"));
+    for text in ["fn helper() { 1; }", "```rust\nfn helper() { 1; }\n```"] {
+        assert_eq!(run(&words, text, |_| {}).1, TEXT.replace("helper() {}", "helper() { 1; }"), "{text}");
+    }
 }

@@ -15,6 +15,7 @@ use crate::cli::files::ArchiveCommands;
 use crate::code::{self, CodeTarget, LARGEST, SourceFile};
 use crate::definitions::SourceFiles;
 use crate::disk;
+use crate::edit::unfenced;
 use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 use crate::text::number::plural;
 
@@ -22,11 +23,13 @@ pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: 
     let (file, at) = place.finder.one(&args.selector)?;
     file.source.expect(at, &args.expect_hash)?;
     let text = text(files, &args.file)?;
-    let new = code::replace(&file.source, at, &text)?;
+    // A model may send it as it shows code.
+    let text = unfenced(&text).unwrap_or(&text);
+    let new = code::replace(&file.source, at, text)?;
     let anew = || {
         let (file, at) = place.finder.one(&args.selector)?;
         file.source.expect(at, &args.expect_hash)?;
-        Ok((file.state, code::replace(&file.source, at, &text)?.file))
+        Ok((file.state, code::replace(&file.source, at, text)?.file))
     };
     let mut answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
     answer["diagnostics"] = diagnostics(&new.file).into();
