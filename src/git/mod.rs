@@ -19,7 +19,6 @@
 
 mod blame;
 pub mod index;
-mod objects;
 mod remote;
 
 use std::ffi::OsString;
@@ -30,7 +29,6 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 pub use blame::LineCommit;
-pub use objects::not_in as objects_not_in;
 pub use remote::Remote;
 
 /// Bytes of git's output that are read at all.

@@ -32,15 +32,15 @@ const FORGET_LATER: &str = "DELETE FROM written WHERE project_path = ?2 AND EXIS
 
 /// Puts in their place what the last changeset of both left there.
 const LAST_OF_BOTH: &str = "INSERT OR IGNORE INTO written(project_path, path, sha256, bytes, at_ms)
-     SELECT ?2, f.path, nullif(f.after_sha256, x''), (
-         SELECT bytes FROM after_states a WHERE a.project_path = ?2 AND a.path = f.path AND a.sha256 = f.after_sha256
+     SELECT ?1, f.path, nullif(f.after_sha256, x''), (
+         SELECT bytes FROM after_states a WHERE a.project_path = ?1 AND a.path = f.path AND a.sha256 = f.after_sha256
        ), c.at_ms
      FROM changeset_files f JOIN changesets c ON c.n = f.n
-     WHERE c.project_path = ?2 AND c.state = 'applied' AND f.after_sha256 IS NOT NULL
-       AND c.id IN (SELECT value FROM json_each(?3)) AND ?1 = ?1 AND NOT EXISTS (
+     WHERE c.project_path = ?1 AND c.state = 'applied' AND f.after_sha256 IS NOT NULL
+       AND c.id IN (SELECT value FROM json_each(?2)) AND NOT EXISTS (
          SELECT 1 FROM changeset_files g JOIN changesets d ON d.n = g.n
-         WHERE g.path = f.path AND d.project_path = ?2 AND d.state = 'applied' AND d.id > c.id
-           AND d.id IN (SELECT value FROM json_each(?3)))";
+         WHERE g.path = f.path AND d.project_path = ?1 AND d.state = 'applied' AND d.id > c.id
+           AND d.id IN (SELECT value FROM json_each(?2)))";
 
 /// The columns of a changeset that a copy takes over. Its session and its turn stay where they were.
 const CHANGESET: &str = "id, kind, title, state, at_ms, added, removed, approved, merged";
@@ -143,9 +143,9 @@ impl Memory {
 }
 
 /// Puts what the last changeset of these left in the place of what a project wrote later. Returns whether it wrote any.
-fn forget_later(tx: &Transaction<'_>, of: [&str; 3]) -> Result<bool, Error> {
-    let is_new = tx.execute(FORGET_LATER, of)? > 0;
-    tx.execute(LAST_OF_BOTH, of)?;
+fn forget_later(tx: &Transaction<'_>, [from, to, here]: [&str; 3]) -> Result<bool, Error> {
+    let is_new = tx.execute(FORGET_LATER, [from, to, here])? > 0;
+    tx.execute(LAST_OF_BOTH, [to, here])?;
     Ok(is_new)
 }
 

@@ -3,6 +3,7 @@
 pub(super) mod listed;
 pub(super) mod listing;
 pub(super) mod made;
+mod objects;
 mod ops;
 pub(super) mod repository;
 pub(super) mod whole;

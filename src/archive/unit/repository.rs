@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
+use super::objects;
 use crate::git;
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, REPOSITORY, RestoreFate, RestorePreview, RestoreStatus, is_in_repository,
@@ -251,7 +252,7 @@ fn missing_object(workspace: &Workspace, git: &GitFolders, files: &[FileChange])
     }
     let named: Vec<String> = named.into_iter().collect();
     // Git answers for no repository whose refs are gone; it may have others than those of the files.
-    let named = git::objects_not_in(&workspace.root().join(&git.shared).join("objects"), &named);
+    let named = objects::not_in(&workspace.root().join(&git.shared).join("objects"), &named);
     if named.is_empty() {
         return None;
     }

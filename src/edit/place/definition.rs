@@ -13,12 +13,12 @@ pub(super) fn place(target: &TargetText, path: &str, name: &str, expect: &str, t
     let file = SourceFile::read(path, target.text.as_bytes()).map_err(|fault| fault.to_string())?;
     let at = (0..file.nodes.len()).find(|at| file.name(*at) == name);
     let at = at.ok_or_else(|| format!("nothing in it is called {name} any more: look at its outline"))?;
-    let stale = file.expect(at, expect).map_err(|fault| fault.to_string());
     let new = code::replace(&file, at, text).map_err(|fault| fault.to_string());
-    if let (Err(stale), new) = (stale, &new) {
-        // What stands there since it was viewed is this very text.
-        let stands = new.as_ref().is_ok_and(|new| new.file.text == file.text);
-        return if stands { Ok(Done { stages: Vec::new(), found: sure(true), stands }) } else { Err(stale) };
+    if let Err(stale) = file.expect(at, expect) {
+        // Unless what stands there since it was viewed is this very text.
+        let stands = new.is_ok_and(|new| new.file.text == file.text);
+        let done = Done { stages: Vec::new(), found: sure(true), stands };
+        return stands.then_some(done).ok_or_else(|| stale.to_string());
     }
     let new = new?;
     let splice = Splice { range: file.nodes[at].range.clone(), new: new.file.text[new.range].to_string() };

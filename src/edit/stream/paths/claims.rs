@@ -60,7 +60,8 @@ const SOURCE: &str = "from like on than by via using use uses see run runs pytho
 /// Words before `of` that leave the path what something comes from.
 const PART_OF: &str = "copy version instead part";
 /// Words that say that a sentence is about what does not change.
-const NOT: &str = "not no never cannot can't won't unable refuse avoid against without unchanged untouched stays don't doesn't needn't unaffected";
+const NOT: &str = "not no never cannot can't won't unable refuse avoid against without unchanged untouched stays don't \
+    doesn't needn't unaffected";
 /// Words behind a path that begins a sentence about its text.
 const TAIL: &str = "is becomes will should must would could can may has holds contains looks now then you write put add as \
     like so below reads use with";

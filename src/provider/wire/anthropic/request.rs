@@ -382,7 +382,8 @@ mod tests {
         assert_eq!(head("claude-3-5-haiku-latest", Some(Effort::High)), (Value::Null, Value::Null, json!(8_192)));
         assert_eq!(head("claude-x", None).0, adaptive);
         assert_eq!(head("unknown", None).0, Value::Null);
-        assert_eq!(head("unknown", Some(Effort::Low)).0["budget_tokens"], 2_048);
+        let unknown = |effort| head("unknown", Some(effort)).0["budget_tokens"].clone();
+        assert_eq!([unknown(Effort::Low), unknown(Effort::Max)], [2_048, 8_192], "half is left for the answer");
     }
 
     #[test]

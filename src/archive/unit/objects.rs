@@ -1,19 +1,23 @@
 //! A look for objects in the files of a repository, without git: it answers for none whose `HEAD` or refs are gone.
 
-use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use crate::disk::{self, Links};
 
 /// The first bytes of a pack's index of version 2, as `gitformat-pack` describes it.
 const MAGIC: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 /// The bytes before the names: those, and for each first byte the number of names up to it.
 const HEAD: u64 = 8 + 256 * 4;
-/// The stores of other repositories that are looked at, at most.
+/// The stores of other repositories that are looked at, at most, and the most bytes of their list.
 const MOST_STORES: usize = 16;
+const MAX_BORROWED: u64 = 64 << 10;
 
 /// Returns those of these objects, named by hexadecimal digits, that are not found in a folder `objects`, in its packs, or
 /// in the stores that it borrows from. What cannot be read holds none.
-pub fn not_in(folder: &Path, objects: &[String]) -> Vec<String> {
+pub(super) fn not_in(folder: &Path, objects: &[String]) -> Vec<String> {
     let mut missing: Vec<String> = objects.to_vec();
     let mut stores = vec![folder.to_path_buf()];
     let mut at = 0;
@@ -21,10 +25,11 @@ pub fn not_in(folder: &Path, objects: &[String]) -> Vec<String> {
         let store = stores[at].clone();
         at += 1;
         missing.retain(|object| !is_loose(&store, object));
-        for index in indices(&store) {
-            missing.retain(|object| !is_in_pack(&index, object).unwrap_or_default());
+        for index in indices(&store).iter().filter_map(|path| PackIndex::open(path).ok()) {
+            missing.retain(|object| !index.names(object).unwrap_or_default());
         }
-        let borrowed = fs::read_to_string(store.join("info/alternates")).unwrap_or_default();
+        let borrowed = disk::read_file(&store.join("info/alternates"), MAX_BORROWED, Links::Follow).unwrap_or_default();
+        let borrowed = String::from_utf8_lossy(&borrowed).into_owned();
         let borrowed = borrowed.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         stores.extend(borrowed.map(|line| store.join(line)));
         stores.truncate(MOST_STORES);
@@ -42,33 +47,44 @@ fn indices(store: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "idx")).collect()
 }
 
-/// Returns whether the index of a pack, which lies beside it, names an object.
-fn is_in_pack(index: &Path, object: &str) -> io::Result<bool> {
-    let Some(name) = bytes_of(object).filter(|_| index.with_extension("pack").is_file()) else { return Ok(false) };
-    let mut file = fs::File::open(index)?;
-    let mut head = [0; HEAD as usize];
-    file.read_exact(&mut head)?;
-    if head[..8] != MAGIC {
-        return Ok(false);
+/// The index of a pack.
+struct PackIndex {
+    file: File,
+    head: [u8; HEAD as usize],
+}
+
+impl PackIndex {
+    /// Opens the index of a pack, which lies beside it.
+    fn open(path: &Path) -> io::Result<PackIndex> {
+        let (file, mut head) = (disk::open_file(path, Links::Follow)?, [0; HEAD as usize]);
+        file.read_exact_at(&mut head, 0)?;
+        let is_known = head[..8] == MAGIC && path.with_extension("pack").is_file();
+        if is_known { Ok(PackIndex { file, head }) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
-    let up_to = |first: usize| {
+
+    /// Returns the number of names up to those that begin with this byte.
+    fn up_to(&self, first: usize) -> u64 {
         let at = 8 + first * 4;
-        u64::from(u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
-    };
-    let first = usize::from(name[0]);
-    let (mut low, mut high) = (if first == 0 { 0 } else { up_to(first - 1) }, up_to(first));
-    let mut other = vec![0; name.len()];
-    while low < high {
-        let middle = low.midpoint(high);
-        file.seek(SeekFrom::Start(HEAD + middle * name.len() as u64))?;
-        file.read_exact(&mut other)?;
-        match other.cmp(&name) {
-            std::cmp::Ordering::Equal => return Ok(true),
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Greater => high = middle,
-        }
+        u64::from(u32::from_be_bytes([self.head[at], self.head[at + 1], self.head[at + 2], self.head[at + 3]]))
     }
-    Ok(false)
+
+    /// Returns whether it names an object.
+    fn names(&self, object: &str) -> io::Result<bool> {
+        let Some(name) = bytes_of(object) else { return Ok(false) };
+        let first = usize::from(name[0]);
+        let (mut low, mut high) = (first.checked_sub(1).map_or(0, |before| self.up_to(before)), self.up_to(first));
+        let mut other = vec![0; name.len()];
+        while low < high {
+            let middle = low.midpoint(high);
+            self.file.read_exact_at(&mut other, HEAD + middle * name.len() as u64)?;
+            match other.cmp(&name) {
+                std::cmp::Ordering::Equal => return Ok(true),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Returns the bytes that hexadecimal digits stand for; none: they stand for none.
@@ -113,6 +129,14 @@ mod tests {
             assert_eq!(not_in(&objects, &all), Vec::<String>::new());
             assert_eq!(not_in(&objects, &[&all[..2], &absent[..]].concat()), absent);
         }
+        // A pipe in a hostile repository is not waited for.
+        let pack = one.join(".git/objects/pack/pack-0");
+        for name in ["../info/alternates", "pack-0.idx"] {
+            let made = Command::new("mkfifo").arg(one.join(".git/objects/pack").join(name)).status().expect("ran");
+            assert!(made.success(), "{name}");
+        }
+        fs::write(pack.with_extension("pack"), "").expect("written");
+        assert_eq!(not_in(&one.join(".git/objects"), &[&all[..2], &absent[..]].concat()), absent);
         for odd in ["", "zz", "a", "日本"] {
             assert_eq!(not_in(&one.join(".git/objects"), &[odd.to_string()]), [odd]);
         }
