@@ -109,7 +109,8 @@ fn pieces(
     mut each: impl FnMut(&[u8], u64) -> io::Result<()>,
 ) -> io::Result<u64> {
     // No more is taken than is read: it is filled with zeros first.
-    let length = file.metadata()?.len().saturating_add(1).clamp(BLOCK as u64, PIECE as u64);
+    let expected = file.metadata()?.len();
+    let length = expected.saturating_add(1).clamp(BLOCK as u64, PIECE as u64);
     let (mut size, mut piece) = (0, vec![0; length as usize]);
     loop {
         check_stop(stop)?;
@@ -121,6 +122,10 @@ fn pieces(
         };
         each(&piece[..read], size)?;
         size += read as u64;
+        if size == expected && read < piece.len() {
+            // There was room for more: no further read needs to say that this was the end.
+            return Ok(size);
+        }
     }
 }
 

@@ -101,7 +101,7 @@ fn without_links(path: &Path, last: bool) -> Option<PathBuf> {
 
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
     let text = path.as_os_str().as_bytes();
-    if text.starts_with(b"/proc") || text.starts_with(b"/dev") {
+    if text.starts_with(b"/proc") || text.starts_with(b"/dev") && !text.starts_with(b"/dev/shm/") {
         return None;
     }
     let name = match path.components().next_back()? {

@@ -1,26 +1,25 @@
-//! The second stage of a helper: it takes its rights away from itself, hands the waiting end of its filter to the
-//! helper, and becomes the shell.
+//! The second stage of a helper: a copy of it that takes its rights away from itself, hands the waiting end of its filter
+//! to the helper, and becomes the shell.
 
-use std::ffi::OsStr;
-use std::io::{self, BufReader, IoSlice, IoSliceMut, Read as _};
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitCode};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
     recvmsg, sendmsg,
 };
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitOptions};
 
-use super::message::{Start, receive, send};
+use super::message::Start;
 use super::{guard, sandbox, terminal, view};
 
-/// The hidden name under which the program is the second stage.
-pub const NAME: &str = "__stage";
+/// The byte with which the helper says that it answers.
+const GO: u8 = b'.';
 /// The byte that accompanies the descriptor, or precedes the reason why there is none.
 const HERE: u8 = b'+';
 const FAILED: u8 = b'-';
@@ -31,26 +30,18 @@ const UNSEEN: u8 = b'?';
 /// The longest reason.
 const REASON: usize = 512;
 
-/// Becomes the shell where the program was started as a second stage; it comes back only where that failed.
-pub fn main() -> Option<ExitCode> {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() != Some(OsStr::new(NAME)) {
-        return None;
-    }
-    let control = match io::stdin().as_fd().try_clone_to_owned() {
-        Ok(control) => UnixStream::from(control),
-        Err(_) => return Some(ExitCode::from(125)),
-    };
-    let failure = become_shell(&control);
+/// Becomes the shell, in a copy of the helper, once the helper says that it answers its calls.
+pub fn run(control: &UnixStream, start: &mut Start) -> ! {
+    let failure = become_shell(control, start);
     let (what, why) = match &failure {
-        Failure::Guard(why) => (FAILED, why),
-        Failure::Sandbox(why) => (UNBOUNDED, why),
-        Failure::View(why) => (UNSEEN, why),
-        Failure::Killed => return Some(ExitCode::from(126)),
+        Failure::Guard(why) => (FAILED, why.to_string()),
+        Failure::Sandbox(why) => (UNBOUNDED, why.to_string()),
+        Failure::View(why) => (UNSEEN, why.to_string()),
+        Failure::Killed => (FAILED, "it was killed".into()),
     };
     // Before the filter is handed over the helper listens; after that it looks once this process is over.
-    let _ = tell(&control, what, &why.to_string(), None);
-    Some(ExitCode::from(126))
+    let _ = tell(control, what, &why, None);
+    std::process::exit(126)
 }
 
 /// The reason why there is no second stage. Nothing was run.
@@ -68,9 +59,10 @@ pub enum Failure {
 
 impl Failure {
     /// Returns the failure of a second stage, which ends as nobody listens to it any more.
-    pub fn of(self, control: &UnixStream, stage: &mut Child) -> Failure {
+    pub fn of(self, control: &UnixStream, stage: Pid) -> Failure {
         let _ = control.shutdown(Shutdown::Both);
-        let signal = stage.wait().ok().and_then(|status| status.signal());
+        let ended = rustix::process::waitpid(Some(stage), WaitOptions::empty()).ok().flatten();
+        let signal = ended.and_then(|(_, status)| status.terminating_signal());
         if signal == Some(Signal::KILL.as_raw()) { Failure::Killed } else { self }
     }
 }
@@ -81,25 +73,25 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn become_shell(control: &UnixStream) -> Failure {
-    let prepared = prepare(control);
-    let start = match prepared {
-        Ok(start) => start,
-        Err(failure) => return failure,
-    };
+fn become_shell(control: &UnixStream, start: &mut Start) -> Failure {
+    if let Err(failure) = prepare(control, start) {
+        return failure;
+    }
     let mut command = Command::new(&start.shell);
     command.args(&start.arguments).arg(&start.text).current_dir(&start.folder);
-    if let Err(error) = terminal::connect(&mut command, &start) {
+    if let Err(error) = terminal::connect(&mut command, start) {
         return Failure::Guard(error);
     }
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
     Failure::Guard(command.exec())
 }
 
-fn prepare(control: &UnixStream) -> Result<Start, Failure> {
-    let mut start: Start =
-        receive(&mut BufReader::new(control))?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-    terminal::lead(&start)?;
+fn prepare(control: &UnixStream, start: &mut Start) -> Result<(), Failure> {
+    if !start.terminal {
+        // Who leads a group already can lead no session.
+        rustix::process::setpgid(None, None).map_err(io::Error::from)?;
+    }
+    terminal::lead(start)?;
     if let Some(view) = &start.view {
         let real = view::enter(view).map_err(Failure::View)?;
         // What the view does not cover must not be changed.
@@ -118,13 +110,14 @@ fn prepare(control: &UnixStream) -> Result<Start, Failure> {
         (None, Some(_)) => guard::Waiting::Connections,
         (None, None) => guard::Waiting::None,
     };
+    // From here on its calls wait for the helper.
+    (&mut &*control).read_exact(&mut [GO])?;
     let listener = guard::install(waiting, grant).map_err(|error| match &start.view {
         // The sandbox is there; the view's connections are what nothing could answer.
         Some(_) => Failure::View(io::Error::new(error.kind(), format!("no listener for its connections: {error}"))),
         None => Failure::Guard(error),
     })?;
-    tell(control, HERE, &version.unwrap_or_default(), listener.as_ref())?;
-    Ok(start)
+    Ok(tell(control, HERE, &version.unwrap_or_default(), listener.as_ref())?)
 }
 
 fn tell(control: &UnixStream, what: u8, why: &str, listener: Option<&OwnedFd>) -> io::Result<()> {
@@ -157,12 +150,12 @@ pub fn failure(mut control: &UnixStream) -> Option<String> {
     Some(String::from_utf8_lossy(said).into_owned())
 }
 
-/// Tells a second stage that the helper has started what to become, and takes what it hands over.
+/// Tells a second stage that its calls are answered, and takes what it hands over.
 ///
 /// # Errors
 /// Why there is no second stage.
 pub fn take_over(control: &UnixStream, start: &Start) -> Result<StageParts, Failure> {
-    send(&mut &*control, start)?;
+    (&mut &*control).write_all(&[GO])?;
     let mut text = [0; REASON];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

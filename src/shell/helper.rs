@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode};
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -230,19 +230,23 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         confine::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
     let begin = || -> Result<_, confine::Failure> {
+        let (ours, theirs) = UnixStream::pair()?;
+        // Copied while it has one thread, it needs not be read and linked from its file a second time.
+        let Some(stage) = guard::copy_process()? else {
+            drop(ours);
+            confine::run(&theirs, &mut start.clone());
+        };
+        let stage = Pid::from_raw(stage).ok_or(io::ErrorKind::InvalidData).map_err(io::Error::from)?;
+        drop(theirs);
         let (held, told) = (events.clone(), events.clone());
         // The helper waits for its events to its end.
         let hold = move |hold| drop(held.send(Event::Held(hold)));
-        let serving = guard::answering(start, hold, move |text| drop(told.send(Event::Notice(text))))?;
-        let (ours, theirs) = UnixStream::pair()?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg(confine::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
-        // Who leads a group already can lead no session.
-        (!start.terminal).then(|| command.process_group(0));
-        let mut child = command.spawn()?;
-        drop(command);
-        let staged = confine::take_over(&ours, start).map_err(|failure| failure.of(&ours, &mut child))?;
-        Ok((tree::pid_of(&child)?, serving, ours, staged))
+        // Its sandbox is made meanwhile.
+        let answering = guard::answering(start, hold, move |text| drop(told.send(Event::Notice(text))));
+        let answering = answering.map_err(confine::Failure::from);
+        let taken = answering.and_then(|serving| Ok((serving, confine::take_over(&ours, start)?)));
+        let (serving, staged) = taken.map_err(|failure| failure.of(&ours, stage))?;
+        Ok((stage, serving, ours, staged))
     };
     let (shell, serving, control, staged) = begin().map_err(error_of)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {

@@ -61,10 +61,6 @@ pub fn rest() {
 
 /// Runs as a helper of a command where the program was started as one, under a hidden name.
 pub fn helper_main() -> Option<std::process::ExitCode> {
-    #[cfg(target_os = "linux")]
-    if let Some(code) = confine::main() {
-        return Some(code);
-    }
     helper::main()
 }
 

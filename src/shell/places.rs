@@ -1,6 +1,8 @@
 //! Classifies paths for a keeper.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -123,10 +125,10 @@ impl PathClasses {
 
     /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
-        if path.starts_with(&self.own) || self.protected.iter().any(|folder| path.starts_with(folder)) {
+        if below(path, &self.own).is_some() || self.protected.iter().any(|folder| below(path, folder).is_some()) {
             return PathClass::Refused;
         }
-        let Ok(inside) = path.strip_prefix(&self.root) else { return self.of_outside(path, is_folder) };
+        let Some(inside) = below(path, &self.root) else { return self.of_outside(path, is_folder) };
         let own = inside.components().position(|part| is_one_of(part.as_os_str(), OWN));
         if own == Some(0) {
             return PathClass::Refused;
@@ -196,7 +198,7 @@ impl PathClasses {
 
     /// Returns the normalised path of an absolute one: relative to the root, or as it is archived outside of that.
     pub fn name(&self, path: &Path) -> String {
-        let inside = path.strip_prefix(&self.root).ok();
+        let inside = below(path, &self.root);
         let outside = || self.outside_of(path).and_then(|(outside, _)| outside.name_of(path));
         let text = |path: &Path| name::text_of(path.as_os_str()).into_owned();
         inside.map(text).or_else(outside).unwrap_or_else(|| text(path))
@@ -264,6 +266,19 @@ impl PathClasses {
             || holds(folder, "pyvenv.cfg")
             || holds(folder, "CACHEDIR.TAG");
         proof && ignores.leaves_out(folder, true)
+    }
+}
+
+/// Returns the rest of a path below a folder, or of the folder itself; none: it lies elsewhere. Both are without `.`, `..`
+/// and doubled slashes: their bytes tell.
+pub fn below<'p>(path: &'p Path, folder: &Path) -> Option<&'p Path> {
+    let rest = path.as_os_str().as_bytes().strip_prefix(folder.as_os_str().as_bytes())?;
+    match rest {
+        [] => Some(Path::new("")),
+        [b'/', rest @ ..] => Some(Path::new(OsStr::from_bytes(rest))),
+        // The folder is that of the whole file system.
+        rest if folder.as_os_str() == "/" => Some(Path::new(OsStr::from_bytes(rest))),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use super::env::{Environment, find_shell};
 use super::message::{Exit, GuardStart, Start};
 use super::output::Output;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
-use super::run::{CommandProgress, Launch, launch};
+use super::run::{CommandProgress, Launch, WaitingHelper, launch};
 use super::sandbox::{self, Bounds, Grant, SandboxSettings, Surroundings, bounds};
 use super::view::View;
 use crate::archive::staging::CommandInfo;
@@ -338,7 +338,8 @@ fn start(trial: &Trial<'_>, folder: &Path, bounds: Bounds, text: &str) -> Result
 /// Runs a command to its end.
 fn run(trial: &Trial<'_>, start: Start) -> Result<CommandProgress, Missing> {
     let output = Output::new(None, Vec::new());
-    let launch = launch(Launch { program: trial.program.to_path_buf(), start, output, passes: None, terminal: None });
+    let helper = WaitingHelper::start(trial.program, None, false);
+    let launch = helper.and_then(|helper| launch(Launch { helper, start, output, passes: None }));
     let running = launch.map_err(|e| untried(&e))?;
     if !running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
         running.stop();

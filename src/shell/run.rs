@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read as _};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -30,16 +31,57 @@ pub type OutputReader = Box<dyn FnMut(&[u8]) -> bool + Send>;
 
 /// The parameters that start a command.
 pub struct Launch {
-    /// The program that is the helper under its hidden name.
-    pub program: PathBuf,
+    /// The helper.
+    pub helper: WaitingHelper,
     /// The helper's start order.
     pub start: Start,
     /// Takes what is printed.
     pub output: Output,
     /// Receives what is printed too, as it comes.
     pub passes: Option<OutputReader>,
-    /// The terminal that it reads from and prints to; none: it prints into a pipe.
-    pub terminal: Option<Arc<Terminal>>,
+}
+
+/// A helper that waits for its start order. It gets ready while that is put together, and ends where none comes.
+pub struct WaitingHelper {
+    /// None: a command has it.
+    process: Option<Child>,
+    orders: UnixStream,
+    reads: OwnedFd,
+}
+
+impl WaitingHelper {
+    /// Starts one: `program` under its hidden name. The command reads from the `terminal` and prints to it; none: it
+    /// prints into a pipe, and reads this program's own standard input where `input`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(program: &Path, terminal: Option<&Terminal>, input: bool) -> io::Result<Self> {
+        let (orders, theirs) = UnixStream::pair()?;
+        let (reads, writes) = match terminal {
+            Some(terminal) => terminal.ends()?,
+            None => rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?,
+        };
+        let mut command = Command::new(program);
+        command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(Stdio::from(writes.try_clone()?));
+        // Its standard input carries the orders: what the command reads comes in the place of what it says beside its
+        // output.
+        command.stderr(match input {
+            true => Stdio::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?),
+            false => Stdio::from(writes),
+        });
+        Ok(WaitingHelper { process: Some(command.spawn()?), orders, reads })
+    }
+}
+
+impl Drop for WaitingHelper {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            // Its orders end here, and it with them.
+            let _ = self.orders.shutdown(Shutdown::Both);
+            let _ = process.wait();
+        }
+    }
 }
 
 /// The progress of a command.
@@ -163,27 +205,13 @@ impl std::fmt::Debug for RunningCommand {
 ///
 /// # Errors
 /// When the helper cannot be started.
-pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
-    let (ours, theirs) = UnixStream::pair()?;
-    let (reads, writes) = match &launch.terminal {
-        Some(terminal) => terminal.ends()?,
-        None => rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?,
-    };
-    let mut command = Command::new(&launch.program);
-    command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
-    command.stdout(Stdio::from(writes.try_clone()?));
-    // Its standard input carries the orders: what the command reads comes in the place of what it says beside its output.
-    command.stderr(match launch.start.input {
-        true => Stdio::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?),
-        false => Stdio::from(writes),
-    });
-    let child = command.spawn()?;
-    let helper = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    // The command holds the ends that the helper got.
-    drop(command);
+pub fn launch(mut launch: Launch) -> io::Result<RunningCommand> {
     let shared = Arc::new(Shared { output: Mutex::new(launch.output), ..Shared::default() });
-    let mut orders = ours.try_clone()?;
+    let (ours, mut orders) = (launch.helper.orders.try_clone()?, launch.helper.orders.try_clone()?);
+    let reads = launch.helper.reads.try_clone()?;
     send(&mut orders, &launch.start)?;
+    let child = launch.helper.process.take().ok_or(io::ErrorKind::NotFound)?;
+    let helper = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let begun = Instant::now();
     let (for_output, for_reports) = (Arc::clone(&shared), Arc::clone(&shared));
     let mut passes = launch.passes;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match, WalkBuilder};
@@ -24,7 +24,7 @@ pub struct Ignores {
     /// A folder, and the one whose files lie over those of it.
     layer: Option<(PathBuf, PathBuf)>,
     /// The person's own patterns, from git's configuration.
-    global: Gitignore,
+    global: OnceLock<Gitignore>,
     folders: Mutex<HashMap<PathBuf, Arc<Patterns>>>,
     complaints: Mutex<Vec<String>>,
 }
@@ -47,7 +47,7 @@ impl Ignores {
         Ignores {
             top: top.to_path_buf(),
             layer: None,
-            global: Gitignore::global().0,
+            global: OnceLock::new(),
             folders: Mutex::default(),
             complaints: Mutex::default(),
         }
@@ -71,7 +71,7 @@ impl Ignores {
         let Some(folder) = path.parent().filter(|f| f.starts_with(&self.top)) else { return false };
         let patterns = self.patterns(folder);
         let matched = patterns.matched(path, is_folder);
-        let matched = matched.or(self.global.matched(path, is_folder).map(|_| ()));
+        let matched = matched.or(self.global.get_or_init(|| Gitignore::global().0).matched(path, is_folder).map(|_| ()));
         matched.is_ignore()
     }
 
@@ -214,7 +214,7 @@ mod tests {
             names
         };
         let theirs = named(&mut WalkBuilder::new(root));
-        let ignores = Arc::new(Ignores { global: Gitignore::empty(), ..Ignores::new(root) });
+        let ignores = Arc::new(Ignores { global: Gitignore::empty().into(), ..Ignores::new(root) });
         let walk =
             ignores.walk(root, |_| false).build().flatten().filter(|e| e.file_type().is_some_and(|t| t.is_file()));
         let mut ours: Vec<String> = walk

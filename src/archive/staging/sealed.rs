@@ -1,7 +1,7 @@
 //! Notes in a journal of the changesets that its states are archived with.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
+use std::io::{self, Seek as _, SeekFrom};
 
 use super::seals::{SealKind, SealLine, SealedStates};
 use super::{CommandStaging, Journal};
@@ -31,7 +31,8 @@ impl CommandStaging {
     /// # Errors
     /// When the journal cannot be read.
     pub fn sealed_by_another(&mut self, archive: &Archive) -> io::Result<Vec<String>> {
-        let length = self.journal.metadata()?.len();
+        // Each line is appended, wherever the file is read or written: its end is found with the least that can be asked.
+        let length = (&self.journal).seek(SeekFrom::End(0))?;
         if length == self.length {
             return Ok(Vec::new());
         }

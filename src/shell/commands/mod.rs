@@ -17,7 +17,7 @@ use super::output::Output;
 use super::output::record::{self, CommandRecord};
 use super::probe::no_temporary;
 use super::request::{CommandRequest, StartError, begun, check_text};
-use super::run::{CommandProgress, Launch, OutputReader, RunningCommand, launch};
+use super::run::{CommandProgress, Launch, OutputReader, RunningCommand, WaitingHelper, launch};
 use super::sandbox::private;
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
@@ -128,6 +128,9 @@ impl Commands {
         passes: Option<OutputReader>,
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
+        let (program, terminal) = (&self.shell.program, request.terminal.as_deref());
+        let helper = WaitingHelper::start(program, terminal, request.input && terminal.is_none());
+        let helper = helper.map_err(StartError::Helper)?;
         let from = self.state().next_of(info.call.is_some()).clone();
         let (id, left) = self.reserve();
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
@@ -156,8 +159,7 @@ impl Commands {
             input: request.input && request.terminal.is_none(),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
-        let (program, terminal) = (self.shell.program.clone(), request.terminal.clone());
-        let launched = launch(Launch { program, start, output, passes, terminal });
+        let launched = launch(Launch { helper, start, output, passes });
         let running = launched.map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging, request.view.is_some())?;
         let command = Arc::new(ShellCommand {

@@ -31,7 +31,7 @@ pub use hold::{Consents, HeldCalls, lock};
 pub use keep::Keeping;
 pub use path::named;
 pub use setup::answering;
-pub use sys::{own_namespaces, release_code, trim_memory};
+pub use sys::{copy_process, own_namespaces, release_code, trim_memory};
 
 use super::message::HoldAnswer;
 use super::sandbox::Grant;
@@ -142,19 +142,36 @@ pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
     sys::wake_at_once(listener.as_fd());
     answering.held.listen(listener);
     let mut parked = ParkedCalls::new();
+    let mut may_be_over = true;
     loop {
-        let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
-        match poll(&mut ready, parked.pause().as_ref()) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
-            Ok(_) if !ready[0].revents().contains(PollFlags::IN) => return,
-            Ok(_) => match sys::receive(listener.as_fd()) {
-                Ok(Some(call)) if take(listener, answering, call) == TakenCall::Waits => parked.add(call),
-                Ok(_) => {}
-                Err(_) => return,
-            },
+        // Receiving waits itself, in one call less. That all processes are gone, polling alone tells on every kernel.
+        let comes = match (parked.pause(), may_be_over) {
+            (None, false) => Some(true),
+            (pause, _) => polled(listener, pause.as_ref()),
+        };
+        match comes.map(|comes| comes.then(|| sys::receive(listener.as_fd())).transpose()) {
+            Some(Ok(call)) => {
+                let call = call.flatten();
+                may_be_over = call.is_none();
+                if let Some(call) = call
+                    && take(listener, answering, call) == TakenCall::Waits
+                {
+                    parked.add(call);
+                }
+            }
+            None | Some(Err(_)) => return,
         }
         parked.look(listener, answering);
+    }
+}
+
+/// Returns whether a call comes within a time; none: no process has the filter any more.
+fn polled(listener: &OwnedFd, pause: Option<&Timespec>) -> Option<bool> {
+    let mut ready = [PollFd::new(listener, PollFlags::IN)];
+    match poll(&mut ready, pause) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Some(false),
+        Err(_) => None,
+        Ok(_) => ready[0].revents().contains(PollFlags::IN).then_some(true),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The calls that no safe crate offers: installing a filter with a listener, the listener's four requests, reading
-//! another process's memory, namespaces, and giving memory back that is not needed now. The only file of the program
+//! another process's memory, copying this one, namespaces, and giving memory back that is not needed now. The only file of the program
 //! that may be unsafe.
 
 #![allow(unsafe_code)]
@@ -55,6 +55,19 @@ pub fn own_namespaces() -> io::Result<()> {
     let spaces = rustix::thread::UnshareFlags::NEWUSER | rustix::thread::UnshareFlags::NEWNS;
     // SAFETY: the table of descriptors stays the one that it was.
     Ok(unsafe { rustix::thread::unshare_unsafe(spaces) }?)
+}
+
+/// Makes a copy of this process, which must have one thread. Returns the copy's number; in the copy, none.
+///
+/// # Errors
+/// When the kernel makes none.
+pub fn copy_process() -> io::Result<Option<i32>> {
+    // SAFETY: without other threads no lock is held in the copy that nobody there could free.
+    match unsafe { libc::fork() } {
+        0 => Ok(None),
+        copy @ 1.. => Ok(Some(copy)),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Returns the next call that waits; none where its process is gone by now.

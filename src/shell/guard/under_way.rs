@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::call::{Notification, has_returned};
 use super::change::{CallNames, PathChange};
+use crate::shell::places::below;
 
 /// The time after which a call counts as over, whatever its thread does: no call waits longer for another one.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -141,16 +141,10 @@ impl CallsUnderWay {
 impl CallNames {
     /// Returns whether one of two calls lets a name lead elsewhere that the other one depends on.
     fn meet(&self, other: &CallNames) -> bool {
-        let depends = |names: &[PathBuf], on: &Path| names.iter().any(|name| is_within(name, on));
+        let depends = |names: &[PathBuf], on: &Path| names.iter().any(|name| below(name, on).is_some());
         self.moved.iter().any(|name| depends(&other.passed, name))
             || other.moved.iter().any(|name| depends(&self.passed, name))
     }
-}
-
-/// Returns whether a path is `above` or lies in it. Both are without `.` and `..`: their bytes tell.
-fn is_within(path: &Path, above: &Path) -> bool {
-    let rest = path.as_os_str().as_bytes().strip_prefix(above.as_os_str().as_bytes());
-    rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/'))
 }
 
 /// Returns whether a thread has run for so long since it was first looked at that its call is behind it. What sleeps in

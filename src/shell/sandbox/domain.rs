@@ -85,14 +85,18 @@ fn open(path: &Path) -> Option<(OwnedFd, bool)> {
 /// are ruled that lie on the way to a known path.
 fn find_readable(folder: &Path, private: &[PathBuf], known: &[&Path], found: &mut Vec<PathBuf>) {
     if !private.iter().any(|path| path.starts_with(folder)) {
+        // No rule is made of a link.
         return found.push(folder.to_path_buf());
+    }
+    if folder.is_symlink() {
+        return;
     }
     let on_the_way = || {
         let next = |path: &&Path| Some(folder.join(path.strip_prefix(folder).ok()?.components().next()?));
         known.iter().filter_map(next).collect::<BTreeSet<PathBuf>>().into_iter().collect()
     };
     for path in entries(folder).unwrap_or_else(on_the_way) {
-        if !private.contains(&path) && !path.is_symlink() {
+        if !private.contains(&path) {
             find_readable(&path, private, known, found);
         }
     }
@@ -129,7 +133,8 @@ mod tests {
         let mut found = Vec::new();
         find_readable(&root, &[root.join("home/.aws"), root.join("home/a/secret")], &[], &mut found);
         found.sort();
-        assert_eq!(found, [root.join("etc"), root.join("home/a/b")]);
+        // Of a link no rule is made.
+        assert_eq!(found, [root.join("etc"), root.join("home/a/b"), root.join("home/way")]);
     }
 
     #[test]
