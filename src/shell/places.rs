@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
 use crate::text::name;
-use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of};
+use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of, worktree_proof};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
@@ -70,6 +70,8 @@ pub struct PathClasses {
     archive: Archive,
     /// The archive, which may lie elsewhere.
     own: PathBuf,
+    /// The file by which the repository of a linked worktree says that the root is one.
+    proof: Option<PathBuf>,
     /// Folders that no path may point into, nebula's own among them.
     protected: Vec<PathBuf>,
     ignores: Ignores,
@@ -85,6 +87,7 @@ impl PathClasses {
         let root = workspace.root().to_path_buf();
         PathClasses {
             own: archive.folder().to_path_buf(),
+            proof: worktree_proof(&root),
             protected: workspace.protected().iter().cloned().chain(views_in_memory()).collect(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
@@ -105,6 +108,7 @@ impl PathClasses {
             private: self.private.clone(),
             archive: self.archive.clone(),
             own: self.own.clone(),
+            proof: self.proof.clone(),
             protected: self.protected.clone(),
             ignores: Ignores::new(&self.root).over(&self.root, layer),
             derived: self.derived.clone(),
@@ -171,6 +175,12 @@ impl PathClasses {
             return PathClass::Refused;
         }
         self.kept_or_derived(path, is_folder, &outside.folder, ignores)
+    }
+
+    /// Returns whether a path, once it has another name or none, takes away what proves that the root is a worktree: nothing
+    /// of the repository could be brought back then.
+    pub fn holds_proof(&self, path: &Path) -> bool {
+        self.proof.as_ref().is_some_and(|proof| below(proof, path).is_some())
     }
 
     /// Returns whether a path is private, in a folder outside the workspace that commands may write.

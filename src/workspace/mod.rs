@@ -35,7 +35,7 @@ pub use large::{LARGEST_WHOLE, copy_large, holds_large, state_of};
 pub use outside::OutsideFolder;
 pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{PathReader, Read, ReadError, is_text};
-pub use repository::{git_folder, repository_above, worktree_folders};
+pub use repository::{git_folder, repository_above, worktree_folders, worktree_proof};
 pub use stamp::Stamp;
 pub use words::WordIndex;
 

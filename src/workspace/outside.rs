@@ -1,11 +1,13 @@
 //! Folders outside the root whose files are archived too, under absolute paths: the repository that linked worktrees
 //! share, and the person's folders of `shell.write`.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::path::NOT_ARCHIVED;
 use super::read::split;
+use super::repository::has_worktree;
 use super::{Workspace, worktree_folders};
 use crate::disk::Folder;
 use crate::proposal::LINKED;
@@ -84,9 +86,14 @@ impl Workspace {
     /// Returns the folder outside the root that an absolute archived path is of, and the rest of the path below it; none:
     /// there is no such folder, or not any more.
     pub fn in_outside<'p>(&self, path: &'p str) -> Option<(OutsideFolder, &'p str)> {
-        let found = match path.contains(LINKED) || path.ends_with(LINKED.trim_end_matches('/')) {
-            true => worktree_folders(&self.root).pop().map(OutsideFolder::of_repository),
-            false => {
+        let repository = path.split_once(LINKED).map(|(repository, _)| repository);
+        let found = match repository.or_else(|| path.strip_suffix(LINKED.trim_end_matches('/'))) {
+            // A command may have removed what names it at the root: it is asked itself.
+            Some(repository) => {
+                let repository = PathBuf::from(name::name_of(OsStr::new(repository)).into_owned());
+                has_worktree(&repository, &self.root).then(|| OutsideFolder::of_repository(repository))
+            }
+            None => {
                 let of = self.folders.iter().map(|folder| OutsideFolder::of_person(folder));
                 of.into_iter().find(|folder| folder.rest(path).is_some())
             }

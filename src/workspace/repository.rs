@@ -33,6 +33,26 @@ pub fn worktree_folders(root: &Path) -> Vec<PathBuf> {
     }
 }
 
+/// Returns whether a repository elsewhere says itself that a root is one of its worktrees, or the one that a submodule's own
+/// works at. What lies at the root may be gone.
+pub fn has_worktree(repository: &Path, root: &Path) -> bool {
+    if !repository.canonicalize().is_ok_and(|real| real == repository) {
+        return false;
+    }
+    if repository.components().any(|part| part.as_os_str() == "modules") {
+        return works_at(repository, root);
+    }
+    let all = std::fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
+    all.into_iter().any(|own| names_back(&own.path(), root))
+}
+
+/// Returns the file by which a repository elsewhere says that a root is its worktree; none: it is none.
+pub fn worktree_proof(root: &Path) -> Option<PathBuf> {
+    let folders = worktree_folders(root);
+    let [own, shared] = &folders[..] else { return None };
+    Some(own.join(if own == shared { "config" } else { "gitdir" }))
+}
+
 /// Returns the folder of a repository that holds a path below `root`, which may be the root itself and have any name, and
 /// the rest of the path; none: there is no such folder, or a worktree in it holds the path.
 pub fn repository_above(root: &Path, inside: &Path) -> Option<(PathBuf, PathBuf)> {
@@ -101,6 +121,8 @@ mod tests {
             workspace.in_outside(&path).map(|(shared, rest)| (shared.folder, rest.to_string()))
         };
         let point = |to: &Path| fs::write(root.join(".git"), format!("gitdir: {}\n", to.display())).expect("written");
+        let proof = || worktree_proof(&root);
+        assert_eq!(proof(), None);
         point(&own);
         fs::write(own.join("commondir"), base.join("home").display().to_string()).expect("written");
         assert!(worktree_folders(&root).is_empty());
@@ -112,6 +134,13 @@ mod tests {
         assert_eq!(workspace.resolve_archived(&head).ok().as_ref(), Some(&head));
         fs::write(&head, "ref: refs/heads/tree\n").expect("written");
         assert_eq!(workspace.read_archived(&head).expect("read").state.text(), Some("ref: refs/heads/tree\n"));
+        assert_eq!(proof(), Some(own.join("gitdir")));
+        // The repository alone says it where a command removed the file at the root.
+        fs::remove_file(root.join(".git")).expect("removed");
+        assert_eq!((worktree_folders(&root), proof()), (Vec::new(), None));
+        assert_eq!(below("main/.git/./HEAD"), Some((base.join("main/.git"), "HEAD".into())));
+        assert_eq!(["home/./HEAD", "main/../main/.git/./HEAD"].map(below), [const { None }; 2]);
+        point(&own);
         let way = format!("{}/main/.git/./../../home", base.display());
         assert!(workspace.resolve_archived(&way).is_err());
         assert_eq!(["main/.git/a", "main/.github/./a", "main/./a", "tree/a"].map(below), [const { None }; 4]);
@@ -148,6 +177,7 @@ mod tests {
         let config = |text: &str| fs::write(own.join("config"), text).expect("written");
         config("[core]\n\tbare = false\n\tworktree = ../../../../libs/sub\n[remote \"a\"]\n\turl = x\n");
         assert_eq!(worktree_folders(&root), [own.clone(), own.clone()]);
+        assert_eq!(worktree_proof(&root), Some(own.join("config")));
         let head = format!("{}/./HEAD", own.display());
         let workspace = Workspace::open(&root).expect("open");
         assert_eq!(workspace.resolve_archived(&head).ok().as_ref(), Some(&head));

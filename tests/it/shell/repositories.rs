@@ -86,6 +86,39 @@ fn the_objects_of_a_linked_worktrees_repository_come_back() {
 }
 
 #[test]
+fn a_worktrees_own_part_of_the_repository_comes_back_with_what_names_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    sh(&tree, &format!("git clone -q --bare . ../repo.git; cd ../repo.git; {GIT} worktree add -q ../wt"));
+    let at = tree.root().join("../wt").canonicalize().expect("there");
+    sh(&tree, "cd ../wt; echo staged > new.txt; git add new.txt");
+    let git = |words: &[&str]| {
+        let done = Command::new("git").args(words).current_dir(&at).output().expect("ran");
+        text(&done.stdout) + &text(&done.stderr)
+    };
+    let state = || git(&["status", "--porcelain=v2", "--branch"]) + &git(&["ls-files", "--stage"]);
+    let before = state();
+    assert!(before.contains("new.txt") && before.contains("branch.head wt"), "{before}");
+    let nebula = |words: &[&str]| tree.command(words).current_dir(&at).output().expect("ran");
+    let forms = [
+        "rm -rf $(git rev-parse --git-dir)",
+        "git worktree remove --force .",
+        "rm -rf .git; rm -rf ../repo.git/worktrees",
+        "mv ../repo.git/worktrees ../repo.git/gone; rm -rf ../repo.git/worktrees/wt/HEAD .git",
+    ];
+    for form in forms {
+        let ran = nebula(&["run", "--", form]);
+        assert_ne!(state(), before, "{form}: {}", both(&ran));
+        assert!(!both(&ran).contains("not archived"), "{form}: {}", both(&ran));
+        let undone = nebula(&["undo", "--yes"]);
+        assert_eq!(state(), before, "{form}: {}{}", both(&ran), both(&undone));
+        assert_eq!(undone.status.code(), Some(0), "{form}: {}", both(&undone));
+    }
+}
+
+#[test]
 fn a_scan_keeps_the_objects_of_a_repository() {
     if !works() {
         return;

@@ -12,6 +12,7 @@ impl Keeping {
         let has = |flags: u64, flag: u32| flags & u64::from(flag) != 0;
         match change {
             PathChange::Write(path, makes) => self.write(path, *makes),
+            PathChange::Lose(path) if self.places.holds_proof(path) => self.refuse(path),
             PathChange::Lose(path) => self.lose(path),
             PathChange::LoseFolder(path) => self.lose_folder(path),
             PathChange::Make(path, made) => self.make(path, *made == Made::Folder),

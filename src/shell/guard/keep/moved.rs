@@ -17,6 +17,9 @@ impl Keeping {
         if old == new {
             return Ok(());
         }
+        if self.places.holds_proof(old) || exchange && self.places.holds_proof(new) {
+            return self.refuse(old);
+        }
         self.keep_private(old, new)?;
         if exchange {
             self.keep_private(new, old)?;
