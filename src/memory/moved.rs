@@ -42,6 +42,14 @@ const LAST_OF_BOTH: &str = "INSERT OR IGNORE INTO written(project_path, path, sh
          WHERE g.path = f.path AND d.project_path = ?1 AND d.state = 'applied' AND d.id > c.id
            AND d.id IN (SELECT value FROM json_each(?2)))";
 
+/// Takes the decisions out of a copy of a project that something was restored, where the project itself wrote that after it
+/// was copied. That something was discarded shows again where it was.
+const FORGET_RESTORED: &str = "DELETE FROM reviews WHERE project_path = ?2 AND decision <> 'keep' AND EXISTS (
+       SELECT 1 FROM changesets c WHERE c.project_path = ?1 AND c.id NOT IN (SELECT value FROM json_each(?3))
+         AND c.at_ms <= reviews.at_ms AND c.id > (
+           SELECT max(id) FROM changesets d
+           WHERE d.project_path = ?1 AND d.id IN (SELECT value FROM json_each(?3))))";
+
 /// The columns of a changeset that a copy takes over. Its session and its turn stay where they were.
 const CHANGESET: &str = "id, kind, title, state, at_ms, added, removed, approved, merged";
 /// The columns of a changeset's file.
@@ -145,6 +153,7 @@ impl Memory {
 /// Puts what the last changeset of these left in the place of what a project wrote later. Returns whether it wrote any.
 fn forget_later(tx: &Transaction<'_>, [from, to, here]: [&str; 3]) -> Result<bool, Error> {
     let is_new = tx.execute(FORGET_LATER, [from, to, here])? > 0;
+    tx.execute(FORGET_RESTORED, [from, to, here])?;
     tx.execute(LAST_OF_BOTH, [to, here])?;
     Ok(is_new)
 }

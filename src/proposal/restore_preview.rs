@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Counts, MergeRung, State};
+use super::{Counts, FileChange, MergeRung, State};
 use crate::text::number::plural;
 
 /// The repository of the workspace, which is one file of a restore.
@@ -178,6 +178,12 @@ impl RestorePreview {
             }
             _ => written.contains_key(self.path.as_str()),
         }
+    }
+
+    /// Returns that of a change that restores a path.
+    pub fn of_change(change: &FileChange) -> Self {
+        let fate = RestoreFate::of(&change.before, &change.after);
+        RestorePreview { path: change.path.clone(), status: RestoreStatus::Restore(fate, change.counts) }
     }
 
     /// Returns whether it is of a file that may be written.

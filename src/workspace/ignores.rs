@@ -71,7 +71,8 @@ impl Ignores {
         let Some(folder) = path.parent().filter(|f| f.starts_with(&self.top)) else { return false };
         let patterns = self.patterns(folder);
         let matched = patterns.matched(path, is_folder);
-        let matched = matched.or(self.global.get_or_init(|| Gitignore::global().0).matched(path, is_folder).map(|_| ()));
+        let matched =
+            matched.or(self.global.get_or_init(|| Gitignore::global().0).matched(path, is_folder).map(|_| ()));
         matched.is_ignore()
     }
 

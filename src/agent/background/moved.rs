@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::archive::{Archive, ArchiveSettings};
     use crate::execute::testing::World;
-    use crate::memory::{ChangesetCause, WriteIntent};
+    use crate::memory::{ChangesetCause, ReviewDecision, WriteIntent};
     use crate::past::files_of;
     use crate::workspace::Workspace;
 
@@ -151,10 +151,13 @@ mod tests {
     #[test]
     fn a_project_that_is_put_back_knows_what_its_archive_tells() {
         let w = World::with("old");
-        let first = change(w.stores(), [1; 32]);
+        let (other, first) = (change(w.stores(), [3; 32]), change(w.stores(), [1; 32]));
         let (root, backup) = (w.workspace.root().to_path_buf(), w.workspace.root().with_file_name("backup"));
         assert!(Command::new("cp").arg("-a").args([&root, &backup]).status().expect("ran").success());
+        let decided = |decision, id: &str| w.memory.review(&w.stores().project(), &[id.into()], decision, None);
+        decided(ReviewDecision::Keep, &other).expect("recorded");
         let second = change(w.stores(), [2; 32]);
+        decided(ReviewDecision::Restore, &first).expect("recorded");
         assert_eq!(follow(w.stores(), None).expect("looked"), None);
         fs::remove_dir_all(&root).expect("removed");
         fs::rename(&backup, &root).expect("put back");
@@ -167,6 +170,8 @@ mod tests {
         assert!(written.is(Some([1; 32])));
         let knows = |id: &str| w.memory.changeset(&stores.project(), id).expect("read").is_some();
         assert!(knows(&first) && knows(&second), "nothing is forgotten");
+        let reviewed = w.memory.reviewed(&stores.project()).expect("read");
+        assert_eq!(reviewed.keys().collect::<Vec<_>>(), [&other], "what is there waits again");
     }
 
     #[test]

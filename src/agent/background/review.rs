@@ -132,7 +132,7 @@ pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result
 pub struct ReviewRestore {
     /// The changes that bring it about.
     pub files: Vec<FileChange>,
-    /// The previews of the folders and of the repository.
+    /// The previews of its paths, where a folder or the repository is among them.
     pub previews: Vec<RestorePreview>,
     /// The paths of the entries that it leaves as they are although nobody decided to keep them, each with the reason.
     pub left: Vec<String>,
@@ -177,8 +177,14 @@ pub fn restoring(services: &Services, verdict: ReviewVerdict, proposal: Proposal
     let held = goes.filter_map(|folder| Some((folder.path.clone(), review::folder_waits(&folder.path, &later)?)));
     restore.held = held.collect();
     for file in files.into_iter().filter(|file| !of_unit(&file.path)) {
-        restore.files.extend(restoring_file(services, &undo, file)?);
+        let change = restoring_file(services, &undo, file)?;
+        // A list of what is restored is one of all of it.
+        let listed =
+            change.iter().filter(|_| !restore.previews.is_empty()).map(RestorePreview::of_change).collect::<Vec<_>>();
+        restore.previews.extend(listed);
+        restore.files.extend(change);
     }
+    restore.previews.sort_by(|a, b| a.path.cmp(&b.path));
     restore.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(restore)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use nebula::proposal::FileChange;
-use nebula::protocol::{ReviewScope, TurnEnd};
+use nebula::proposal::{Consent, Decision, FileChange};
+use nebula::protocol::{EventBody, ProposalEvent, ReviewScope, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::{Value, json};
 
@@ -602,7 +602,20 @@ async fn restored_turns(world: &World, scope: ReviewScope, count: usize) -> Vec<
         then: file.before.clone(),
     });
     live.send(Command::Review(ReviewVerdict { ids, scope, restored: restored.collect(), reason: String::new() }));
-    live.decide(nebula::proposal::Choice::Accept).await;
+    let (proposal, previews) = live
+        .until(|event| match event {
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => {
+                Some((proposal.clone(), previews.clone()))
+            }
+            _ => None,
+        })
+        .await;
+    // Where there is a list, it is one of everything that is shown.
+    let is_listed = |file: &&FileChange| previews.iter().any(|preview| preview.path == file.path);
+    let shown = change.change.files.iter().filter(|file| previews.is_empty() || !is_listed(file));
+    assert!(previews.is_empty() || shown.count() == 0, "{previews:?}");
+    let choices = proposal.choices(nebula::proposal::Choice::Accept);
+    live.send(Command::Decide(proposal.id, Decision::new(choices, Consent::Person)));
     while !next_notice(&mut live).await.starts_with("restored ") {}
     live.close().await;
     change.change.files.clone()
