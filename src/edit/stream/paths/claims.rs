@@ -1,6 +1,11 @@
 //! The file that the prose above a block says the block is for, where no path heads it. A name that is only mentioned is none.
 
 use super::heads::{mentioned, names};
+use super::wording::{
+    ALL_THE_SAME, ASIDE, BAD, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE,
+    MENTIONS, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE,
+    TAIL, TAIL_BEHIND, WITH_THIS,
+};
 use super::{KnownFile, is_likely, path_line, same_path};
 use crate::edit::path::{bare, may_name};
 
@@ -33,91 +38,6 @@ impl Claim {
         same_path(&self.path, path) || may_name(&self.path, path)
     }
 }
-
-/// Words that say that a file is made. Between them and its path stand none but [`BETWEEN`].
-const MAKE: &str = "create creates created creating make makes new add adds added adding save saved write writes wrote \
-    writing put paste place placed named called copy copied rename renamed move moved into generate generated store stored \
-    implement implemented extract extracted separate another";
-/// Words that say that a file is changed.
-const CHANGE: &str = "update updates updated updating change changes changed modify modified edit edited fix fixed rewrite \
-    replace replaced";
-/// Words of a last sentence that speaks of a text that is there already, so that none before it says which file it is.
-const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
-/// Words before one of [`EXAMPLE`] for a text that is shown as a wrong one.
-const BAD: &str = "wrong incorrect bad broken buggy";
-/// Words for a text that is shown.
-const EXAMPLE: &str = "version example implementation solution way";
-/// Verbs of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
-const BEGIN_TO_MAKE: &str = "create make add save write put generate";
-/// Words that may stand before those.
-const LET_ME: &str = "now first next then finally and please let let's lets me us i i'll we we'll will";
-/// Words between one of those and the path.
-const BETWEEN: &str = "a an the this that these it them all following below code content contents text file files script module \
-    function functions class logic implementation version solution to as in at under inside and with of everything";
-/// Words before a path that say that it is where something comes from, or what is run, and not what is written.
-const SOURCE: &str = "from like on than by via using use uses see run runs python python3 node pytest npx import imports \
-    touch cat against per because unlike without check open read keep test tests with after";
-/// Words before `of` that leave the path what something comes from.
-const PART_OF: &str = "copy version instead part";
-/// Words that say that a sentence is about what does not change.
-const NOT: &str = "not no never cannot can't won't unable refuse avoid against without unchanged untouched stays don't \
-    doesn't needn't unaffected";
-/// Words behind a path that begins a sentence about its text.
-const TAIL: &str = "is becomes will should must would could can may has holds contains looks now then you write put add as \
-    like so below reads use with";
-/// Words before a path that begins a sentence all the same.
-const LEAD: &str = "in for to into then and next now";
-/// Words that present what follows them, or stand between them and its path.
-const PRESENTS: &str = "here here's heres is are this below following a an the your our new complete completed full whole entire \
-    final updated code content contents text source implementation listing version module script file component class program \
-    for in to then next now of and e.g i.e";
-/// Japanese and Chinese words that present the path behind them.
-const PRESENTS_BEFORE: &[&str] =
-    &["こちらが", "これが", "以下が", "以下は", "下記が", "下記は", "次が", "次は", "以下是", "下面是", "这是", "這是"];
-/// Words before a path at the end of a sentence that leave it a mention where the sentence tells of a [`CHANGE`] or has one
-/// of [`MENTIONS`].
-const PLACES: &str = "in for of to with at on as";
-/// Words of a sentence that tells why a text is as it is, or where it is used.
-const MENTIONS: &str = "fixes solves resolves avoids prevents handles rewrote use used uses using asked needed";
-/// Words before a path in which something is put.
-const INSIDE: &str = "in into to inside under at as";
-/// Words of a sentence in which a file that was changed is an aside.
-const ASIDE: &str = "also too additionally";
-/// Japanese and Chinese words before the path of a file that is made.
-const NEW_BEFORE: &[&str] = &[
-    "新しいファイル",
-    "新規ファイル",
-    "新ファイル",
-    "创建",
-    "新建",
-    "创建文件",
-    "新建文件",
-    "新文件",
-    "保存为",
-    "写入",
-];
-/// Words and brackets behind such a path.
-const NEW_BEHIND: &[&str] = &[
-    "(new",
-    "（new",
-    "(created",
-    "(新",
-    "（新",
-    "を作",
-    "を新",
-    "を追加",
-    "に保存",
-    "として",
-    "という",
-    "に書",
-    "文件",
-];
-/// Words behind the path of a file that is changed.
-const CHANGE_BEHIND: &[&str] = &["を更新", "を修正", "を変更", "を以下", "を次", "を書き換", "を置き換"];
-/// Words behind a path that begins a sentence about its text.
-const TAIL_BEHIND: &[&str] = &["は", "の中身", "の内容", "の全", "如下", "的内容"];
-/// Parts of sentences about what does not change.
-const NOT_ANYWHERE: &[&str] = &["n't ", "作成しな", "作らな", "変更な", "変更しな", "変更せ", "不要", "そのまま"];
 
 /// Returns the file that prose says the block below it is for: the last one that it says is made or changed, or that the
 /// last sentence begins or ends with; or a path that is alone on a line. `like` is the file in play that the block is like:
@@ -163,7 +83,8 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
     if warns(line) {
         return None;
     }
-    let is_only = (sentence_ends(line) || begins_to_make(said, path)) && paths.all(|other| other == path);
+    let is_leading = sentence_ends(line) || begins_to_make(said, path) || is_new(said, path, known);
+    let is_only = is_leading && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
 }
@@ -174,10 +95,21 @@ pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<Strin
     mentioned(said, known).map(str::to_string).or_else(|| presented(said, known))
 }
 
+/// Returns whether a line presents a file that is not there, and nothing else: `Here is new.py.`
+fn is_new(said: &str, path: &str, known: &[KnownFile]) -> bool {
+    let Some((before, behind)) = said.split_once(path) else { return false };
+    let is_full_stop = behind.trim_start_matches('`').trim_end() == ".";
+    is_full_stop && !known.iter().any(|file| names(said, &file.path)) && is_presented(before, "", true)
+}
+
 /// Returns whether a line ends with a path that it says is about to be made.
 fn begins_to_make(said: &str, path: &str) -> bool {
     let mut own = plain_words(said).skip_while(|word| is_in(LET_ME, word));
-    let is_end = said.rsplit_once(path).is_some_and(|(_, behind)| is_nothing(behind.trim_start_matches('`')));
+    let is_end = said.rsplit_once(path).is_some_and(|(_, behind)| {
+        let behind = behind.trim_start_matches('`');
+        let with = behind.trim().trim_end_matches('.').strip_prefix("with ");
+        is_nothing(behind) || with.is_some_and(|with| WITH_THIS.contains(&with))
+    });
     is_end && own.next().is_some_and(|verb| is_in(BEGIN_TO_MAKE, &verb)) && !is_off(said)
 }
 
@@ -187,9 +119,14 @@ pub(in crate::edit) fn warns(said: &str) -> bool {
     let last = sentences(said).pop().unwrap_or_default();
     let own: Vec<String> = plain_words(clause(last.trim_end_matches([':', '：', ' ', '*', '\n', '\r']))).collect();
     let is_so = own.windows(2).any(|pair| pair[0] == "like" && is_in("this that so", &pair[1]));
-    let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't", word));
+    let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't avoid", word));
+    let is_this = own.last().is_some_and(|word| is_in("this that following", word));
+    // What is not to be forgotten, or is all there is, is meant.
+    let is_all_the_same = own.iter().any(|word| is_in(ALL_THE_SAME, word));
+    let is_label = matches!(&own[..], [bad] if is_in(BAD, bad) || bad == "avoid");
     let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
-    is_so && is_denied && !last.contains('?') || is_bad
+    let is_warning = is_denied && (is_so || is_this && !is_all_the_same);
+    is_warning && !last.contains('?') || is_label && sentence_ends(last) || is_bad
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -676,6 +613,11 @@ mod tests {
             "A wrong version of s.py would be:",
             "Good. Never write it like this:",
             "Don't do it like that:",
+            "Do not do this:",
+            "Never write the following:",
+            "Avoid this:",
+            "**Wrong:**",
+            "❌ Bad:",
         ] {
             assert!(warns(line), "{line}");
         }
@@ -687,6 +629,12 @@ mod tests {
             "s.py (you should not need any other change):",
             "This was a wrong version of the file; here is the right one:",
             "Do not change anything else in s.py; only the port:",
+            "Don't forget to add this:",
+            "I did not change anything but this:",
+            "It does not work without this:",
+            "You do not need more than this:",
+            "Fixed the bad version:",
+            "Do not worry about that. Do this:",
         ] {
             assert!(!warns(line), "{line}");
         }
@@ -714,6 +662,13 @@ mod tests {
             "The test file, new.py:",
             "I did not change old.py. Here's `new.py`:",
             "Don't use port 8080. Here is the full code of new.py:",
+            "I'm going to create new.py.",
+            "Create a file new.py with this content.",
+            "First, create `new.py` with the following content.",
+            "Here is new.py.",
+            "Here is the full code of `new.py`.",
+            "And here's the helper (new.py):",
+            "创建 new.py：",
         ] {
             assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
         }
@@ -723,6 +678,11 @@ mod tests {
             "I looked at `new.py`.",
             "I created `new.py`.",
             "I also create `new.py`.",
+            "I'm not going to create new.py.",
+            "Create new.py with this command.",
+            "Here is how to run new.py.",
+            "Here is the output of new.py.",
+            "There is new.py.",
             "Running this script will create `new.py`.",
             "Run it; it creates new.py.",
             "You can run this to save the result as new.py",
@@ -749,5 +709,8 @@ mod tests {
         ] {
             assert_eq!(presented(line, &[]), None, "{line}");
         }
+        // Of a file that is there it may be what is wrong with it.
+        let there = KnownFile { path: "new.py".into(), text: "x = 1\n".into() };
+        assert_eq!(presented("Here is new.py.", &[there]), None);
     }
 }
