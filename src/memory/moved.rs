@@ -86,6 +86,7 @@ impl Memory {
         let here = serde_json::json!(changesets).to_string();
         self.store().write(Safety::Normal, None, |tx| {
             set_aside(tx, to, &here)?;
+            give_way(tx, from, to)?;
             take_over(tx, [from, to, here.as_str()], true)?;
             let mut others =
                 tx.prepare_cached("SELECT 1 FROM changesets WHERE project_path = ?1 AND id IS NOT NULL")?;
@@ -113,6 +114,7 @@ impl Memory {
         let here = serde_json::json!(changesets).to_string();
         self.store().write(Safety::Normal, None, |tx| {
             set_aside(tx, to, &here)?;
+            give_way(tx, from, to)?;
             for id in changesets {
                 if tx.prepare_cached(&changeset)?.execute([from, to, id])? > 0 {
                     let n = tx.last_insert_rowid();
@@ -179,6 +181,15 @@ fn set_aside(tx: &Transaction<'_>, project: &str, here: &str) -> Result<(), Erro
     }
     tx.execute("DELETE FROM archives WHERE project_path = ?1", [project])?;
     take_over(tx, [project, &format!("{project}{BEFORE}{at}"), here], false)
+}
+
+/// Deletes what is known of a project where more is known of the copy of it that takes its place.
+fn give_way(tx: &Transaction<'_>, copy: &str, project: &str) -> Result<(), Error> {
+    for (table, key) in [("written", "path"), ("folders", "path"), ("reviews", "changeset")] {
+        let known = format!("{key} IN (SELECT {key} FROM {table} WHERE project_path = ?2)");
+        tx.execute(&format!("DELETE FROM {table} WHERE project_path = ?1 AND {known}"), [project, copy])?;
+    }
+    Ok(())
 }
 
 /// Moves the changesets of these ids (or all but these) from one project to another, with the sessions that made no others

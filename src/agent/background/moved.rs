@@ -30,16 +30,22 @@ pub fn follow(stores: Stores<'_>, logs: Option<&Path>) -> Result<Option<String>,
     if oldest.is_empty() {
         return Ok(None);
     }
-    if memory.knows_changesets(&project, oldest)? {
+    let is_of_other =
+        |ids: &[String]| Ok::<_, StoreError>(memory.project_of(ids)?.is_some_and(|former| former != project));
+    // A copy that went on by itself may stand where the project was that it was made of: its newest tells.
+    let last = &changesets[..1];
+    let has_replaced = !memory.knows_changesets(&project, last)? && is_of_other(last)?;
+    if !has_replaced && memory.knows_changesets(&project, oldest)? {
         let is_older = newest.is_some_and(|newest| changesets[0] < newest);
         let is_put_back = is_older && memory.put_back_project(&project, &changesets)?;
         return Ok(is_put_back.then(|| say::project_put_back().into()));
     }
-    let Some(former) = memory.project_of(oldest)?.filter(|former| *former != project) else { return Ok(None) };
+    let told = if has_replaced { last } else { oldest };
+    let Some(former) = memory.project_of(told)?.filter(|former| *former != project) else { return Ok(None) };
     let named = clean_line(former_path(&former)).into_owned();
     // A name that is no UTF-8 is known only in part: whether it is there cannot be told.
     let is_known = !former.contains(char::REPLACEMENT_CHARACTER);
-    if is_known && !archive.may_be_in(Path::new(&former), oldest) {
+    if is_known && !archive.may_be_in(Path::new(&former), told) {
         // Another project may have been made there since.
         let is_there = Path::new(&former).symlink_metadata().is_ok();
         memory.move_project(&former, &project, &changesets, is_there)?;
@@ -172,6 +178,37 @@ mod tests {
         assert!(knows(&first) && knows(&second), "nothing is forgotten");
         let reviewed = w.memory.reviewed(&stores.project()).expect("read");
         assert_eq!(reviewed.keys().collect::<Vec<_>>(), [&other], "what is there waits again");
+    }
+
+    #[test]
+    fn a_copy_that_takes_the_place_of_its_project_knows_its_own_work() {
+        for is_moved in [true, false] {
+            let w = World::with("old");
+            let first = change(w.stores(), [1; 32]);
+            let root = w.workspace.root().to_path_buf();
+            let elsewhere = root.with_file_name("elsewhere");
+            let copy = |from: &Path, to: &Path| {
+                assert!(Command::new("cp").arg("-a").args([from, to]).status().expect("ran").success());
+            };
+            copy(&root, &elsewhere);
+            let used = opened(&elsewhere);
+            let stores = Stores { workspace: &used.0, archive: &used.1, memory: &w.memory };
+            follow(stores, None).expect("followed").expect("it is told");
+            let (third, second) = (change(w.stores(), [3; 32]), change(stores, [2; 32]));
+            fs::remove_dir_all(&root).expect("removed");
+            match is_moved {
+                true => fs::rename(&elsewhere, &root).expect("moved"),
+                false => copy(&elsewhere, &root),
+            }
+            let (workspace, archive) = opened(&root);
+            let stores = Stores { workspace: &workspace, archive: &archive, memory: &w.memory };
+            follow(stores, None).expect("followed").expect("it is told");
+            assert_eq!(follow(stores, None).expect("looked"), None, "it is told once");
+            let knows = |id: &str| w.memory.changeset(&stores.project(), id).expect("read").is_some();
+            assert_eq!((knows(&first), knows(&second), knows(&third)), (true, true, false), "moved: {is_moved}");
+            let written = w.memory.written(&stores.project(), "a").expect("read").expect("known");
+            assert!(written.is(Some([2; 32])), "moved: {is_moved}");
+        }
     }
 
     #[test]
