@@ -155,7 +155,8 @@ pub fn failure(mut control: &UnixStream) -> Option<String> {
 /// # Errors
 /// Why there is no second stage.
 pub fn take_over(control: &UnixStream, start: &Start) -> Result<StageParts, Failure> {
-    (&mut &*control).write_all(&[GO])?;
+    // One that has failed by now has said why.
+    let _ = (&mut &*control).write_all(&[GO]);
     let mut text = [0; REASON];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
