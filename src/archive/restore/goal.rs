@@ -46,6 +46,17 @@ impl Choices {
     }
 }
 
+/// The part of a restore in what someone else changed between the changesets that are undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// There is none.
+    Nothing,
+    /// It stays.
+    Stays,
+    /// It goes with them.
+    Goes,
+}
+
 /// A file and the version to restore, or why there is none.
 pub struct Goal {
     /// Its path.
@@ -56,10 +67,8 @@ pub struct Goal {
     pub is_made: bool,
     /// The changesets that are undone, where another one changed the file between or later; empty: none did.
     pub own: Vec<Id>,
-    /// Someone else changed the file between two of them.
-    pub is_between: bool,
-    /// The same, where the restore goes over that.
-    pub goes_over: bool,
+    /// What someone else changed of the file between two of them.
+    pub between: Between,
     /// The mode in which a later changeset met a folder: where it is gone, what is undone did not remove it.
     pub met_later: Option<u32>,
 }
@@ -67,6 +76,6 @@ pub struct Goal {
 impl Goal {
     /// Creates the goal of a file that none of the others changed.
     pub fn new(path: String, version: Result<Version, String>) -> Self {
-        Goal { path, version, is_made: false, own: Vec::new(), is_between: false, goes_over: false, met_later: None }
+        Goal { path, version, is_made: false, own: Vec::new(), between: Between::Nothing, met_later: None }
     }
 }

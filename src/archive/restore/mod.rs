@@ -15,7 +15,7 @@ mod waiting;
 
 use std::collections::BTreeSet;
 
-use self::goal::Goal;
+use self::goal::{Between, Goal};
 pub use self::goal::{Choices, is_damaged, state_sha};
 pub use self::in_the_way::{NOT_EMPTY, blocked, lies_in, not_emptied};
 pub use self::known::{LastWritten, LastWrittenLookup, NothingKnown};
@@ -262,7 +262,7 @@ impl Archive {
         };
         let old = modes.with_mode(path, version.id, old, &now.state);
         let is_known = || written.knows_version(path, version.id, &old);
-        if self.needs_nothing(goal, &now.state) || now.state == old && !(goal.is_between && is_known()) {
+        if self.needs_nothing(goal, &now.state) || now.state == old && !(goal.between == Between::Stays && is_known()) {
             return (RestoreStatus::Equal, None);
         }
         let is_known = is_known();
@@ -276,7 +276,10 @@ impl Archive {
         if is_ours {
             let (today, at) = (modes.set_by_others(path, version.id, &now.state), known.at);
             let (status, change) = restored_but_for_mode(known, (now.state, old, today), choices);
-            return if goal.goes_over { over_others(path, (status, change), at, choices) } else { (status, change) };
+            return match goal.between {
+                Between::Goes => over_others(path, (status, change), at, choices),
+                Between::Nothing | Between::Stays => (status, change),
+            };
         }
         let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RestoreError;
 use super::course::has_later;
-use super::goal::{Goal, state_sha};
+use super::goal::{Between, Goal, state_sha};
 use super::known::LastWrittenLookup;
 use crate::archive::{Archive, Error, Id, Version, version_before};
 use crate::workspace::Workspace;
@@ -213,13 +213,16 @@ impl Archive {
         let versions = self.versions(&path)?;
         let found = own.first().and_then(|first| version_before(&versions, *first)).cloned();
         let version = found.ok_or_else(|| "its version is missing from the archive".into());
-        let has_between = self.has_between(&path, &own, &versions, written);
-        let (is_between, goes_over) = (leaves && has_between, !leaves && has_between);
-        let is_shared = is_between || has_later(&path, &own, &versions);
+        let between = match self.has_between(&path, &own, &versions, written) {
+            true if leaves => Between::Stays,
+            true => Between::Goes,
+            false => Between::Nothing,
+        };
+        let is_shared = between == Between::Stays || has_later(&path, &own, &versions);
         let next = own.last().and_then(|last| versions.iter().find(|version| version.id > *last));
         let next = next.filter(|next| path.ends_with('/') && next.folder);
         let met_later = next.map(|next| self.show(next).ok().and_then(|state| state.mode()).unwrap_or_default());
         let own = if is_shared { own } else { Vec::new() };
-        Ok(Goal { path, version, is_made: false, own, is_between, goes_over, met_later })
+        Ok(Goal { path, version, is_made: false, own, between, met_later })
     }
 }
