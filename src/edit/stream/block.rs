@@ -8,7 +8,7 @@ use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
-use crate::edit::path::{bare, may_name};
+use crate::edit::path::{bare, is_language, may_name};
 use crate::edit::place::{begins_passage, passages, same_definition};
 
 /// A block of code that is no edit.
@@ -39,7 +39,9 @@ impl UnreadBlock {
         // A line that may be a name with spaces is not divided.
         let is_made = |claim: &Claim| claim.is_made && perhaps_named(&self.said, known).is_none();
         let made = || self.claim(None, known).filter(is_made).map(|claim| claim.path);
-        let path = headed(&self.said, known).or_else(made).or_else(|| presented(&self.said, known))?;
+        let language = language(&self.info);
+        let presented = || presented(&self.said, known, |path| is_language(&language, path));
+        let path = headed(&self.said, known).or_else(made).or_else(presented)?;
         let is_known = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
         (!known.iter().any(is_known)).then_some(path)
     }
@@ -206,8 +208,12 @@ const NO_FILES: [&str; 11] =
 
 /// Returns whether a block shows commands or output, by the first word behind its fence.
 pub(super) fn shows_output(info: &str) -> bool {
-    let language = info.split_whitespace().next().unwrap_or_default().to_lowercase();
-    NO_FILES.contains(&language.as_str())
+    NO_FILES.contains(&language(info).as_str())
+}
+
+/// Returns the first word behind a fence, in small letters.
+fn language(info: &str) -> String {
+    info.split_whitespace().next().unwrap_or_default().to_lowercase()
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub(super) fn said_path(said: &str, fence: &Fence, ctx: &ReaderContext) -> Optio
     }
     let path = match ctx.expected {
         Some(Format::TOOLS) => spaced::named(said, known).filter(|_| ctx.has_edits)?,
-        _ => heads::headed(said, known).or_else(|| presented(said, known))?,
+        _ => heads::headed(said, known).or_else(|| presented(said, known, |path| is_language(&language, path)))?,
     };
     let is_it = |file: &KnownFile| same_path(&path, &file.path) || may_name(&path, &file.path);
     let is_other = shows_output(&fence.info) && !is_language(&language, &path) || is_other_language(&language, &path);

@@ -2,9 +2,9 @@
 
 use super::heads::{mentioned, names};
 use super::wording::{
-    ALL_THE_SAME, ASIDE, BAD, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE,
-    MENTIONS, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE,
-    TAIL, TAIL_BEHIND, WITH_THIS,
+    ASIDE, BAD, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE, MENTIONS,
+    NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE, TAIL,
+    TAIL_BEHIND, WITH_THIS,
 };
 use super::{KnownFile, is_likely, path_line, same_path};
 use crate::edit::path::{bare, may_name};
@@ -71,8 +71,8 @@ pub(in crate::edit) fn claim(prose: Prose, like: Option<&str>, known: &[KnownFil
 }
 
 /// Returns the path of the file that the last line above a block says is made, or presents: the only one that a line names which
-/// leads to the block.
-pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<String> {
+/// leads to the block. `is_of`: the block is in the language of such a path, so that it is no output of it.
+pub(in crate::edit) fn presented(said: &str, known: &[KnownFile], is_of: impl Fn(&str) -> bool) -> Option<String> {
     let names_file = |sentence: &&str| words(sentence).iter().any(|word| is_likely(word.text, known));
     let (line, mut all) = (said, sentences(said));
     let last = all.pop().filter(names_file);
@@ -83,7 +83,7 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
     if warns(line) {
         return None;
     }
-    let is_leading = sentence_ends(line) || begins_to_make(said, path) || is_new(said, path, known);
+    let is_leading = sentence_ends(line) || begins_to_make(said, path) || is_of(path) && is_new(said, path, known);
     let is_only = is_leading && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
@@ -92,7 +92,7 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile]) -> Option<Stri
 /// Returns the path that a line of prose above an edit names: of the one file in play that it mentions, or of the file that
 /// it presents.
 pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<String> {
-    mentioned(said, known).map(str::to_string).or_else(|| presented(said, known))
+    mentioned(said, known).map(str::to_string).or_else(|| presented(said, known, |_| false))
 }
 
 /// Returns whether a line presents a file that is not there, and nothing else: `Here is new.py.`
@@ -119,14 +119,25 @@ pub(in crate::edit) fn warns(said: &str) -> bool {
     let last = sentences(said).pop().unwrap_or_default();
     let own: Vec<String> = plain_words(clause(last.trim_end_matches([':', '：', ' ', '*', '\n', '\r']))).collect();
     let is_so = own.windows(2).any(|pair| pair[0] == "like" && is_in("this that so", &pair[1]));
-    let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't avoid", word));
-    let is_this = own.last().is_some_and(|word| is_in("this that following", word));
-    // What is not to be forgotten, or is all there is, is meant.
-    let is_all_the_same = own.iter().any(|word| is_in(ALL_THE_SAME, word));
-    let is_label = matches!(&own[..], [bad] if is_in(BAD, bad) || bad == "avoid");
+    let is_denied = own.iter().any(|word| is_in("not never don't shouldn't mustn't", word));
+    let is_label = match &own[..] {
+        [bad] => is_in(BAD, bad) || is_in("avoid don't", bad),
+        [bad, text] => is_in(BAD, bad) && is_in(EXAMPLE, text),
+        _ => false,
+    };
     let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
-    let is_warning = is_denied && (is_so || is_this && !is_all_the_same);
-    is_warning && !last.contains('?') || is_label && sentence_ends(last) || is_bad
+    is_so && is_denied && !last.contains('?') || is_label && sentence_ends(last) || is_bad || is_forbidden(&own)
+}
+
+/// Returns whether a sentence does nothing but forbid what is below it: `Do not do this:`, `Never write the following:`.
+fn is_forbidden(own: &[String]) -> bool {
+    let own: Vec<&str> = own.iter().map(String::as_str).filter(|word| *word != "the").collect();
+    let rest = match &own[..] {
+        ["do", "not", rest @ ..] | ["don't" | "never", rest @ ..] => rest,
+        ["avoid", rest @ ..] if rest.len() == 1 => return matches!(rest[0], "this" | "that" | "following"),
+        _ => return false,
+    };
+    matches!(rest, [verb, "this" | "that" | "following"] if is_in("do write use try copy code", verb))
 }
 
 /// Returns the path that a line consists of, perhaps as a quotation.
@@ -617,6 +628,8 @@ mod tests {
             "Never write the following:",
             "Avoid this:",
             "**Wrong:**",
+            "Don't:",
+            "Wrong way:",
             "❌ Bad:",
         ] {
             assert!(warns(line), "{line}");
@@ -635,6 +648,16 @@ mod tests {
             "You do not need more than this:",
             "Fixed the bad version:",
             "Do not worry about that. Do this:",
+            "I don't see a problem with this:",
+            "It's not hard to do this:",
+            "You can avoid the error by using the following:",
+            "To avoid this error change `s.py` like this:",
+            "Avoid the loop with this:",
+            "Why not do this:",
+            "Why don't you try this:",
+            "You shouldn't have a problem with this:",
+            "Don't be afraid to use this:",
+            "I don't know if you meant this:",
         ] {
             assert!(!warns(line), "{line}");
         }
@@ -670,7 +693,7 @@ mod tests {
             "And here's the helper (new.py):",
             "创建 new.py：",
         ] {
-            assert_eq!(presented(line, &[]).as_deref(), Some("new.py"), "{line}");
+            assert_eq!(presented(line, &[], |_| true).as_deref(), Some("new.py"), "{line}");
         }
         for line in [
             "This uses `new.py`:",
@@ -707,10 +730,11 @@ mod tests {
             "Here is the test for `new.py`:",
             "To test the file `new.py`:",
         ] {
-            assert_eq!(presented(line, &[]), None, "{line}");
+            assert_eq!(presented(line, &[], |_| true), None, "{line}");
         }
+        assert_eq!(presented("Here is new.py.", &[], |_| false), None);
         // Of a file that is there it may be what is wrong with it.
         let there = KnownFile { path: "new.py".into(), text: "x = 1\n".into() };
-        assert_eq!(presented("Here is new.py.", &[there]), None);
+        assert_eq!(presented("Here is new.py.", &[there], |_| true), None);
     }
 }

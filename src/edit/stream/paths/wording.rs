@@ -11,8 +11,6 @@ pub const CHANGE: &str = "update updates updated updating change changes changed
 pub const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
 /// Words before one of [`EXAMPLE`] for a text that is shown as a wrong one.
 pub const BAD: &str = "wrong incorrect bad broken buggy";
-/// Words of a denial that is none of what follows it: `I changed nothing but this`.
-pub const ALL_THE_SAME: &str = "forget but except without only other more else hesitate need needs miss skip than";
 /// Words for a text that is shown.
 pub const EXAMPLE: &str = "version example implementation solution way";
 /// Verbs of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
@@ -50,7 +48,7 @@ pub const TAIL: &str = "is becomes will should must would could can may has hold
 pub const LEAD: &str = "in for to into then and next now";
 /// Words that present what follows them, or stand between them and its path.
 pub const PRESENTS: &str = "here here's heres is are this below following a an the your our new complete completed full whole entire \
-    final updated helper helpers utility utilities code content contents text source implementation listing version module script file component class program \
+    final updated helper helpers utility utilities tests code content contents text source implementation listing version module script file component class program \
     for in to then next now of and e.g i.e";
 /// Japanese and Chinese words that present the path behind them.
 pub const PRESENTS_BEFORE: &[&str] =
