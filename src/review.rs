@@ -97,10 +97,10 @@ impl ReviewQueue {
 pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
-    let restores = stores.memory.restored_states(&project)?;
+    let (restores, ids) = restored(&project, stores)?;
     let decisive = DecisiveRestores::find(&reviewed, &known, &restores);
     let mut queue = ReviewQueue::default();
-    let (ids, modes) = (stores.archive.list()?, ModeChanges::new(stores.archive));
+    let modes = ModeChanges::new(stores.archive);
     let mut chains = EntryChains::new(stores, &modes);
     let mut discarded: Option<DiscardedPaths> = None;
     for id in ids.iter().rev().copied() {
@@ -153,6 +153,16 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
         queue.leave_out(discarded.gone(&undecided, (stores, &modes)), &undecided);
     }
     Ok(queue)
+}
+
+/// Returns the states around what was undone or redone, and what is archived, newest first. What is newer than all of that was
+/// done before the project was put back to an earlier state.
+fn restored(project: &str, stores: Stores<'_>) -> Result<(Vec<StatesAround>, Vec<Id>), ReviewError> {
+    let mut restores = stores.memory.restored_states(project)?;
+    let ids = stores.archive.list()?;
+    let newest = ids.first().map(Id::to_string).unwrap_or_default();
+    restores.retain(|restore| restore.changeset <= newest);
+    Ok((restores, ids))
 }
 
 /// Records the entries that were discarded, so that they wait no more when their files change again. A memory that cannot be

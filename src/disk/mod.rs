@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
@@ -233,6 +233,28 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     // Attributes that could not be kept do not change the contents.
     Folder::open(parent(path))?.replace_within(name, bytes, 0o600, 0o600).map(drop)
+}
+
+/// Says that a file was changed now, where it was not since `age` ago.
+///
+/// # Errors
+/// When it cannot be read, or is another's.
+pub fn freshen(path: &Path, age: Duration) -> io::Result<()> {
+    let file = open_file(path, Links::Refuse)?;
+    let now = SystemTime::now();
+    match now.duration_since(file.metadata()?.modified()?) {
+        Ok(since) if since > age => file.set_modified(now),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether the machine, or the person's share of it, only lacked something then: processes, memory or descriptors.
+pub fn is_shortage(error: &io::Error) -> bool {
+    let numbers = {
+        use rustix::io::Errno;
+        [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error)
+    };
+    error.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }
 
 /// Returns what the disk said, and for a full one what to do about it.

@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, WaitOptions};
 
 use super::message::Start;
 use super::{guard, sandbox, terminal, view};
+use crate::disk;
 
 /// The byte with which the helper says that it answers.
 const GO: u8 = b'.';
@@ -27,6 +28,8 @@ const FAILED: u8 = b'-';
 const UNBOUNDED: u8 = b'!';
 /// The byte before the reason why there is no view.
 const UNSEEN: u8 = b'?';
+/// The byte before the reason where the machine lacked something in passing.
+const SHORT: u8 = b'=';
 /// The longest reason.
 const REASON: usize = 512;
 
@@ -34,10 +37,11 @@ const REASON: usize = 512;
 pub fn run(control: &UnixStream, start: &mut Start) -> ! {
     let failure = become_shell(control, start);
     let (what, why) = match &failure {
+        Failure::Guard(why) if disk::is_shortage(why) => (SHORT, why.to_string()),
         Failure::Guard(why) => (FAILED, why.to_string()),
         Failure::Sandbox(why) => (UNBOUNDED, why.to_string()),
         Failure::View(why) => (UNSEEN, why.to_string()),
-        Failure::Killed => (FAILED, "it was killed".into()),
+        Failure::Passing(why) => (SHORT, why.clone()),
     };
     // Before the filter is handed over the helper listens; after that it looks once this process is over.
     let _ = tell(control, what, &why, None);
@@ -53,8 +57,8 @@ pub enum Failure {
     Sandbox(io::Error),
     /// The view.
     View(io::Error),
-    /// It was killed, which says nothing of what works here.
-    Killed,
+    /// A failure that says nothing of what works here: it was killed, or the machine lacked something.
+    Passing(String),
 }
 
 impl Failure {
@@ -63,7 +67,11 @@ impl Failure {
         let _ = control.shutdown(Shutdown::Both);
         let ended = rustix::process::waitpid(Some(stage), WaitOptions::empty()).ok().flatten();
         let signal = ended.and_then(|(_, status)| status.terminating_signal());
-        if signal == Some(Signal::KILL.as_raw()) { Failure::Killed } else { self }
+        match self {
+            _ if signal == Some(Signal::KILL.as_raw()) => Failure::Passing("its second stage was killed".into()),
+            Failure::Guard(why) if disk::is_shortage(&why) => Failure::Passing(why.to_string()),
+            failure => failure,
+        }
     }
 }
 
@@ -176,6 +184,7 @@ pub fn take_over(control: &UnixStream, start: &Start) -> Result<StageParts, Fail
         }
         UNBOUNDED => Err(Failure::Sandbox(io::Error::other(said))),
         UNSEEN => Err(Failure::View(io::Error::other(said))),
+        SHORT => Err(Failure::Passing(said)),
         _ => Err(io::Error::other(said).into()),
     }
 }

@@ -210,10 +210,13 @@ fn looks_secret(name: &str) -> bool {
 pub fn find_shell(variables: &[(String, String)], configured: Option<&Path>) -> Result<(PathBuf, Vec<String>), String> {
     let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
     let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));
-    if let Some(file) = configured.filter(|file| !is_program(file)) {
+    // A name alone is looked for, too.
+    let named = |file: &Path| file.to_str().filter(|name| !name.contains('/')).and_then(find);
+    let configured = configured.map(|file| (file, named(file).unwrap_or_else(|| file.to_path_buf())));
+    if let Some((file, _)) = configured.as_ref().filter(|(_, found)| !is_program(found)) {
         return Err(format!("shell.bash: {} is no program", file.display()));
     }
-    let bash = configured.map(Path::to_path_buf).or_else(|| find("bash"));
+    let bash = configured.map(|(_, found)| found).or_else(|| find("bash"));
     let shell = bash.or_else(|| find("sh")).ok_or("no bash and no sh on the PATH")?;
     let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let options: &[&str] = match name {

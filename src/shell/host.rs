@@ -17,7 +17,7 @@ use super::scan::Scan;
 use super::view;
 use crate::archive::Archive;
 use crate::disk;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, is_worktree_file, worktree_proof};
 
 /// The keeper of the states before a command changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -373,6 +373,9 @@ impl Shell {
         own.extend(scan.into_iter().flat_map(|scan| scan.archives_within(root)));
         // A link in such a place leads to what is none of nebula's own.
         own.retain(|folder| std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()));
+        // The guard refuses its changes.
+        let proof = worktree_proof(root).filter(|proof| keeper == Keeper::Scan && is_worktree_file(proof));
+        own.extend(proof);
         own
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
 use crate::text::name;
-use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of, worktree_proof};
+use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of, is_worktree_file, worktree_proof};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
@@ -175,6 +175,11 @@ impl PathClasses {
             return PathClass::Refused;
         }
         self.kept_or_derived(path, is_folder, &outside.folder, ignores)
+    }
+
+    /// Returns whether a path is what proves that the root is a worktree, which no command has to change.
+    pub fn is_proof(&self, path: &Path) -> bool {
+        self.proof.as_ref().is_some_and(|proof| proof == path && is_worktree_file(proof))
     }
 
     /// Returns whether a path, once it has another name or none, takes away what proves that the root is a worktree: nothing

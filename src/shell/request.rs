@@ -83,7 +83,7 @@ impl StartError {
 pub fn check_text(text: &str) -> Result<(), String> {
     match text {
         text if text.trim().is_empty() => Err("command is empty".into()),
-        text if text.len() > LONGEST => Err("too long: write a script with writeFile, then run it".into()),
+        text if text.len() > LONGEST => Err("too long: write it into a file as a script, then run that".into()),
         text if text.contains('\0') => Err("command holds a NUL".into()),
         _ => Ok(()),
     }

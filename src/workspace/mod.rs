@@ -35,7 +35,7 @@ pub use large::{LARGEST_WHOLE, copy_large, holds_large, state_of};
 pub use outside::OutsideFolder;
 pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{PathReader, Read, ReadError, is_text};
-pub use repository::{git_folder, repository_above, worktree_folders, worktree_proof};
+pub use repository::{freshen_proof, git_folder, is_worktree_file, repository_above, worktree_folders, worktree_proof};
 pub use stamp::Stamp;
 pub use words::WordIndex;
 
@@ -51,6 +51,8 @@ pub struct Workspace {
     folders: Vec<PathBuf>,
     /// The private files and folders in them.
     private: Vec<PathBuf>,
+    /// The repository whose worktree the root was when this was opened: a command may have removed what says so.
+    repository: Option<PathBuf>,
     /// Ends the reading and copying of large files early.
     stop: CancellationToken,
     /// The words that files may hold which were read.
@@ -95,7 +97,8 @@ impl Workspace {
             return Err(fail(std::io::ErrorKind::NotADirectory.into()));
         }
         let (protected, folders, private) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Workspace { root, protected, folders, private, stop: CancellationToken::new(), words: Arc::default() })
+        let (repository, stop) = (worktree_folders(&root).pop(), CancellationToken::new());
+        Ok(Workspace { root, protected, folders, private, repository, stop, words: Arc::default() })
     }
 
     /// Adds a folder that no path may point into: `~/.nebula`, an archive elsewhere. `.shaft` and `.git` always are.

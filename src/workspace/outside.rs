@@ -79,7 +79,8 @@ impl Workspace {
     /// Returns all folders outside the root whose files are archived. The repository comes first: it may lie in one of the
     /// others.
     pub fn outside(&self) -> Vec<OutsideFolder> {
-        let repository = worktree_folders(&self.root).pop().map(OutsideFolder::of_repository);
+        let repository = worktree_folders(&self.root).pop().or_else(|| self.repository.clone());
+        let repository = repository.map(OutsideFolder::of_repository);
         repository.into_iter().chain(self.folders.iter().map(|folder| OutsideFolder::of_person(folder))).collect()
     }
 
@@ -91,7 +92,8 @@ impl Workspace {
             // A command may have removed what names it at the root: it is asked itself.
             Some(repository) => {
                 let repository = PathBuf::from(name::name_of(OsStr::new(repository)).into_owned());
-                has_worktree(&repository, &self.root).then(|| OutsideFolder::of_repository(repository))
+                let is_own = self.repository.as_ref() == Some(&repository) || has_worktree(&repository, &self.root);
+                is_own.then(|| OutsideFolder::of_repository(repository))
             }
             None => {
                 let of = self.folders.iter().map(|folder| OutsideFolder::of_person(folder));

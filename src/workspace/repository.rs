@@ -1,11 +1,16 @@
 //! The repository's own folder, where `.git` is a file that names it. Such a file is material: any program may write one.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::disk::{self, Links};
 
 /// The largest file that names a folder.
 const LARGEST: u64 = 4_096;
+/// The name of the file by which a repository names a worktree of it.
+const WORKTREE: &str = "gitdir";
+/// The age from which git would soon write it anew.
+const FRESH: Duration = Duration::from_secs(12 * 3_600);
 /// The largest configuration of a repository that is read.
 const LARGEST_CONFIG: u64 = 1 << 20;
 
@@ -40,17 +45,48 @@ pub fn has_worktree(repository: &Path, root: &Path) -> bool {
         return false;
     }
     if repository.components().any(|part| part.as_os_str() == "modules") {
-        return works_at(repository, root);
+        return works_at(repository, root) || is_submodule(repository, root);
     }
     let all = std::fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
     all.into_iter().any(|own| names_back(&own.path(), root))
+}
+
+/// Returns whether the repository that holds a submodule's own names a root below it as one of its submodules.
+fn is_submodule(own: &Path, root: &Path) -> bool {
+    let Some(above) = own.ancestors().find(|above| above.ends_with(".git")).and_then(Path::parent) else {
+        return false;
+    };
+    let Ok(inside) = root.strip_prefix(above) else { return false };
+    let text = disk::read_text(&above.join(".gitmodules"), LARGEST_CONFIG, Links::Refuse).unwrap_or_default();
+    let mut is_own = false;
+    text.lines().map(str::trim).any(|line| {
+        if let Some(name) = line.strip_prefix("[submodule \"").and_then(|rest| rest.strip_suffix("\"]")) {
+            is_own = own == above.join(".git/modules").join(name);
+        }
+        let named = line.split_once('=').filter(|(key, _)| is_own && key.trim() == "path");
+        named.is_some_and(|(_, path)| Path::new(path.trim().trim_matches('"')) == inside)
+    })
 }
 
 /// Returns the file by which a repository elsewhere says that a root is its worktree; none: it is none.
 pub fn worktree_proof(root: &Path) -> Option<PathBuf> {
     let folders = worktree_folders(root);
     let [own, shared] = &folders[..] else { return None };
-    Some(own.join(if own == shared { "config" } else { "gitdir" }))
+    Some(own.join(if own == shared { "config" } else { WORKTREE }))
+}
+
+/// Returns whether a file is one by which a repository says that a folder is its worktree. Git writes it anew after a day, the
+/// same as it was; no one else changes it but to move the worktree.
+pub fn is_worktree_file(proof: &Path) -> bool {
+    proof.ends_with(WORKTREE)
+}
+
+/// Lets git find such a file no older than it has to be, where a root has one: a command cannot write it.
+pub fn freshen_proof(root: &Path) {
+    if let Some(proof) = worktree_proof(root).filter(|proof| is_worktree_file(proof)) {
+        // Who may not set it cannot lose it by a command either.
+        let _ = disk::freshen(&proof, FRESH);
+    }
 }
 
 /// Returns the folder of a repository that holds a path below `root`, which may be the root itself and have any name, and
@@ -70,7 +106,7 @@ pub fn repository_above(root: &Path, inside: &Path) -> Option<(PathBuf, PathBuf)
 
 /// Returns whether a worktree's own folder says that it is this root's.
 fn names_back(own: &Path, root: &Path) -> bool {
-    let text = disk::read_text(&own.join("gitdir"), LARGEST, Links::Refuse).unwrap_or_default();
+    let text = disk::read_text(&own.join(WORKTREE), LARGEST, Links::Refuse).unwrap_or_default();
     let named = own.join(text.trim());
     let above = named.parent().and_then(|above| above.canonicalize().ok());
     named.ends_with(".git") && above.zip(root.canonicalize().ok()).is_some_and(|(above, root)| above == root)

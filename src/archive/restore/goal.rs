@@ -67,7 +67,7 @@ pub struct Goal {
     pub is_made: bool,
     /// The changesets that are undone, where another one changed the file between or later; empty: none did.
     pub own: Vec<Id>,
-    /// What someone else changed of the file between two of them.
+    /// The part in it of what someone else changed of the file between two of them.
     pub between: Between,
     /// The mode in which a later changeset met a folder: where it is gone, what is undone did not remove it.
     pub met_later: Option<u32>,

@@ -275,11 +275,8 @@ impl Archive {
         }
         if is_ours {
             let (today, at) = (modes.set_by_others(path, version.id, &now.state), known.at);
-            let (status, change) = restored_but_for_mode(known, (now.state, old, today), choices);
-            return match goal.between {
-                Between::Goes => over_others(path, (status, change), at, choices),
-                Between::Nothing | Between::Stays => (status, change),
-            };
+            let restored = restored_but_for_mode(known, (now.state, old, today), choices);
+            return if goal.between == Between::Goes { over_others(path, restored, at, choices) } else { restored };
         }
         let wrote = known.last.as_ref().and_then(|l| l.bytes.clone());
         let joined = wrote.and_then(|wrote| Joined::of_text(path, (&wrote, &old), &now.state, self.merger()));

@@ -266,7 +266,7 @@ pub(super) const FOR_PERSON: &[(&str, &str)] = &[
     ("`keyword` is empty: say what to look for", "the model's call has nothing to search for"),
     ("`question` is empty: ask something", "the model's call has no question"),
     ("{name} failed in nebula itself; try another way", "{name} failed in nebula itself"),
-    ("too long: write a script with writeFile, then run it", "the command is too long"),
+    ("too long: write it into a file as a script, then run that", "the command is too long"),
     ("stopped by the person", "stopped by you"),
     ("refused by the person: {writes}, first {path}", "refused by you: {writes}, first {path}"),
     (

@@ -332,7 +332,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "コマンド{id}はありません。このセッションでは何も実行していません",
     ),
     ("command is empty", "コマンドが空です"),
-    ("too long: write a script with writeFile, then run it", "コマンドが長すぎます"),
+    ("too long: write it into a file as a script, then run that", "コマンドが長すぎます"),
     ("command holds a NUL", "コマンドにNULが含まれています"),
     ("stopped by the person", "停止しました"),
     ("stopped after {n} s", "{n}秒で停止"),

@@ -24,7 +24,7 @@ use super::scan::Scan;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::disk;
 use crate::text::time;
-use crate::workspace::Access;
+use crate::workspace::{Access, freshen_proof};
 
 pub use command::ShellCommand;
 
@@ -128,13 +128,12 @@ impl Commands {
         passes: Option<OutputReader>,
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
-        let (program, terminal) = (&self.shell.program, request.terminal.as_deref());
-        let helper = WaitingHelper::start(program, terminal, request.input && terminal.is_none());
+        let input = request.input && request.terminal.is_none();
+        let helper = WaitingHelper::start(&self.shell.program, request.terminal.as_deref(), input);
         let helper = helper.map_err(StartError::Helper)?;
         let from = self.state().next_of(info.call.is_some()).clone();
         let (id, left) = self.reserve();
-        let keeper = if request.view.is_some() { Keeper::View } else { keeper };
-        let bounds = self.bounds_of(request)?;
+        let (keeper, bounds) = (request.view.as_ref().map_or(keeper, |_| Keeper::View), self.bounds_of(request)?);
         let given =
             self.shell.environment.of(&id, &left, request.grant, self.temporary().ok(), request.terminal.is_some());
         let (shell, arguments) = self.find_shell()?;
@@ -156,11 +155,10 @@ impl Commands {
             view: request.view.as_ref().map(|view| view.start()),
             holds: request.holds.clone(),
             terminal: request.terminal.is_some(),
-            input: request.input && request.terminal.is_none(),
+            input,
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
-        let launched = launch(Launch { helper, start, output, passes });
-        let running = launched.map_err(StartError::Helper).and_then(begun);
+        let running = launch(Launch { helper, start, output, passes }).map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging, request.view.is_some())?;
         let command = Arc::new(ShellCommand {
             states: CommandStates::new(staging, scan),
@@ -246,6 +244,7 @@ impl Commands {
         if !keeper.keeps() {
             return Ok((None, None));
         }
+        freshen_proof(self.shell.workspace.root());
         let staging = self.shell.archive.stage(info)?;
         if keeper == Keeper::Guard {
             return Ok((Some(staging), None));

@@ -62,16 +62,18 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
     Ok(real)
 }
 
-/// Mounts folders so that this process, which has one thread, and those that it starts can only read them. It holds for
+/// Mounts folders and files so that this process, which has one thread, and those that it starts can only read them. It holds for
 /// good once this process has dropped its capabilities.
 ///
 /// # Errors
 /// When the machine has no such mounts, in words.
-pub fn only_read_below(folders: &[PathBuf]) -> io::Result<()> {
+pub fn only_read_below(paths: &[PathBuf]) -> io::Result<()> {
     own_mounts()?;
-    for folder in folders {
-        let mounted = open(folder).and_then(|opened| bind_to_read(&opened, folder));
-        mounted.map_err(|error| step(&format!("{} cannot be mounted to be only read", folder.display()), error))?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for path in paths {
+        let opened = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from);
+        let mounted = opened.and_then(|opened| bind_to_read(&opened, path));
+        mounted.map_err(|error| step(&format!("{} cannot be mounted to be only read", path.display()), error))?;
     }
     Ok(())
 }

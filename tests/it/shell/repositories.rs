@@ -107,15 +107,28 @@ fn a_worktrees_own_part_of_the_repository_comes_back_with_what_names_it() {
         "git worktree remove --force .",
         "rm -rf .git; rm -rf ../repo.git/worktrees",
         "mv ../repo.git/worktrees ../repo.git/gone; rm -rf ../repo.git/worktrees/wt/HEAD .git",
+        "D=$(git rev-parse --git-dir); echo /tmp/x > $D/gitdir; ln -sf x $D/gitdir; rm -f $D/HEAD .git",
+        "D=$(git rev-parse --git-dir); sed -i s/wt/w/ $D/gitdir; git rm -q --cached new.txt",
     ];
-    for form in forms {
-        let ran = nebula(&["run", "--", form]);
+    let day = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 86_400);
+    let proof = tree.root().join("../repo.git/worktrees/wt/gitdir");
+    // A scan cannot keep the folder above it from being moved.
+    let scanned = forms.iter().filter(|form| !form.starts_with("mv"));
+    let all = forms.iter().map(|form| (*form, "guard")).chain(scanned.map(|form| (*form, "scan")));
+    for (form, keeper) in all {
+        // Git writes it anew where it is that old.
+        fs::File::open(&proof).and_then(|file| file.set_modified(day)).expect("set");
+        let ran = nebula(&["run", "--keeper", keeper, "--", form]);
         assert_ne!(state(), before, "{form}: {}", both(&ran));
         assert!(!both(&ran).contains("not archived"), "{form}: {}", both(&ran));
         let undone = nebula(&["undo", "--yes"]);
         assert_eq!(state(), before, "{form}: {}{}", both(&ran), both(&undone));
         assert_eq!(undone.status.code(), Some(0), "{form}: {}", both(&undone));
     }
+    // What git itself does there goes on.
+    fs::File::open(&proof).and_then(|file| file.set_modified(day)).expect("set");
+    let ran = nebula(&["run", "--", &format!("{GIT} commit -qm new")]);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
 }
 
 #[test]

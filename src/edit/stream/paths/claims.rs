@@ -99,7 +99,8 @@ pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<Strin
 fn is_new(said: &str, path: &str, known: &[KnownFile]) -> bool {
     let Some((before, behind)) = said.split_once(path) else { return false };
     let is_full_stop = behind.trim_start_matches('`').trim_end() == ".";
-    is_full_stop && !known.iter().any(|file| names(said, &file.path)) && is_presented(before, "", true)
+    let is_where = last_word(&plain_words(before).collect::<Vec<_>>()).is_some_and(|word| is_in("for to in", word));
+    is_full_stop && !is_where && !known.iter().any(|file| names(said, &file.path)) && is_presented(before, "", true)
 }
 
 /// Returns whether a line ends with a path that it says is about to be made.
@@ -110,7 +111,7 @@ fn begins_to_make(said: &str, path: &str) -> bool {
         let with = behind.trim().trim_end_matches('.').strip_prefix("with ");
         is_nothing(behind) || with.is_some_and(|with| WITH_THIS.contains(&with))
     });
-    is_end && own.next().is_some_and(|verb| is_in(BEGIN_TO_MAKE, &verb)) && !is_off(said)
+    is_end && !said.contains('?') && own.next().is_some_and(|verb| is_in(BEGIN_TO_MAKE, &verb)) && !is_off(said)
 }
 
 /// Returns whether a line says that what is below it is how it should not be: `Do not write it like this:`, `A wrong version
@@ -706,6 +707,8 @@ mod tests {
             "Here is how to run new.py.",
             "Here is the output of new.py.",
             "There is new.py.",
+            "This is for new.py.",
+            "Are we going to create new.py?",
             "Running this script will create `new.py`.",
             "Run it; it creates new.py.",
             "You can run this to save the result as new.py",

@@ -18,7 +18,7 @@ pub const BEGIN_TO_MAKE: &str = "create make add save write put generate";
 /// Words that may stand before those.
 pub const LET_ME: &str =
     "now first next then finally and please let let's lets me us i i'm i'll am we we're we'll are will going to";
-/// What may stand behind that path.
+/// Words behind that path, after `with`, for what is below it.
 pub const WITH_THIS: &[&str] = &[
     "this",
     "the following",

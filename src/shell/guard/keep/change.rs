@@ -11,6 +11,7 @@ impl Keeping {
     pub fn keep_change(&mut self, change: &PathChange) -> Verdict {
         let has = |flags: u64, flag: u32| flags & u64::from(flag) != 0;
         match change {
+            PathChange::Write(path, _) if self.places.is_proof(path) => self.refuse(path),
             PathChange::Write(path, makes) => self.write(path, *makes),
             PathChange::Lose(path) if self.places.holds_proof(path) => self.refuse(path),
             PathChange::Lose(path) => self.lose(path),

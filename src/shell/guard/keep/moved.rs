@@ -17,7 +17,7 @@ impl Keeping {
         if old == new {
             return Ok(());
         }
-        if self.places.holds_proof(old) || exchange && self.places.holds_proof(new) {
+        if self.places.holds_proof(old) || exchange && self.places.holds_proof(new) || self.places.is_proof(new) {
             return self.refuse(old);
         }
         self.keep_private(old, new)?;
