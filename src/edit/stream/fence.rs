@@ -240,9 +240,13 @@ impl Opened<'_> {
                     NextFence::None => {}
                 }
             }
-            // Paths below one another are a list of files.
-            is_titled |= is_bare(first) && !(is_bare(second) && paths::path_line(second, known).is_some());
-            direct = direct.or(Some(path));
+            // Paths below one another are a list of files, and one alone is a name: of a file that is run, or of what is printed.
+            let is_listed = is_bare(second) && paths::path_line(second, known).is_some();
+            let is_alone = self.fence.closed_by(second) && !is_empty_file(&path);
+            is_titled |= is_bare(first) && !is_listed;
+            if direct.is_some() || !is_bare(first) || !is_listed && !is_alone {
+                direct = direct.or(Some(path));
+            }
         }
         let is_file = |path: &str| self.may_be_file() || is_titled && self.makes_file(path);
         match direct {

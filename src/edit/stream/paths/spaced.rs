@@ -1,5 +1,6 @@
 //! Names of files with spaces in them, which a line above a block holds in full.
 
+use super::wording::NEW_BEFORE;
 use super::{KnownFile, has_outside, is_file, is_path, slashed, undressed};
 use crate::edit::op::LongerName;
 
@@ -80,8 +81,10 @@ pub(in crate::edit) fn longer(line: &str, path: &str, known: &[KnownFile]) -> Op
     let before = text.strip_suffix(path)?.strip_suffix(' ').filter(|before| is_name(before))?;
     let words: Vec<String> = before.split(' ').map(str::to_lowercase).collect();
     let makes = |verb: &String| ["create", "add", "write", "save", "make"].contains(&verb.as_str());
-    let says_file = words.iter().any(|word| FILE_WORDS.contains(&word.as_str()))
-        || is_said(line) && words.last().is_some_and(makes);
+    let presents = |word: &String| ["is", "here's", "这是", "以下是", "下面是"].contains(&word.as_str());
+    let is_sentence = is_said(line) || line.ends_with(['.', '。']);
+    let says_file = words.iter().any(|word| FILE_WORDS.contains(&word.as_str()) || NEW_BEFORE.contains(&word.as_str()))
+        || is_sentence && words.last().is_some_and(|word| makes(word) || presents(word));
     // Of a known file a sentence may well speak so: `In src/a.py:`.
     let is_known = known.iter().any(|file| file.path == path);
     let is_plain = is_said(line) || !path.contains('/');
@@ -171,7 +174,14 @@ mod tests {
         for line in ["New folder/m.py", "the folder/m.py:", "in folder/m.py"] {
             assert_eq!(doubt(line, "folder/m.py", &[]), Some(true), "{line}");
         }
-        for line in ["Updated folder/m.py:", "Here is the new file folder/m.py:"] {
+        for line in [
+            "Updated folder/m.py:",
+            "Here is the new file folder/m.py:",
+            "Here's folder/m.py:",
+            "Please create folder/m.py.",
+            "Below is folder/m.py.",
+            "创建 folder/m.py：",
+        ] {
             assert_eq!(doubt(line, "folder/m.py", &[]), Some(false), "{line}");
         }
         for line in ["folder/m.py", "In `folder/m.py`:", "See: folder/m.py is it"] {
