@@ -102,6 +102,8 @@ messages! {
     tour_detail_short: "offline; the model is a recording", "オフライン。モデルは録画";
     connect_detail: "choose a provider and paste a key; one request checks it", "提供元を選びキーを貼り付け。リクエスト1回で確認します";
     connect_detail_short: "choose a provider, paste a key", "提供元を選びキーを貼り付け";
+    connect_file(name): "run {name} here, or paste a key of a provider", "{name}をここで動かすか、提供元のキーを貼り付け";
+    connect_file_short(name): "run {name} here", "{name}をここで動かす";
     key_places: "where a key is looked for", "キーを探す場所";
     first_wins: "first found wins", "先に見つかったものを使用";
     this_form: "this form", "このフォーム";

@@ -144,6 +144,10 @@ pub fn file_of(model: &str, folders: &ModelFolders) -> Result<ModelFile, Error> 
         return Ok(configured(&folders.expanded(Path::new(model))));
     }
     let files = look(folders);
+    if files.is_empty() && !model.is_empty() {
+        let none = format!("there is no model file {model} on this computer");
+        return Err(Error::new(ErrorKind::NoModel, none, none_found().hint));
+    }
     if files.is_empty() {
         return Err(none_found());
     }

@@ -81,10 +81,11 @@ impl NoModel {
         area.contains(at) && row < ROWS.len() && std::mem::replace(&mut self.selected, row) == row
     }
 
-    /// Draws the choices; `form`: the form to connect stands open below them.
-    pub fn draw(&self, area: Rect, (focus, form): (bool, bool), buf: &mut Buffer, ctx: &Ctx<'_>) {
+    /// Draws the choices; `form`: the form to connect stands open below them. A model file that it could run is named.
+    pub fn draw(&self, area: Rect, (focus, form, status): (bool, bool, &Status), buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let file = status.model_file.as_ref().filter(|file| file.runs);
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
-        for (i, (name, said, _)) in ROWS.iter().enumerate().take(usize::from(area.height)) {
+        for (i, (name, said, outcome)) in ROWS.iter().enumerate().take(usize::from(area.height)) {
             let y = area.y + i as u16;
             let chosen = focus && i == self.selected;
             let open = form && i == self.selected;
@@ -93,14 +94,13 @@ impl NoModel {
             paint::text(buf, area.x + 1, y, 1, mark, dim);
             paint::text(buf, area.x + 3, y, 10, name(), style);
             let room = usize::from(area.width.saturating_sub(15));
-            paint::text(
-                buf,
-                area.x + 15,
-                y,
-                room,
-                &cut::first_fit(&said.map(|said| said()), room, ctx.glyphs.cut),
-                dim,
-            );
+            let said = said.map(|said| said().to_string());
+            let said = match file.filter(|_| *outcome == NoModelOutcome::Connect) {
+                Some(file) => [say::connect_file(&file.name), say::connect_file_short(&file.name)],
+                None => said,
+            };
+            let said = said.each_ref().map(String::as_str);
+            paint::text(buf, area.x + 15, y, room, &cut::first_fit(&said, room, ctx.glyphs.cut), dim);
             if chosen {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }

@@ -39,7 +39,7 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let area = rects.input;
     if matches!(app.screen, Screen::Start(_)) && app.line.is_none() && app.lacks_model() {
         let form = app.popups.last().and_then(Popup::inside).is_some();
-        app.no_model.draw(area, (app.focus() == Focus::NoModel, form), buf, &ctx);
+        app.no_model.draw(area, (app.focus() == Focus::NoModel, form, &app.session.status), buf, &ctx);
         return None;
     }
     let prompt = if focus { Role::Focus } else { Role::Dim };
