@@ -598,6 +598,30 @@ fn a_short_block_that_a_sentence_leads_to_is_named_where_no_file_has_it() {
     assert_eq!(why(&text, Format::TOOLS, true), None, "it is displayed");
 }
 
+#[test]
+fn a_fence_of_names_is_no_file() {
+    let known = [("calc.py", "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n")];
+    let right = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n";
+    for format in [Format::WHOLE, Format::BLOCKS, Format::TOOLS] {
+        for below in [
+            "Then run:\n\n```bash\n./run_tests.sh\n```\n",
+            "Add this to the requirements:\n\n```\ndiscord.py\n```\n",
+            "Call it so:\n\n```python\ncalc.add\n```\n",
+            "Project structure:\n\n```\nsrc/a.py\nsrc/b.py\ntests/test_a.py\n```\n",
+            "The files:\n\n```\ncalc.py\nREADME.md\n```\n",
+        ] {
+            let text = format!("calc.py\n```python\n{right}```\n\n{below}");
+            let wanted = [("calc.py".into(), right.to_string(), true)];
+            assert_eq!(edits_beside(&known, &text, format), wanted, "{} {below}", format.name());
+            assert_eq!(edits_beside(&[], below, format), [], "{} {below}", format.name());
+        }
+        // One that is often empty is made.
+        let text = "```\npkg/__init__.py\n```\n";
+        let made = edits_beside(&[], text, Format::WHOLE);
+        assert_eq!(made, [("pkg/__init__.py".into(), String::new(), true)]);
+    }
+}
+
 const README: &str = "# Tool\n\nIt does things.\n\n## Install\n\n```bash\nmake install\n```\n\n## Use\n\n```\ntool --help\n```\n\n## Licence\n\nMIT, see LICENSE.\n";
 
 #[test]

@@ -882,6 +882,37 @@ async fn folders_and_modes_are_restored_by_their_hunks_and_many_files_made_are_o
     assert_eq!(open(&world).0.len(), 0);
 }
 
+#[tokio::test]
+async fn the_changes_of_a_project_that_is_put_back_wait_again() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).approve("review").file("f.txt", "1\n").file("lib.txt", "l\n");
+    ran(&world, &["echo kept > kept.txt", "echo 2 >> f.txt; rm lib.txt; echo n > new.txt"]).await;
+    let (entries, _) = open(&world);
+    let kept = entries.iter().find(|entry| entry.to_string().contains("kept.txt")).expect("it waits");
+    let kept = kept["id"].as_str().expect("an id").to_string();
+    assert!(nebula(&world, &["review", "--keep", &kept]).status.success());
+    let backup = world.root().with_extension("backup");
+    let copy = |from: &Path, to: &Path| {
+        assert!(Command::new("cp").arg("-a").args([from, to]).status().expect("ran").success());
+    };
+    for undo in [&["undo", "--yes"][..], &["review", "--restore", "all", "--yes"]] {
+        let _ = std::fs::remove_dir_all(&backup);
+        copy(&world.root(), &backup);
+        let undone = nebula(&world, undo);
+        assert!(open(&world).0.is_empty() && world.read("f.txt") == "1\n", "{undone:?}");
+        std::fs::remove_dir_all(world.root()).expect("removed");
+        copy(&backup, &world.root());
+        let (again, _) = open(&world);
+        assert_eq!(again.len(), 1, "{again:?}");
+        assert!(!again[0].to_string().contains("kept.txt"), "{again:?}");
+    }
+    let undone = nebula(&world, &["undo", "--yes"]);
+    assert!(world.read("f.txt") == "1\n" && world.has("kept.txt"), "{undone:?}");
+}
+
 fn answer(event: &nebula::protocol::EventBody, id: u64) -> Option<nebula::protocol::Listing> {
     match event {
         nebula::protocol::EventBody::Answer(own, listing) if own.0 == id => Some(listing.clone()),
