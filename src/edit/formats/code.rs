@@ -82,7 +82,7 @@ pub(in crate::edit) fn from_code(
         return closed && !inner.is_closed;
     }
     let path = near.path.as_deref().map(|path| paths::without_side(path, &ctx.known));
-    let (title, content) = titled_inside(content, path, &ctx.known);
+    let (title, content) = titled_inside(content, path, fence, ctx);
     let (path, titled) = (path.or(title.as_deref()), near.titled || title.is_some());
     let several = path.map(|path| meant_by(path, &ctx.known)).filter(|files| files.len() > 1);
     // The text does not overrule a full path.
@@ -248,14 +248,24 @@ fn unnumbered(line: &str) -> Option<&str> {
         .then(|| mark.trim_start_matches([':', '|']).trim())
 }
 
-/// Returns the path of a file in play that a block begins with, alone on its first line, and the text below it.
-fn titled_inside<'t>(content: &'t str, path: Option<&str>, known: &[KnownFile]) -> (Option<String>, &'t str) {
+/// Returns the path of a file in play that a block begins with, alone on its first line, and the text below it. A list of files
+/// has none, nor has a listing or a log behind the edit of that file.
+fn titled_inside<'t>(
+    content: &'t str,
+    path: Option<&str>,
+    fence: &Fence,
+    ctx: &ReaderContext,
+) -> (Option<String>, &'t str) {
     let Some((first, rest)) = content.split_once('\n') else { return (None, content) };
-    let title = paths::path_line(first, known).filter(|title| {
+    let is_path = |line: &str| paths::path_line(line, &ctx.known).is_some();
+    let mut below = rest.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let is_list = below.peek().is_some() && below.all(is_path);
+    let title = paths::path_line(first, &ctx.known).filter(|title| {
         let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
         let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
-        let own = known.iter().find(is_file).is_some_and(|k| !k.text.lines().any(|line| line.trim() == first.trim()));
-        bare && own && path.is_none_or(|path| paths::same_path(path, title))
+        let has_line = |k: &KnownFile| k.text.lines().any(|line| line.trim() == first.trim());
+        let own = ctx.known.iter().find(is_file).is_some_and(|k| !has_line(k));
+        bare && own && !is_list && !ctx.is_log_of(title, fence) && path.is_none_or(|path| paths::same_path(path, title))
     });
     if title.is_some() { (title, rest) } else { (None, content) }
 }

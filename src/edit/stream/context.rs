@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::block::{MOST_COMPARED, UnreadBlock};
+use super::block::{MOST_COMPARED, UnreadBlock, shows_output};
 use super::paths::same_path;
 use super::paths::spaced::longer;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
@@ -221,6 +221,14 @@ impl ReaderContext {
             false if !said.is_empty() => self.said = said.to_string(),
             false => {}
         }
+    }
+
+    /// Returns whether a fence that only its own first line says a path of is no edit of that file, but a listing or a log: it
+    /// follows the edit of the same file, and has no language.
+    pub fn is_log_of(&self, path: &str, fence: &Fence) -> bool {
+        let last = self.path.as_deref().filter(|_| self.has_edits);
+        let is_plain = fence.info.trim().is_empty() || shows_output(&fence.info);
+        is_plain && last.is_some_and(|last| same_path(last, path))
     }
 
     /// Returns an edit with the name of which its path may be the end.

@@ -242,7 +242,8 @@ impl Opened<'_> {
             }
             // Paths below one another are a list of files, and one alone is a name: of a file that is run, or of what is printed.
             let is_listed = is_bare(second) && paths::path_line(second, known).is_some();
-            let is_alone = self.fence.closed_by(second) && !is_empty_file(&path);
+            let is_alone =
+                self.fence.closed_by(second) && !is_empty_file(&path) || self.ctx.is_log_of(&path, self.fence);
             is_titled |= is_bare(first) && !is_listed;
             if direct.is_some() || !is_bare(first) || !is_listed && !is_alone {
                 direct = direct.or(Some(path));

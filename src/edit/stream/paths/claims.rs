@@ -127,7 +127,12 @@ pub(in crate::edit) fn warns(said: &str) -> bool {
         _ => false,
     };
     let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
-    is_so && is_denied && !last.contains('?') || is_label && sentence_ends(last) || is_bad || is_forbidden(&own)
+    // What is not so otherwise is so below.
+    let is_other = own.iter().any(|word| is_in("but when if once unless", word));
+    is_so && is_denied && !is_other && !last.contains('?')
+        || is_label && sentence_ends(last)
+        || is_bad
+        || is_forbidden(&own)
 }
 
 /// Returns whether a sentence does nothing but forbid what is below it: `Do not do this:`, `Never write the following:`.
@@ -659,6 +664,8 @@ mod tests {
             "You shouldn't have a problem with this:",
             "Don't be afraid to use this:",
             "I don't know if you meant this:",
+            "I'd do it not with a loop but like this:",
+            "It should not fail when written like this:",
         ] {
             assert!(!warns(line), "{line}");
         }
