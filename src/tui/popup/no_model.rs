@@ -238,6 +238,8 @@ impl LinePainter<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::ModelFileRow;
+    use crate::tui::pane::testing::screen;
 
     #[test]
     fn up_down_and_enter_choose_and_nothing_else_does() {
@@ -250,6 +252,19 @@ mod tests {
         assert_eq!(act(Action::Copy), NoModelOutcome::Stay);
         assert_eq!(act(Action::Up), NoModelOutcome::Stay);
         assert_eq!(act(Action::Open), NoModelOutcome::Tour);
+    }
+
+    #[test]
+    fn a_model_file_that_can_run_is_named_at_every_width() {
+        let name = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf";
+        for (runs, width) in [(true, 80), (true, 140), (false, 80)] {
+            let file = ModelFileRow { name: name.into(), size: "1.1 GB".into(), runs };
+            let status = Status { model_file: Some(file), ..Status::default() };
+            let drawn = screen(width, 2, "dark", false, |area, buf, ctx| {
+                NoModel::default().draw(area, (true, false, &status), buf, ctx);
+            });
+            assert_eq!(drawn.text().contains(&format!("run {name} here")), runs, "{}", drawn.text());
+        }
     }
 
     #[test]
