@@ -37,7 +37,9 @@ const REASON: usize = 512;
 pub fn run(control: &UnixStream, start: &mut Start) -> ! {
     let failure = become_shell(control, start);
     let (what, why) = match &failure {
-        Failure::Guard(why) if disk::is_shortage(why) => (SHORT, why.to_string()),
+        Failure::Guard(why) | Failure::Sandbox(why) | Failure::View(why) if disk::is_shortage(why) => {
+            (SHORT, why.to_string())
+        }
         Failure::Guard(why) => (FAILED, why.to_string()),
         Failure::Sandbox(why) => (UNBOUNDED, why.to_string()),
         Failure::View(why) => (UNSEEN, why.to_string()),
