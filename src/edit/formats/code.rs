@@ -258,14 +258,17 @@ fn titled_inside<'t>(
 ) -> (Option<String>, &'t str) {
     let Some((first, rest)) = content.split_once('\n') else { return (None, content) };
     let is_path = |line: &str| paths::path_line(line, &ctx.known).is_some();
-    let mut below = rest.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let is_list = below.peek().is_some() && below.all(is_path);
+    let below: HashSet<&str> = rest.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_list = !below.is_empty() && below.iter().all(|line| is_path(line));
     let title = paths::path_line(first, &ctx.known).filter(|title| {
         let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
         let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
         let has_line = |k: &KnownFile| k.text.lines().any(|line| line.trim() == first.trim());
-        let own = ctx.known.iter().find(is_file).is_some_and(|k| !has_line(k));
-        bare && own && !is_list && !ctx.is_log_of(title, fence) && path.is_none_or(|path| paths::same_path(path, title))
+        // A text of the file has a line of it, whatever else it is.
+        let shares = |k: &KnownFile| k.text.lines().map(str::trim).any(|line| below.contains(line));
+        let is_other = |k: &KnownFile| (is_list || ctx.is_log_of(title, fence)) && !shares(k);
+        let own = ctx.known.iter().find(is_file).is_some_and(|k| !has_line(k) && !is_other(k));
+        bare && own && path.is_none_or(|path| paths::same_path(path, title))
     });
     if title.is_some() { (title, rest) } else { (None, content) }
 }

@@ -83,7 +83,10 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile], is_of: impl Fn
     if warns(line) {
         return None;
     }
-    let is_leading = sentence_ends(line) || begins_to_make(said, path) || is_of(path) && is_new(said, path, known);
+    // Without a colon it may speak of what was printed.
+    let is_plain = || is_of(path) || !plain_words(said).any(|word| is_in("going with", &word));
+    let begins = || begins_to_make(said, path) && is_plain();
+    let is_leading = sentence_ends(line) || begins() || is_of(path) && is_new(said, path, known);
     let is_only = is_leading && paths.all(|other| other == path);
     let claim = claim(Prose { before: "", said }, None, known).filter(|_| is_only)?;
     ((claim.is_made || claim.is_presented) && claim.path == path).then_some(claim.path)
@@ -742,7 +745,9 @@ mod tests {
         ] {
             assert_eq!(presented(line, &[], |_| true), None, "{line}");
         }
-        assert_eq!(presented("Here is new.py.", &[], |_| false), None);
+        for line in ["Here is new.py.", "I'm going to create new.py.", "Create a file new.py with this content."] {
+            assert_eq!(presented(line, &[], |_| false), None, "{line}");
+        }
         // Of a file that is there it may be what is wrong with it.
         let there = KnownFile { path: "new.py".into(), text: "x = 1\n".into() };
         assert_eq!(presented("Here is new.py.", &[there], |_| true), None);
