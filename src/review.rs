@@ -97,7 +97,7 @@ impl ReviewQueue {
 pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
-    let (restores, ids) = restored(&project, stores)?;
+    let (restores, ids) = restores_and_ids(&project, stores)?;
     let decisive = DecisiveRestores::find(&reviewed, &known, &restores);
     let mut queue = ReviewQueue::default();
     let modes = ModeChanges::new(stores.archive);
@@ -157,7 +157,7 @@ pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
 
 /// Returns the states around what was undone or redone, and what is archived, newest first. What is newer than all of that was
 /// done before the project was put back to an earlier state.
-fn restored(project: &str, stores: Stores<'_>) -> Result<(Vec<StatesAround>, Vec<Id>), ReviewError> {
+fn restores_and_ids(project: &str, stores: Stores<'_>) -> Result<(Vec<StatesAround>, Vec<Id>), ReviewError> {
     let mut restores = stores.memory.restored_states(project)?;
     let ids = stores.archive.list()?;
     let newest = ids.first().map(Id::to_string).unwrap_or_default();

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::FileType;
+use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 pub use copy::{can_share_blocks, copy_new, copy_pieces, read_pieces, share_blocks, share_new};
@@ -57,8 +58,7 @@ pub fn is_temp_name(name: &str) -> bool {
 
 /// Returns whether a file name is that of a temporary file whose process is gone, or is this one.
 pub fn is_left_over(name: &str) -> bool {
-    is_of_this_process(name)
-        || owner_of_temp(name).is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    is_of_this_process(name) || owner_of_temp(name).is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 /// Returns whether a file name is that of a temporary file of this process.
@@ -250,11 +250,8 @@ pub fn freshen(path: &Path, age: Duration) -> io::Result<()> {
 
 /// Returns whether the machine, or the person's share of it, only lacked something then: processes, memory or descriptors.
 pub fn is_shortage(error: &io::Error) -> bool {
-    let numbers = {
-        use rustix::io::Errno;
-        [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error)
-    };
-    error.raw_os_error().is_some_and(|number| numbers.contains(&number))
+    let lacks = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|number| lacks.contains(&number))
 }
 
 /// Returns what the disk said, and for a full one what to do about it.

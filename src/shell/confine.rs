@@ -71,7 +71,6 @@ impl Failure {
         let signal = ended.and_then(|(_, status)| status.terminating_signal());
         match self {
             _ if signal == Some(Signal::KILL.as_raw()) => Failure::Passing("its second stage was killed".into()),
-            Failure::Guard(why) if disk::is_shortage(&why) => Failure::Passing(why.to_string()),
             failure => failure,
         }
     }
@@ -79,7 +78,7 @@ impl Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Failure::Guard(error)
+        if disk::is_shortage(&error) { Failure::Passing(error.to_string()) } else { Failure::Guard(error) }
     }
 }
 

@@ -226,8 +226,6 @@ fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport
         confine::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         confine::Failure::View(why) => HelperReport::NoView(why.to_string()),
         confine::Failure::Passing(why) => HelperReport::NotStarted(why),
-        // None could be made.
-        confine::Failure::Guard(why) if disk::is_shortage(&why) => HelperReport::NotStarted(why.to_string()),
         confine::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
         confine::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };

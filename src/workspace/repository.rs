@@ -47,8 +47,8 @@ pub fn has_worktree(repository: &Path, root: &Path) -> bool {
     if repository.components().any(|part| part.as_os_str() == "modules") {
         return works_at(repository, root) || is_submodule(repository, root);
     }
-    let all = std::fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
-    all.into_iter().any(|own| names_back(&own.path(), root))
+    let mut all = std::fs::read_dir(repository.join("worktrees")).into_iter().flatten().flatten();
+    all.any(|own| names_back(&own.path(), root))
 }
 
 /// Returns whether the repository that holds a submodule's own names a root below it as one of its submodules.

@@ -30,11 +30,10 @@ pub fn follow(stores: Stores<'_>, logs: Option<&Path>) -> Result<Option<String>,
     if oldest.is_empty() {
         return Ok(None);
     }
-    let is_of_other =
-        |ids: &[String]| Ok::<_, StoreError>(memory.project_of(ids)?.is_some_and(|former| former != project));
     // A copy that went on by itself may stand where the project was that it was made of: its newest tells.
     let last = &changesets[..1];
-    let has_replaced = !memory.knows_changesets(&project, last)? && is_of_other(last)?;
+    let is_of_other = memory.project_of(last)?.is_some_and(|former| former != project);
+    let has_replaced = is_of_other && !memory.knows_changesets(&project, last)?;
     if !has_replaced && memory.knows_changesets(&project, oldest)? {
         let is_older = newest.is_some_and(|newest| changesets[0] < newest);
         let is_put_back = is_older && memory.put_back_project(&project, &changesets)?;

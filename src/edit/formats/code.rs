@@ -263,11 +263,10 @@ fn titled_inside<'t>(
     let title = paths::path_line(first, &ctx.known).filter(|title| {
         let is_file = |k: &&KnownFile| paths::same_path(title, &k.path);
         let bare = first.trim().starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '`'));
-        let has_line = |k: &KnownFile| k.text.lines().any(|line| line.trim() == first.trim());
         // A text of the file has a line of it, whatever else it is.
         let shares = |k: &KnownFile| k.text.lines().map(str::trim).any(|line| below.contains(line));
         let is_other = |k: &KnownFile| (is_list || ctx.is_log_of(title, fence)) && !shares(k);
-        let own = ctx.known.iter().find(is_file).is_some_and(|k| !has_line(k) && !is_other(k));
+        let own = ctx.known.iter().find(is_file).is_some_and(|k| !paths::holds_line(&k.text, first) && !is_other(k));
         bare && own && path.is_none_or(|path| paths::same_path(path, title))
     });
     if title.is_some() { (title, rest) } else { (None, content) }

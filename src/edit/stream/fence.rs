@@ -241,12 +241,12 @@ impl Opened<'_> {
                 }
             }
             // Paths below one another are a list of files, and one alone is a name: of a file that is run, or of what is printed.
-            let holds = |file: &KnownFile| same_path(&path, &file.path) && holds_line(&file.text, second);
+            let holds = |file: &KnownFile| same_path(&path, &file.path) && paths::holds_line(&file.text, second);
             let is_list = known.iter().any(holds) || lists_paths(&path);
             let is_listed = is_bare(second) && paths::path_line(second, known).is_some() && !is_list;
             let is_alone = self.fence.closed_by(second) && !is_empty_file(&path);
             is_titled |= is_bare(first) && !is_listed;
-            if direct.is_some() || !is_bare(first) || !is_listed && !is_alone {
+            if !is_bare(first) || !is_listed && !is_alone {
                 direct = direct.or(Some(path));
             }
         }
@@ -303,11 +303,6 @@ fn is_empty_file(path: &str) -> bool {
 /// Returns whether a file of this path is itself a list of names that may be paths.
 fn lists_paths(path: &str) -> bool {
     path.ends_with("ignore") || path.ends_with("requirements.txt")
-}
-
-/// Returns whether a text has a line.
-fn holds_line(text: &str, line: &str) -> bool {
-    text.lines().any(|own| own.trim() == line.trim())
 }
 
 fn first_line(text: &str) -> &str {

@@ -317,6 +317,11 @@ pub(in crate::edit) fn without_side<'p>(path: &'p str, known: &[KnownFile]) -> &
     bare.filter(|bare| is_known(bare) && !is_known(path)).unwrap_or(path)
 }
 
+/// Returns whether a text has a line, whatever blanks are around it.
+pub(in crate::edit) fn holds_line(text: &str, line: &str) -> bool {
+    text.lines().any(|own| own.trim() == line.trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -149,17 +149,17 @@ pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
             (None, false) => Some(true),
             (pause, _) => polled(listener, pause.as_ref()),
         };
-        match comes.map(|comes| comes.then(|| sys::receive(listener.as_fd())).transpose()) {
-            Some(Ok(call)) => {
-                let call = call.flatten();
-                may_be_over = call.is_none();
-                if let Some(call) = call
-                    && take(listener, answering, call) == TakenCall::Waits
-                {
-                    parked.add(call);
-                }
-            }
-            None | Some(Err(_)) => return,
+        let received = match comes {
+            Some(true) => sys::receive(listener.as_fd()),
+            Some(false) => Ok(None),
+            None => return,
+        };
+        let Ok(call) = received else { return };
+        may_be_over = call.is_none();
+        if let Some(call) = call
+            && take(listener, answering, call) == TakenCall::Waits
+        {
+            parked.add(call);
         }
         parked.look(listener, answering);
     }

@@ -1,6 +1,6 @@
 //! The calls that no safe crate offers: installing a filter with a listener, the listener's four requests, reading
-//! another process's memory, copying this one, namespaces, and giving memory back that is not needed now. The only file of the program
-//! that may be unsafe.
+//! another process's memory, copying this one, namespaces, and giving memory back that is not needed now. The only file
+//! of the program that may be unsafe.
 
 #![allow(unsafe_code)]
 

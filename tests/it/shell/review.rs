@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use nebula::proposal::{Consent, Decision, FileChange};
+use nebula::proposal::{Consent, Decision, FileChange, Proposal, RestorePreview};
 use nebula::protocol::{EventBody, ProposalEvent, ReviewScope, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::{Value, json};
@@ -27,6 +27,15 @@ async fn ran_for(world: &World, prompt: &str, texts: &[&str]) {
     live.submit(prompt);
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
+}
+
+/// The next proposal, and the previews of a restore.
+async fn proposed(live: &mut crate::support::world::Live) -> (Arc<Proposal>, Vec<RestorePreview>) {
+    live.until(|event| match event {
+        EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => Some((proposal.clone(), previews.clone())),
+        _ => None,
+    })
+    .await
 }
 
 /// The words of the next notice in passing.
@@ -427,7 +436,7 @@ async fn job_that_went_on(world: &World) -> crate::support::world::Live {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_running_job_wrote_is_not_what_others_changed() {
     use nebula::proposal::RestoreStatus;
-    use nebula::protocol::{Command, EventBody, Listing, ProposalEvent, Query, QueryId, RestoreRequest};
+    use nebula::protocol::{Command, Listing, Query, QueryId, RestoreRequest};
     if !works() {
         return;
     }
@@ -447,14 +456,7 @@ async fn what_a_running_job_wrote_is_not_what_others_changed() {
             }
         }
         live.send(Command::Restore(RestoreRequest::Turn));
-        let (proposal, previews) = live
-            .until(|event| match event {
-                EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => {
-                    Some((proposal.clone(), previews.clone()))
-                }
-                _ => None,
-            })
-            .await;
+        let (proposal, previews) = proposed(&mut live).await;
         let is_foreign = |status: &RestoreStatus| matches!(status, RestoreStatus::Foreign { .. });
         assert!(!previews.iter().any(|preview| is_foreign(&preview.status)), "{previews:?}");
         assert!(["log", "b.txt"].iter().all(|path| proposal.files.iter().any(|file| file.path == *path)));
@@ -602,14 +604,7 @@ async fn restored_turns(world: &World, scope: ReviewScope, count: usize) -> Vec<
         then: file.before.clone(),
     });
     live.send(Command::Review(ReviewVerdict { ids, scope, restored: restored.collect(), reason: String::new() }));
-    let (proposal, previews) = live
-        .until(|event| match event {
-            EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => {
-                Some((proposal.clone(), previews.clone()))
-            }
-            _ => None,
-        })
-        .await;
+    let (proposal, previews) = proposed(&mut live).await;
     // Where there is a list, it is one of everything that is shown.
     let is_listed = |file: &&FileChange| previews.iter().any(|preview| preview.path == file.path);
     let shown = change.change.files.iter().filter(|file| previews.is_empty() || !is_listed(file));
