@@ -234,7 +234,7 @@ impl Opened<'_> {
                 skip = below;
             }
             if is_bare(first) && (again || direct.is_none()) && self.fence.closed_by(second) {
-                match self.next_fence(&next[second.len()..]) {
+                match self.next_fence(&path, &next[second.len()..]) {
                     NextFence::Wait => return Contents::Wait,
                     NextFence::At(next) => return Contents::Heading { path, skip: below + second.len() + next },
                     NextFence::None => {}
@@ -263,18 +263,38 @@ impl Opened<'_> {
         }
     }
 
-    /// Returns how far behind its closing line another fence opens that is none of commands, with blank lines at most between
-    /// them.
-    fn next_fence(&self, behind: &str) -> NextFence {
+    /// Returns how far behind its closing line another fence opens that is none of commands and names no other file itself,
+    /// with blank lines at most between them.
+    fn next_fence(&self, path: &str, behind: &str) -> NextFence {
         let start = behind.len() - behind.trim_start().len();
         let start = behind[..start].rfind('\n').map_or(0, |at| at + 1);
         let line = first_line(&behind[start..]);
         let may_go_on = !self.ended && start < HEAD && line.len() < HEAD;
         match Fence::open(line).filter(|_| start > 0) {
             _ if may_go_on && start + line.len() == behind.len() && Fence::may(line) => NextFence::Wait,
-            Some(fence) if start < HEAD && line.len() < HEAD && !shows_output(&fence.info) => NextFence::At(start),
+            Some(fence) if start < HEAD && line.len() < HEAD && !shows_output(&fence.info) => {
+                match self.names_another(path, &fence, &behind[start + line.len()..]) {
+                    None => NextFence::Wait,
+                    Some(true) => NextFence::None,
+                    Some(false) => NextFence::At(start),
+                }
+            }
             _ => NextFence::None,
         }
+    }
+
+    /// Returns whether a fence names another file than `path`, behind itself or on its first line; `None` until that has
+    /// arrived.
+    fn names_another(&self, path: &str, fence: &Fence, after: &str) -> Option<bool> {
+        let known = &self.ctx.known;
+        let is_other = |own: String| !same_path(&own, path) && !lists_paths(path);
+        if fence.path(known).is_some_and(is_other) {
+            return Some(true);
+        }
+        let text = after.trim_start_matches(['\r', '\n']);
+        let first = first_line(text);
+        let is_here = self.ended || first.len() < text.len() || first.len() >= HEAD || after.len() >= 2 * HEAD;
+        is_here.then(|| paths::path_line(first, known).is_some_and(is_other))
     }
 
     /// Returns whether a line in the fence begins edits; `rest` is the text from this line on.

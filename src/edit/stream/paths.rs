@@ -270,7 +270,21 @@ pub(in crate::edit) fn is_path(word: &str, known: &[KnownFile]) -> bool {
 
 /// Returns whether a path is that of a file by its name: it has an extension, or is one of those that have none.
 pub(in crate::edit) fn is_file(path: &str) -> bool {
-    const NAMES: [&str; 6] = ["Makefile", "Dockerfile", "LICENSE", "README", "Justfile", "Gemfile"];
+    const NAMES: [&str; 13] = [
+        "Makefile",
+        "Dockerfile",
+        "LICENSE",
+        "README",
+        "Justfile",
+        "Gemfile",
+        "Rakefile",
+        "Pipfile",
+        "Procfile",
+        "Vagrantfile",
+        "Jenkinsfile",
+        "Caddyfile",
+        "CODEOWNERS",
+    ];
     has_extension(path) || NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
@@ -284,6 +298,11 @@ pub(in crate::edit) fn is_likely(word: &str, known: &[KnownFile]) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else {
         return is_file(word) || known.iter().any(|file| same_path(word, &file.path));
     };
+    if stem.is_empty() {
+        // A name that begins with a dot, not an extension that is spoken of: `.py`.
+        let is_own = DOTFILES.split(' ').any(|own| own == extension) || extension.ends_with("ignore");
+        return is_own || extension.ends_with("rc") || known.iter().any(|file| same_path(word, &file.path));
+    }
     let extension = extension.to_lowercase();
     let ends_so = |file: &KnownFile| file.path.rsplit_once('.').is_some_and(|(_, end)| end == extension);
     let is_extension =
@@ -298,6 +317,8 @@ const EXTENSIONS: &str = "py pyi rs go js jsx mjs cjs ts tsx java kt kts scala s
     r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat cmd sql html htm css scss sass less vue \
     svelte astro xml svg json jsonc json5 yaml yml toml ini cfg conf env properties gradle tf hcl proto \
     graphql gql md mdx rst txt adoc tex csv tsv ipynb lock cmake mk nix service ejs j2";
+/// Names behind a dot that files have, beside those that end in `ignore` and `rc`.
+const DOTFILES: &str = "env editorconfig gitattributes gitmodules gitkeep nojekyll htaccess python-version";
 /// Names that end as files do and are none.
 const PRODUCTS: &str = "Node.js node.js React.js Vue.js Next.js Nuxt.js Express.js Three.js D3.js Chart.js Angular.js Ember.js \
     Backbone.js Alpine.js Solid.js Nest.js Moment.js Day.js Discord.js Electron.js Meteor.js P5.js \

@@ -640,6 +640,12 @@ fn a_fence_of_names_is_no_file() {
         let text = "```\npkg/__init__.py\n```\n";
         let made = edits_beside(&[], text, Format::WHOLE);
         assert_eq!(made, [("pkg/__init__.py".into(), String::new(), true)]);
+        // The fence behind it that names another file is that one's.
+        for next in ["```python\npkg/core.py\nx = 1\n```\n", "```python\n# pkg/core.py\nx = 1\n```\n"] {
+            let made = edits_beside(&[], &format!("{text}\n{next}"), Format::WHOLE);
+            let made: Vec<&str> = made.iter().map(|(path, ..)| path.as_str()).collect();
+            assert_eq!(made, ["pkg/__init__.py", "pkg/core.py"], "{next}");
+        }
     }
 }
 

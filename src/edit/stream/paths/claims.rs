@@ -2,9 +2,9 @@
 
 use super::heads::{mentioned, names};
 use super::wording::{
-    ASIDE, BAD, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE, MENTIONS,
-    NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE, TAIL,
-    TAIL_BEHIND, WITH_THIS,
+    ASIDE, BAD, BAD_EXAMPLES, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE,
+    MENTIONS, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE,
+    TAIL, TAIL_BEHIND, WITH_THIS,
 };
 use super::{KnownFile, is_likely, path_line, same_path};
 use crate::edit::path::{bare, may_name};
@@ -83,6 +83,9 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile], is_of: impl Fn
     if warns(line) {
         return None;
     }
+    if is_of(path) && is_named_behind(said, path) && paths.clone().all(|other| other == path) {
+        return Some(path.to_string());
+    }
     // Without a colon it may speak of what was printed.
     let is_plain = || is_of(path) || !plain_words(said).any(|word| is_in("going with", &word));
     let begins = || begins_to_make(said, path) && is_plain();
@@ -104,6 +107,18 @@ fn is_new(said: &str, path: &str, known: &[KnownFile]) -> bool {
     let is_full_stop = behind.trim_start_matches('`').trim_end() == ".";
     let is_where = last_word(&plain_words(before).collect::<Vec<_>>()).is_some_and(|word| is_in("for to in", word));
     is_full_stop && !is_where && !known.iter().any(|file| names(said, &file.path)) && is_presented(before, "", true)
+}
+
+/// Returns whether a sentence that leads to a block says what that is, and its path in brackets: `The main script (run.py):`.
+fn is_named_behind(said: &str, path: &str) -> bool {
+    let Some((before, behind)) = said.split_once(path) else { return false };
+    let is_bracketed = before.trim_end_matches('`').ends_with(['(', '（']) && behind.contains([')', '）']);
+    let is_other = |word: String| is_in(SOURCE, &word) || is_in(EXAMPLE, &word) || is_in("output usage error", &word);
+    is_bracketed
+        && sentence_ends(said)
+        && !behind.contains(char::is_alphanumeric)
+        && !is_off(before)
+        && !plain_words(before).any(is_other)
 }
 
 /// Returns whether a line ends with a path that it says is about to be made.
@@ -129,11 +144,14 @@ pub(in crate::edit) fn warns(said: &str) -> bool {
         [bad, text] => is_in(BAD, bad) && is_in(EXAMPLE, text),
         _ => false,
     };
+    let is_heading = last.trim_start().starts_with(['#', '*', '❌']);
+    let is_foreign = || BAD_EXAMPLES.contains(&last.trim_matches(|c: char| !c.is_alphanumeric()));
     let is_bad = matches!(&own[..], [a, bad, text, ..] if is_in("a an", a) && is_in(BAD, bad) && is_in(EXAMPLE, text));
     // What is not so otherwise is so below.
     let is_other = own.iter().any(|word| is_in("but when if once unless", word));
     is_so && is_denied && !is_other && !last.contains('?')
-        || is_label && sentence_ends(last)
+        || is_label && (sentence_ends(last) || is_heading)
+        || is_foreign()
         || is_bad
         || is_forbidden(&own)
 }
@@ -637,6 +655,10 @@ mod tests {
             "Never write the following:",
             "Avoid this:",
             "**Wrong:**",
+            "### Wrong",
+            "❌ Wrong",
+            "悪い例：",
+            "### 错误示例",
             "Don't:",
             "Wrong way:",
             "❌ Bad:",
@@ -656,6 +678,8 @@ mod tests {
             "It does not work without this:",
             "You do not need more than this:",
             "Fixed the bad version:",
+            "悪い例を直しました：",
+            "**Wrong** results are gone now:",
             "Do not worry about that. Do this:",
             "I don't see a problem with this:",
             "It's not hard to do this:",
@@ -703,6 +727,9 @@ mod tests {
             "Here is the full code of `new.py`.",
             "And here's the helper (new.py):",
             "创建 new.py：",
+            "Here's the main script (new.py):",
+            "Finally, the entry point (`new.py`):",
+            "**The stylesheet** (new.py):",
         ] {
             assert_eq!(presented(line, &[], |_| true).as_deref(), Some("new.py"), "{line}");
         }
@@ -739,6 +766,9 @@ mod tests {
             "After this, `new.py`:",
             "Run it with `python new.py`:",
             "Here are `new.py` and `old.py`:",
+            "The output of the script (new.py):",
+            "Without the script (new.py):",
+            "It does the rest (new.py).",
             "`new.py` needs no change:",
             "Here is the test for `new.py`:",
             "To test the file `new.py`:",
@@ -748,6 +778,10 @@ mod tests {
         for line in ["Here is new.py.", "I'm going to create new.py.", "Create a file new.py with this content."] {
             assert_eq!(presented(line, &[], |_| false), None, "{line}");
         }
+        for name in [".gitignore", ".prettierrc", ".env", "Procfile"] {
+            assert_eq!(presented(&format!("Here is {name}:"), &[], |_| false).as_deref(), Some(name));
+        }
+        assert_eq!(presented("Here are the .py files:", &[], |_| true), None);
         // Of a file that is there it may be what is wrong with it.
         let there = KnownFile { path: "new.py".into(), text: "x = 1\n".into() };
         assert_eq!(presented("Here is new.py.", &[there], |_| true), None);

@@ -11,6 +11,9 @@ pub const CHANGE: &str = "update updates updated updating change changes changed
 pub const PRESENT: &str = "updated modified changed fixed corrected improved revised rewritten refactored";
 /// Words before one of [`EXAMPLE`] for a text that is shown as a wrong one.
 pub const BAD: &str = "wrong incorrect bad broken buggy";
+/// Labels of such a text in Japanese and Chinese.
+pub const BAD_EXAMPLES: &[&str] =
+    &["悪い例", "間違った例", "誤った例", "ダメな例", "错误示例", "错误的例子", "反例", "错误写法"];
 /// Words for a text that is shown.
 pub const EXAMPLE: &str = "version example implementation solution way";
 /// Verbs of a sentence that leads to what is below it though no colon ends it: `Let me create new.py.`
