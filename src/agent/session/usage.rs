@@ -117,8 +117,8 @@ pub async fn over_budget(config: &ConfigFiles, events: &Events, session: &Conver
     let title = match dollars {
         Some(budget) => {
             let about = if spent.estimated { "≈" } else { "" };
-            let used = format!("{about}{}", number::dollars(spent.cost.unwrap_or(0.0)));
-            say::budget_used_up(&number::dollars(budget), &used)
+            let used = format!("{about}{}", number::dollars_beside(spent.cost.unwrap_or(0.0), budget));
+            say::budget_used_up(&number::dollars_beside(budget, budget), &used)
         }
         None => {
             let budget = say::tokens_of(&number::large(tokens.unwrap_or(0)));

@@ -5,6 +5,7 @@ use super::paths::heads::headed;
 use super::paths::spaced::perhaps_named;
 use super::paths::{is_likely, same_path};
 use super::pieces::KnownFile;
+use super::starts::language;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
@@ -206,14 +207,9 @@ fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<(Edit, Option<String
 const NO_FILES: [&str; 11] =
     ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
 
-/// Returns whether a block shows commands or output, by the first word behind its fence.
+/// Returns whether a block shows commands or output, by the language behind its fence.
 pub(super) fn shows_output(info: &str) -> bool {
     NO_FILES.contains(&language(info).as_str())
-}
-
-/// Returns the first word behind a fence, in small letters.
-fn language(info: &str) -> String {
-    info.split_whitespace().next().unwrap_or_default().to_lowercase()
 }
 
 #[cfg(test)]

@@ -57,9 +57,9 @@ impl Fence {
         }
     }
 
-    /// Returns the language, lower case.
+    /// Returns the language in small letters.
     pub fn language(&self) -> String {
-        self.info.split([' ', ':', ',', '{']).next().unwrap_or_default().to_lowercase()
+        language(&self.info)
     }
 
     /// Returns a path in the info string: `python title="a.py"`, `python:a.py`, `python a.py`, `src/a.py`.
@@ -76,6 +76,11 @@ impl Fence {
             parts.map(bare).map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
         })
     }
+}
+
+/// Returns the language that the text behind a fence begins with, in small letters.
+pub(in crate::edit) fn language(info: &str) -> String {
+    info.split([' ', '\t', ':', ',', '{']).next().unwrap_or_default().to_lowercase()
 }
 
 /// Returns the path in `8:43:a.py`, which names lines first.

@@ -4,8 +4,8 @@
 const TIMES: usize = 5;
 /// The length of a compared text, about 40 tokens, in bytes.
 const BLOCK: usize = 160;
-/// Shorter texts in a row, such as rows of zeros, and blank characters, such as those of a padded column, must come to this
-/// many bytes in all.
+/// Shorter texts in a row that are no sentences, such as rows of zeros, and blank characters, such as those of a padded
+/// column, must come to this many bytes in all.
 const SHORT_RUN: usize = 4_000;
 /// Texts in a row longer than this are not looked for, in bytes.
 const LONGEST: usize = 1_200;
@@ -75,7 +75,7 @@ impl RepeatedOutput {
             self.tail.drain(..from);
         }
         let period = period(self.tail.as_bytes(), keep)?;
-        let run = (TIMES * period).max(if period < BLOCK { SHORT_RUN } else { 0 });
+        let run = (TIMES * period).max(least_run(self.tail.as_bytes(), period));
         let from = self.tail.ceil_char_boundary(self.tail.len() - run.min(self.tail.len()));
         let block = self.tail.ceil_char_boundary(self.tail.len() - period);
         (!known(&self.tail[from..])).then(|| self.tail[block..].trim().to_string())
@@ -129,10 +129,31 @@ fn period(text: &[u8], most: usize) -> Option<usize> {
     let repeats = |period: usize, run: usize| run <= tail.len() && (period..run).all(|i| back(i) == back(i - period));
     let short = (1..BLOCK).find(|period| repeats(*period, TIMES * BLOCK));
     let found = match short {
-        Some(period) => repeats(period, SHORT_RUN).then_some(period),
+        Some(period) => repeats(period, least_run(tail, period)).then_some(period),
         None => (BLOCK..=LONGEST.min(tail.len() / TIMES)).find(|period| repeats(*period, TIMES * period)),
     };
     found.filter(|period| (0..*period).any(|i| !back(i).is_ascii_whitespace()))
+}
+
+/// Returns how many bytes of a text must come in a row that the last `period` bytes are, where all of them together are
+/// what is compared.
+fn least_run(text: &[u8], period: usize) -> usize {
+    match period {
+        BLOCK.. => 0,
+        _ if is_sentence(&text[text.len() - period..]) => TIMES * BLOCK,
+        _ => SHORT_RUN,
+    }
+}
+
+/// Returns whether a text is made of words, as a sentence is and a row of values is not.
+fn is_sentence(text: &[u8]) -> bool {
+    let is_word = |word: &&[u8]| {
+        let letters = word.strip_suffix(b".").or(word.strip_suffix(b",")).or(word.strip_suffix(b":")).unwrap_or(word);
+        !letters.is_empty() && letters.iter().all(|b| b.is_ascii_alphabetic() || *b == b'\'')
+    };
+    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let (plain, all) = (words().filter(is_word).count(), words().count());
+    plain >= 6 && plain * 4 >= all * 3
 }
 
 #[cfg(test)]
@@ -170,6 +191,9 @@ mod tests {
         assert!(cut(&at_once, at_once.len()).is_some(), "also in the middle of a piece");
         assert_eq!(cut(&block.repeat(4), 40), None);
         assert!(cut(&"です。".repeat(2_000), 7).is_some());
+        let sentence = "The function now returns the sum of the numbers. ";
+        let at = cut(&sentence.repeat(40), 7).expect("found");
+        assert!(at < TIMES * BLOCK + 2 * EVERY, "{at}");
     }
 
     #[test]
@@ -177,6 +201,9 @@ mod tests {
         let rows: String = (0..400).map(|i| format!("    (\"name{i}\", {i}, 0, 0, 0),\n")).collect();
         let zeros = "0, ".repeat(900);
         assert_eq!(cut(&rows, 50).or(cut(&zeros, 50)), None);
+        let lines = "    assert total(cart, rate=2) == expected(cart)\n".repeat(40);
+        let cells = "| yes | no | n/a | 12 | - | 0.5 |\n".repeat(60);
+        assert_eq!(cut(&lines, 50).or(cut(&cells, 50)), None);
         let mut watch = RepeatedOutput::default();
         assert!(watch.push(&"0, ".repeat(4_000), false, |_| true).is_none(), "it stands so in a file");
         let padded: String = (0..200).map(|i| format!("{i}{}|\n", " ".repeat(3_000))).collect();
