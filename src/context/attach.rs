@@ -76,14 +76,6 @@ pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
 /// Returns the files that a text names by their path, without an at sign, and that are not `known`: short texts that exist
 /// and hold no secrets. A small model changes them without looking at them first.
 pub fn named_files(workspace: &Workspace, typed: &str, known: &[String]) -> Vec<String> {
-    let is_short = |path: &String| {
-        if workspace.stamp(path).is_none_or(|stamp| stamp.size() > MAX_TEXT as u64) {
-            return false;
-        }
-        let read = workspace.read_whole(path).ok();
-        let bytes = read.as_ref().and_then(|read| read.state.bytes());
-        bytes.is_some_and(|bytes| is_text(bytes) && bytes.iter().filter(|byte| **byte == b'\n').count() < SHORT)
-    };
     // A path from elsewhere is none of the workspace's, and trimming would make it one.
     let is_elsewhere = |word: &str| word.contains("../") || word.trim_start_matches(OPENING).starts_with('/');
     let words = typed.split_whitespace().filter(|word| !is_elsewhere(word));
@@ -95,11 +87,20 @@ pub fn named_files(workspace: &Workspace, typed: &str, known: &[String]) -> Vec<
             break;
         }
         let is_new = !paths.contains(&path) && !known.contains(&path);
-        if is_new && !holds_secrets(&path) && is_short(&path) {
+        if is_new && !holds_secrets(&path) && short_text(workspace, &path).is_some() {
             paths.push(path);
         }
     }
     paths
+}
+
+/// Returns the bytes of a file that holds a text of few lines.
+pub fn short_text(workspace: &Workspace, path: &str) -> Option<Vec<u8>> {
+    workspace.stamp(path).filter(|stamp| stamp.size() <= MAX_TEXT as u64)?;
+    let read = workspace.read_whole(path).ok()?;
+    let bytes = read.state.bytes()?;
+    let is_short = || bytes.iter().filter(|byte| **byte == b'\n').count() < SHORT;
+    (is_text(bytes) && is_short()).then(|| bytes.to_vec())
 }
 
 /// Composes a message of the typed text and what it mentions; `named` files are attached as if they were mentioned.

@@ -473,6 +473,39 @@ async fn a_whole_file_under_its_absolute_path_is_read() {
     }
 }
 
+/// A file that a small model replaces without having read it is shown with the refusal: sent again, its text counts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_was_not_read_is_shown_with_the_refusal() {
+    let (before, after) = ("def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n");
+    let reply = format!("calc.py\n```python\n{after}```\n");
+    for format in ["whole", "blocks", "patch"] {
+        let world = World::new().file("calc.py", before);
+        let words = ["--format", format, "--approve", "all", "Fix the sum"];
+        let ran = task(&world, SMALL, &words, &[&reply, &reply]).await;
+        let told = ran.last_message(1);
+        let shown = format!(
+            "has not been read as it is now. It is below: send its whole new text, with the change.\n\ncalc.py\n```python\n{before}```\n"
+        );
+        assert!(told.contains(&shown), "{format}: {told}");
+        assert_eq!((world.read("calc.py").as_str(), ran.code), (after, Some(0)), "{format}: {:?}", ran.notices());
+    }
+    // In the next session turn it is known, too: what is resumed is what was told.
+    let world = World::new().file("calc.py", before);
+    task(&world, SMALL, &["--approve", "all", "Fix the sum"], &[&reply, "I am not sure."]).await;
+    assert_eq!(world.read("calc.py"), before);
+    let ran = task(&world, SMALL, &["--continue", "--approve", "all", "Do it"], &[&reply]).await;
+    assert_eq!((world.read("calc.py").as_str(), ran.requests.len()), (after, 1), "{:?}", ran.notices());
+    // What may hold keys, and what is long, is not shown.
+    let long = "x = 1\n".repeat(400);
+    let world = World::new().file(".env", "KEY=secret\n").file("long.py", &long);
+    for (path, hidden) in [(".env", "KEY=secret"), ("long.py", "x = 1\nx = 1")] {
+        let reply = format!("{path}\n```\ny = 1\n```\n");
+        let ran = task(&world, SMALL, &["--approve", "all", "Fix it"], &[&reply, &reply]).await;
+        assert!(!ran.last_message(1).contains(hidden), "{}", ran.last_message(1));
+        assert_eq!((world.read(".env").as_str(), world.read("long.py").as_str()), ("KEY=secret\n", long.as_str()));
+    }
+}
+
 /// A file that is not UTF-8 cannot be written whole: its model is asked for blocks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_is_not_utf8_is_changed_by_blocks() {
@@ -673,10 +706,12 @@ async fn an_underlined_path_heads_a_file() {
 async fn a_task_in_which_a_part_is_refused_twice_is_refused_in_part() {
     let lines: Vec<String> = (0..20).map(|i| format!("v{i} = {i}\n")).collect();
     let (before, after) = (lines.concat(), lines.concat().replace("v7 = 7", "v7 = 70"));
-    let world = World::new().file("calc.py", &before).file("index.html", "<p>a</p>\n");
+    // Too long to be shown with the refusal.
+    let page = "<p>a</p>\n".repeat(400);
+    let world = World::new().file("calc.py", &before).file("index.html", &page);
     let reply = format!("index.html\n```html\n<p>b</p>\n```\n\ncalc.py\n```python\n{after}```\n");
     let ran = task(&world, SMALL, &["--approve", "edits", "Fix @calc.py"], &[&reply, &reply]).await;
-    assert_eq!((world.read("calc.py"), world.read("index.html").as_str()), (after, "<p>a</p>\n"));
+    assert_eq!((world.read("calc.py"), world.read("index.html")), (after, page));
     let done = ran.done();
     assert_eq!((&done["reason"], &done["changed"], ran.code), (&json!("refused"), &json!(1), Some(3)), "{done}");
 }

@@ -17,6 +17,7 @@ use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
 use crate::agent::turn::step::results::{is_open, own_hunks, verdict};
 use crate::agent::turn::step::syntax::{self, BrokenFiles};
+use crate::agent::turn::step::unread_files::{self, ShownFile};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op, TextRead};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -112,10 +113,10 @@ pub async fn edits(
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
     let placing = place(context, &session.files, flat, stop);
-    let Some(PlacedEdits { changes, results, merged, excused }) = stop.run_until_cancelled(placing).await else {
+    let Some(PlacedEdits { changes, results, merged, excused, shown }) = stop.run_until_cancelled(placing).await else {
         return interrupted(&context.events, pending).await;
     };
-    note_doubted(&mut session.files, &pending, &results);
+    note_told(context, &mut session.files, (&pending, &results), &shown);
     for (p, results) in each(&mut pending, &results) {
         show_placed(&context.events, p, results, &changes).await;
     }
@@ -146,16 +147,16 @@ pub async fn edits(
         Some((proposal, outcome_of_proposal))
     };
     let mut results_of_calls = Vec::new();
-    let mut all_well = true;
     let decided = outcome_of_proposal.as_ref().map(|(proposal, result)| (&**proposal, result));
     let mut reported = Reported { changed: session.files.changed_in_turn(), ..Reported::default() };
     if let Some((proposal, result)) = decided {
         reported.broken = syntax::broken(proposal, result).await;
         reported.changed.extend(proposal.files.iter().map(|file| file.path.clone()));
     }
-    all_well &= reported.broken.is_empty();
+    let mut all_well = reported.broken.is_empty();
     for (p, results) in each(&mut pending, &results) {
         let mut one = tell(&context.events, p, results, decided, &mut reported).await;
+        one.record.known_files.extend(unread_files::known_files(&shown, results));
         one.misplaced = p.edits.iter().zip(results).any(|(edit, result)| is_misplaced(edit, result, &excused));
         // A model that asked for what is there already, and did not just make it, believes that it changed something.
         all_well &= one.record.ok && !results.iter().any(|r| reported.is_no_change(r));
@@ -207,8 +208,14 @@ fn note_undecided(
     }
 }
 
-/// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
-fn note_doubted(files: &mut SessionFiles, pending: &[PendingEdits], results: &[EditResult]) {
+/// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant; and the
+/// files that it is shown.
+fn note_told(
+    context: &SessionContext,
+    files: &mut SessionFiles,
+    (pending, results): (&[PendingEdits], &[EditResult]),
+    shown: &[ShownFile],
+) {
     for (edit, result) in pending.iter().flat_map(|p| &p.edits).zip(results) {
         if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Doubted(_)) =
             (&edit.op, &result.status)
@@ -216,6 +223,7 @@ fn note_doubted(files: &mut SessionFiles, pending: &[PendingEdits], results: &[E
             files.asked_whole.insert((result.path.clone(), content.clone()));
         }
     }
+    unread_files::know(&context.services.watched, files, shown);
 }
 
 /// Creates the result of edits whose placing was interrupted by the person.
@@ -245,6 +253,7 @@ fn each<'a>(
 }
 
 /// Edits in their places.
+#[derive(Default)]
 struct PlacedEdits {
     changes: Vec<FileChange>,
     results: Vec<EditResult>,
@@ -252,6 +261,8 @@ struct PlacedEdits {
     merged: Vec<MergedFile>,
     /// The files that changed since they were read, and those that the person was not asked about.
     excused: HashSet<String>,
+    /// The files that were not read and are shown with the refusal.
+    shown: Vec<ShownFile>,
 }
 
 /// Reads the files as they are and places the edits in them, on the blocking pool.
@@ -268,7 +279,7 @@ async fn place(
         _ => None,
     };
     let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known().to_vec());
-    let past = files.past.clone();
+    let (past, shows) = (files.past.clone(), context.services.config.writes_text(&context.target().model));
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -298,7 +309,11 @@ async fn place(
         workspace.note_other_names(&mut outcome.changes);
         tell_drift(&context, &seen, &mut outcome.results);
         let merged = outcome.changes.iter().filter_map(|change| merged(change, &seen)).collect();
-        PlacedEdits { changes: outcome.changes, results: outcome.results, merged, excused }
+        let shown = match shows {
+            true => unread_files::show(&workspace, &edits, &seen, &mut outcome.results),
+            false => Vec::new(),
+        };
+        PlacedEdits { changes: outcome.changes, results: outcome.results, merged, excused, shown }
     });
     placed.await.unwrap_or_else(|_| {
         let failed = |index| EditResult {
@@ -308,7 +323,7 @@ async fn place(
             status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
         let results = (0..count).map(failed).collect();
-        PlacedEdits { changes: Vec::new(), results, merged: Vec::new(), excused: HashSet::new() }
+        PlacedEdits { results, ..PlacedEdits::default() }
     })
 }
 

@@ -15,3 +15,4 @@ pub mod stream;
 mod syntax;
 pub mod tool_run;
 mod undo;
+mod unread_files;
