@@ -10,6 +10,7 @@ pub(super) mod restore_words;
 mod review;
 mod states;
 pub(super) mod undo;
+mod undo_words;
 pub(super) mod write;
 
 #[cfg(test)]
@@ -147,8 +148,9 @@ impl FilesCmd {
 /// Arguments of `undo`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct UndoArgs {
-    /// How many versions back, then the files; without files those of the newest changeset
-    #[arg(value_name = "[COUNT] [FILE]", value_parser = file_name())]
+    /// How many versions back, then the files, without which those of the newest changeset; or a
+    /// changeset's id
+    #[arg(value_name = "[COUNT] [FILE] | ID", value_parser = file_name())]
     pub words: Vec<String>,
     /// Everything the last turn changed; with --resume ID, the last turn of that session
     #[arg(long, conflicts_with_all = ["words", "to"])]

@@ -206,6 +206,26 @@ fn undo_and_redo_alternate() {
 }
 
 #[test]
+fn an_older_change_is_undone_by_its_id() {
+    let w = World::new();
+    for name in ["a", "b"] {
+        w.write(name, "one\n");
+        w.edit(name, "two\n");
+    }
+    let oldest = w.archive.list().expect("listed").iter().min().expect("one").to_string();
+    // Ids of one moment begin alike.
+    let ran = w.run(&["undo", &oldest, "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str(), w.read("b").as_str()), (DONE, "one\n", "two\n"), "{ran:?}");
+    // A file of such a name is meant first, and what is neither is told as before.
+    w.write("abcdef12", "one\n");
+    w.edit("abcdef12", "two\n");
+    assert_eq!(w.run(&["undo", "abcdef12", "--yes"], None).code, DONE);
+    assert_eq!(w.read("abcdef12"), "one\n");
+    let ran = w.run(&["undo", "fedcba98", "--yes"], None);
+    assert!(ran.code == FAILED && ran.err.contains("has no archived version"), "{ran:?}");
+}
+
+#[test]
 fn undo_and_redo_pass_over_a_change_that_failed() {
     let mut w = World::new();
     w.write("a", "one\n");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::restore_words::{changed_words, line, not_undone_words};
@@ -13,7 +13,6 @@ use crate::archive::{Choices, Id, Restoration, RestoreError};
 use crate::cli::diff;
 use crate::execute::store::StoreRevert;
 use crate::execute::{Applied, ApplyError, Restorer};
-use crate::past::PastError;
 use crate::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, MergeRung, ProposalId, RestoreFate, RestorePreview,
     RestoreStatus, counted, unit_of, whole_folders,
@@ -39,37 +38,6 @@ impl ArchiveCommands<'_> {
 
     pub(super) fn redo(&mut self, ask: &AskArgs) -> Result<u8> {
         self.restore(&RestoreScope::Redo, ask)
-    }
-
-    /// Parses `[COUNT] [FILE…]`. A file whose name is a number is written `./2`.
-    fn of_words(&mut self, words: &[String]) -> Result<RestoreScope> {
-        let (first, files) = match words.split_first() {
-            Some((first, rest)) if first.bytes().all(|b| b.is_ascii_digit()) && !first.is_empty() => {
-                (Some(first), rest)
-            }
-            _ => (None, words),
-        };
-        let count = match first.map(|n| n.parse()) {
-            None => 1,
-            Some(Ok(n)) => n,
-            Some(Err(_)) => usize::MAX,
-        };
-        let mut files = self.paths(files)?;
-        let mut seen = BTreeSet::new();
-        files.retain(|path| seen.insert(path.clone()));
-        Ok(RestoreScope::Undo { count, files })
-    }
-
-    fn since_message(&self, to: &str) -> Result<RestoreScope> {
-        let parts = to.rsplit_once(':').and_then(|(s, m)| Some((s, m.parse::<i64>().ok()?)));
-        let Some((session, message)) = parts else {
-            bail!("--to wants SESSION:MESSAGE, as `nebula sessions show` writes them, not {to}");
-        };
-        let session = self.memory.find(&self.project(), session)?;
-        if !self.memory.has_message(&session, message)? {
-            return Err(PastError::NoMessage(message).into());
-        }
-        Ok(RestoreScope::SinceMessage { session, message, called: format!("message {message}") })
     }
 
     pub(super) fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
