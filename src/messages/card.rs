@@ -81,6 +81,11 @@ messages! {
     reach_not_undone: "what it sends, and what it changes outside this workspace, is not undone", "送信した内容とワークスペース外の変更は元に戻せません";
     derived_not_kept: "folders that can be built again, as target and node_modules, are not archived", "targetやnode_modulesなど再生成できるフォルダーはアーカイブしません";
     not_kept_and_excluded(lines, globs): "{lines}; nor is what archiveExclude leaves out ({globs})", "{lines}。archiveExclude（{globs}）に当たるものもアーカイブしません";
+    takes_no_keys(program): "{program} gets no keys here", "{program}にはここではキー入力が届きません";
+    run_in_terminal(command): "Esc stops it. In a terminal of yours: nebula run -- {command}", "Escで停止します。端末では: nebula run -- {command}";
+    needs_network: "it needs the network", "ネットワークが必要です";
+    lifted_by_folders: "Commands may write the folders of shell.write in the configuration, too.", "設定のshell.writeに書いたフォルダーには書き込めます。";
+    lifted_by_network: "!--network COMMAND gives it the network.", "!--network コマンド でネットワークを使えます。";
     excluded_own(paths): "not archived: {paths}: what is overwritten there cannot be undone", "アーカイブ対象外: {paths}。上書きした内容は元に戻せません";
     excluded_by_scan(globs): "archiveExclude leaves out {globs}: what a command overwrites of it cannot be undone", "archiveExclude（{globs}）に当たるファイルをコマンドが上書きすると、元に戻せません";
     reads: "only reads", "読み取りのみ";

@@ -197,6 +197,15 @@ pub struct Summary {
     pub refused: u64,
     /// The first of them.
     pub first_refused: Option<String>,
+    /// One of them was beyond what its sandbox may write, which the person may change.
+    #[serde(default)]
+    pub is_beyond: bool,
+    /// Writes of caches that are only read without the network: programs go on without them.
+    #[serde(default)]
+    pub caches: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_cache: Option<String>,
     /// Moves and links of private files that were refused.
     #[serde(default)]
     pub private: u64,
@@ -237,6 +246,9 @@ impl Summary {
         self.first_unanswered = self.first_unanswered.take().or(more.first_unanswered);
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
+        self.is_beyond |= more.is_beyond;
+        self.caches += more.caches;
+        self.first_cache = self.first_cache.take().or(more.first_cache);
         self.private += more.private;
         self.first_private = self.first_private.take().or(more.first_private);
         self.not_archived.extend(more.not_archived);
@@ -322,6 +334,12 @@ impl Summary {
     fn outside_words(&self) -> Option<String> {
         let first = self.first_refused.as_ref()?;
         Some(format!("refused: {} outside what it may write, first {first}", writes(self.refused)))
+    }
+
+    /// Returns a line for the caches that were only read, for a command that failed.
+    pub fn cache_words(&self) -> Option<String> {
+        let first = self.first_cache.as_ref()?;
+        Some(format!("caches are only read without the network: {} refused, first {first}", writes(self.caches)))
     }
 
     /// Returns a line for the moves and links of private files that were refused.

@@ -13,6 +13,8 @@ use crate::text::number::thousands;
 
 /// The note about what a scan archived.
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
+/// The way in which the model gets the network.
+const LIFT: &str = " (ask again with needs: [\"network\"] and why, if it must reach further)";
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
@@ -89,10 +91,12 @@ impl CommandReport {
         notes.extend(summary.meanwhile_words());
         notes.extend(summary.derived_words().chain(summary.room_words()));
         notes.extend(summary.refused_words());
-        notes.extend(summary.connection_words().map(|line| {
-            let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
-            format!("{line} ({lift})")
-        }));
+        let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
+        let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));
+        notes.extend(caches.clone());
+        // What lifts it for a command of the person's own, they are told beside it.
+        let lift = command.info.call.as_ref().map_or("", |_| LIFT);
+        notes.extend(summary.connection_words().map(|line| format!("{line}{lift}")));
         notes.extend(summary.abstract_words());
         notes.extend(summary.not_archived_words());
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
@@ -107,7 +111,7 @@ impl CommandReport {
         }
         let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
-        let (files, blocked) = (files(&sealed.changes), summary.blocked_words().collect());
+        let (files, blocked) = (files(&sealed.changes), summary.blocked_words().chain(caches).collect());
         CommandReport { line: line.join(" · "), summary: ended, notes, files, blocked }
     }
 

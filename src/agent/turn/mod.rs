@@ -10,7 +10,7 @@ mod side_request;
 mod step;
 
 pub use compact::run as compact;
-pub use step::command::{run_of_person, tell_output};
+pub use step::command::own::{run_of_person, tell_output};
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ use crate::protocol::{CommandBegan, CommandEvent};
 use crate::shell::class::{Assessment, Class};
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{
-    self, CommandRequest, Commands, Exit, Grant, Keeper, OutputReader, SealResult, Shell, ShellCommand,
+    self, CommandRequest, Commands, Exit, Grant, Keeper, OutputReader, SealResult, Shell, ShellCommand, Summary,
 };
 
 /// The folder of logs of these commands, in place of a session's.
@@ -184,6 +184,9 @@ fn begin(
     loop {
         let keeper = chosen.unwrap_or_else(|| shell.keeper());
         say_unprotected(shell, found, keeper);
+        if found.needs_network() && request.grant == Grant::Workspace && shell.has_sandbox() {
+            out::complain("it needs the network, which `nebula run --network` gives it");
+        }
         let only_reads = found.class == Class::Read || request.grant == Grant::Read && shell.has_sandbox();
         let keeper = needed(shell, keeper, only_reads);
         match commands.begin(request, keeper, CommandInfo::default(), Some(passes())) {
@@ -323,11 +326,13 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     summary.meanwhile_words().for_each(out::complain);
     let gone = summary.derived_words().filter(|line| line.contains(" removed ")).chain(summary.room_words());
     gone.chain(summary.not_archived_words()).for_each(out::complain);
-    summary.refused_words().for_each(out::complain);
-    if let Some(line) = summary.connection_words() {
-        out::complain(format_args!("{line}: `nebula run --network` lifts it"));
+    tell_refused(summary, code);
+    if let Some(count) = progress.still_run.filter(|_| !stopped) {
+        let processes = if count == 1 { "process" } else { "processes" };
+        out::complain(format_args!(
+            "ended with it: {count} {processes} that it left running; `!` in nebula lets them run on"
+        ));
     }
-    summary.abstract_words().iter().for_each(out::complain);
     let SealedCommand { changeset, earlier, changes, .. } = sealed;
     if as_json {
         let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
@@ -355,6 +360,19 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
         }
     }
     Ok(code)
+}
+
+/// Says what the sandbox refused, and what would lift that.
+fn tell_refused(summary: &Summary, code: i32) {
+    summary.refused_words().for_each(out::complain);
+    if summary.is_beyond {
+        out::complain("`shell.write` in the configuration names further folders that commands may write");
+    }
+    if let Some(line) = summary.connection_words() {
+        out::complain(format_args!("{line}: `nebula run --network` lifts it"));
+    }
+    summary.cache_words().filter(|_| code != 0).iter().for_each(out::complain);
+    summary.abstract_words().iter().for_each(out::complain);
 }
 
 /// Lists the commands of this project, newest first.

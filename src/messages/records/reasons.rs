@@ -337,6 +337,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("stopped by the person", "停止しました"),
     ("stopped after {n} s", "{n}秒で停止"),
     ("exit {n}", "終了コード{n}"),
+    ("preview, {end!}", "プレビュー、{end!}"),
     ("signal SIG{name}", "シグナルSIG{name}"),
     ("signal {n}", "シグナル{n}"),
     ("still running as {id}", "{id}として実行中"),
@@ -364,6 +365,13 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "refused: {count!} of private files, first {path} (by another name the next command could read them)",
         "拒否: 非公開ファイルの{count!}、最初は{path}（別の名前では次のコマンドから読み取れるため）",
+    ),
+    ("no network: {connections!} refused, first {target}", "ネットワークなし: {connections!}を拒否、最初は{target}"),
+    ("{n} connections", "接続{n}件"),
+    ("{n} connection", "接続{n}件"),
+    (
+        "caches are only read without the network: {writes!} refused, first {path}",
+        "ネットワークなしではキャッシュは読み取り専用です: {writes!}を拒否、最初は{path}",
     ),
     ("{n} moves or links", "移動・リンク{n}件"),
     ("{n} move or link", "移動・リンク{n}件"),

@@ -199,6 +199,13 @@ pub struct Assessment {
     pub unkept: Option<String>,
 }
 
+impl Assessment {
+    /// Returns whether a part of it needs the network, as its text shows.
+    pub fn needs_network(&self) -> bool {
+        self.parts.iter().any(|part| part.reason == Reason::Network)
+    }
+}
+
 /// A word that stands for paths a program may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedPath {

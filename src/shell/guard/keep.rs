@@ -811,6 +811,7 @@ mod tests {
                 since: 1,
                 private: Vec::new(),
                 known: Vec::new(),
+                caches: vec!["/usr".into()],
                 sockets: Vec::new(),
                 ports: Vec::new(),
                 names_only,
@@ -820,6 +821,11 @@ mod tests {
             assert_eq!((keeping.lose(there), keeping.write(there, true)), (expected, expected));
             let (summary, named) = (keeping.summary(), usize::from(names_only));
             assert_eq!((summary.refused, summary.not_archived.len()), (if names_only { 0 } else { 2 }, named));
+            // A cache is only read, and programs go on without it.
+            assert_eq!(keeping.write(Path::new("/usr/new"), true), expected);
+            let cached = keeping.summary();
+            assert_eq!((cached.refused, cached.caches), (summary.refused, u64::from(!names_only)));
+            assert_eq!(cached.cache_words().is_some(), !names_only);
             assert_eq!(keeping.since(), (!names_only).then_some(1));
         }
     }

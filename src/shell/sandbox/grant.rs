@@ -46,6 +46,7 @@ const CACHES: &[(&str, &str, &str)] = &[
     ("CARGO_HOME", ".package-cache", ".cargo/.package-cache"),
     ("CARGO_HOME", ".package-cache-mutate", ".cargo/.package-cache-mutate"),
     ("CARGO_HOME", ".global-cache", ".cargo/.global-cache"),
+    ("CARGO_HOME", ".global-cache-journal", ".cargo/.global-cache-journal"),
     ("npm_config_cache", "", ".npm"),
     ("XDG_CACHE_HOME", "", ".cache"),
     ("PNPM_HOME", "", ".local/share/pnpm"),
@@ -115,6 +116,9 @@ pub struct Bounds {
     /// Paths that are readable also where a folder above them cannot be listed, so that its entries are not known.
     #[serde(default)]
     pub known: Vec<PathBuf>,
+    /// Caches among what may not be written, also those that are not there yet.
+    #[serde(default)]
+    pub caches: Vec<PathBuf>,
     /// Folders in which sockets may be reached.
     pub sockets: Vec<PathBuf>,
     /// Ports on this machine that may be reached whoever listens there.
@@ -171,13 +175,15 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     let private = private(settings, around.own, home.as_deref());
     let (temporary, since) = (around.temporary.to_path_buf(), around.since);
     let mut known = caches(home.as_deref(), around.variables);
+    let all = known.iter().chain(&settings.caches).map(|path| real_or_new(path));
+    let caches = all.filter(|path| path.to_str().is_some()).collect();
     known.extend(worktree_folders(around.root));
     known.extend(home);
     known.push(around.root.to_path_buf());
     known.extend(around.variables.get("PATH").into_iter().flat_map(std::env::split_paths));
     let [write, folders, sockets, known] = [write, folders, sockets, known].map(real);
     let (ports, names_only) = (settings.ports.clone(), settings.off);
-    Bounds { grant, write, folders, temporary, since, private, known, sockets, ports, names_only }
+    Bounds { grant, write, folders, temporary, since, private, known, caches, sockets, ports, names_only }
 }
 
 /// Returns the files and folders that no command may read, by nebula's own folder and the home folder.
@@ -200,6 +206,12 @@ fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     real.sort();
     real.dedup();
     real
+}
+
+/// Returns a path without links in it, as far as it exists.
+fn real_or_new(path: &Path) -> PathBuf {
+    let there = || path.parent()?.canonicalize().ok()?.join(path.file_name()?).into();
+    path.canonicalize().ok().or_else(there).unwrap_or_else(|| path.to_path_buf())
 }
 
 fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<PathBuf> {

@@ -631,6 +631,34 @@ async fn the_output_of_a_command_of_the_person_goes_along_where_they_say_so() {
 }
 
 #[tokio::test]
+async fn the_person_is_told_what_the_sandbox_refused_to_their_command_and_what_lifts_it() {
+    if !works() {
+        return;
+    }
+    let mut live = start(&world(), vec![say("done")]);
+    for (command, title, detail) in [
+        ("cat < /dev/tcp/192.0.2.1/80", "no network: 1 connection refused", "!--network COMMAND"),
+        ("echo x > /etc/nebula-test", "refused: 1 write outside what it may write", "shell.write"),
+        ("curl -m 1 http://192.0.2.1/", "it needs the network", "!--network COMMAND"),
+        ("vim --version", "vim gets no keys here", "nebula run -- vim --version"),
+    ] {
+        live.send(Command::Run(command.into()));
+        let told = live.until(|event| match event {
+            EventBody::Notice(notice) if notice.title.starts_with(title) => Some(notice.detail.clone()),
+            _ => None,
+        });
+        assert!(told.await.contains(detail), "{command}");
+    }
+    live.send(Command::Run("--network true".into()));
+    let began = live.until(|event| match event {
+        EventBody::Command(CommandEvent::Began(began)) if began.text == "true" => Some(began.grant),
+        _ => None,
+    });
+    assert_eq!(began.await, "online");
+    live.close().await;
+}
+
+#[tokio::test]
 async fn the_time_of_a_call_is_that_of_its_command() {
     if !works() {
         return;

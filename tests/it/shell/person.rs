@@ -136,6 +136,7 @@ fn no_process_outlives_its_command() {
         tree.nebula(&["run", "--", &format!("nohup setsid sleep {mark} > /dev/null 2>&1 & trap '' TERM; echo begun")]);
     assert_eq!(text(&ran.stdout), "begun\n");
     assert!(!runs(&mark), "the daemon lives on");
+    assert!(text(&ran.stderr).contains("ended with it: 1 process that it left running"), "{}", text(&ran.stderr));
 }
 
 /// Returns whether a process has this word among its arguments.

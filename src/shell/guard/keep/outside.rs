@@ -9,7 +9,7 @@ use super::super::names::meta_of;
 use super::super::path::is_descriptor;
 use super::{Keeping, Verdict};
 use crate::shell::places::PathClass;
-use crate::shell::sandbox::TEMPORARY;
+use crate::shell::sandbox::{Bounds, TEMPORARY};
 
 /// The terminals, each a file.
 const TERMINALS: &str = "/dev/pts";
@@ -90,9 +90,17 @@ impl Keeping {
 
     /// Answers for something beyond the bounds: it is refused, or named where the person switched the sandbox off.
     fn beyond(&mut self, path: &Path) -> Verdict {
-        match self.bounds.as_ref().is_some_and(|bounds| bounds.names_only) {
-            true => self.unarchived(path, "outside the workspace, and shell.sandbox is off"),
-            false => self.refuse(path),
+        let is =
+            |question: fn(&Bounds, &Path) -> bool| self.bounds.as_ref().is_some_and(|bounds| question(bounds, path));
+        if is(|bounds, _| bounds.names_only) {
+            return self.unarchived(path, "outside the workspace, and shell.sandbox is off");
         }
+        if is(|bounds, path| bounds.caches.iter().any(|cache| path.starts_with(cache))) {
+            self.summary.caches += 1;
+            self.summary.first_cache.get_or_insert_with(|| path.display().to_string());
+            return Err(libc::EACCES);
+        }
+        self.summary.is_beyond = true;
+        self.refuse(path)
     }
 }

@@ -55,6 +55,7 @@ mod tests {
                 since: 0,
                 private: vec![root.join("in/key"), root.join("in/vault")],
                 known: Vec::new(),
+                caches: Vec::new(),
                 sockets: Vec::new(),
                 ports: Vec::new(),
                 names_only,

@@ -65,6 +65,9 @@ pub async fn finish(
     let holds = holds::watch(context, &command, Some(limit), &halt);
     let stopped = follow(&context.events, item, (&command, &holds), limit, &halt).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
+    if purpose == Purpose::ThrowAway {
+        report.summary = format!("preview, {}", report.summary);
+    }
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
     let (view, changes) = changes(&context.services, &command).await;
