@@ -80,6 +80,14 @@ impl LeftOut {
     }
 }
 
+/// The beginning of the message that holds a summary.
+const SUMMARY: &str = "Summary of this conversation so far, in place of its messages:";
+
+/// Returns whether a message holds the summary that stands for those before it.
+pub fn is_summary(message: &Message) -> bool {
+    message.text().starts_with(SUMMARY)
+}
+
 /// The end of the line that stands for a result.
 const LEFT_OUT: &str = ", left out";
 
@@ -301,9 +309,7 @@ impl Window {
         match &self.summary {
             Some((summarised, message)) if summarised == text => message.clone(),
             _ => {
-                let message = Arc::new(Message::user(format!(
-                    "Summary of this conversation so far, in place of its messages:\n\n{text}"
-                )));
+                let message = Arc::new(Message::user(format!("{SUMMARY}\n\n{text}")));
                 self.summary = Some((text.to_string(), message.clone()));
                 message
             }

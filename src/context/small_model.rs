@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 
 use super::attach::{self, HEAD};
+use super::request::is_summary;
 use crate::edit::{Format, UNCHANGED};
 use crate::provider::{Body, Message, Role, ToolSpec};
 
@@ -96,8 +97,8 @@ pub fn arrange(
                 *text = list_first(text);
             }
         }
-        // A nudge holds it already.
-        if let Some(reminder) = format.reminder().filter(|reminder| !made.text().ends_with(reminder)) {
+        // A nudge holds it already, and a summary asks for nothing.
+        if let Some(reminder) = format.reminder().filter(|end| !made.text().ends_with(end) && !is_summary(&made)) {
             made = made.and_text(&format!("\n\n{reminder}"));
         }
         let made = Arc::new(made);
@@ -203,6 +204,16 @@ mod tests {
         assert!(asked(Format::WHOLE, false).starts_with(&sent));
         let file = format!("a.txt\n```\na.py: {UNCHANGED}. Send it again.\n```\n");
         assert_eq!(list_first(&file), file);
+    }
+
+    #[test]
+    fn a_summary_asks_for_nothing() {
+        let texts = ["Summary of this conversation so far, in place of its messages:\n\nA file was made.", "Go on."];
+        let mut messages = texts.map(|text| Arc::new(Message::user(text))).to_vec();
+        arrange(&mut messages, (Format::WHOLE, false), &mut Vec::new());
+        let [.., summary, task] = &messages[..] else { panic!("{messages:?}") };
+        assert_eq!(summary.text(), texts[0]);
+        assert!(task.text().ends_with(Format::WHOLE.reminder().expect("one")));
     }
 
     #[test]
