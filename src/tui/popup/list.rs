@@ -39,6 +39,11 @@ pub enum ListKind {
     Commit(String),
 }
 
+/// The width of its border, as long as its rows need no more.
+const WIDTH: u16 = 76;
+/// The cells beside the names that are left for what is said of models.
+const DETAIL: usize = 20;
+
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
@@ -281,6 +286,31 @@ impl List {
         }
     }
 
+    /// Returns the width of its border where the screen has the room: models are told apart by long names.
+    fn width(&self) -> u16 {
+        let rows = self.entries.iter().filter(|_| self.kind == ListKind::Models);
+        let row = |entry: &Entry| {
+            let note = wrap::cells(&entry.note);
+            2 + wrap::cells(&entry.detail) + if note > 0 { note + 2 } else { 0 }
+        };
+        let widest = rows.map(row).max().unwrap_or(0) + self.longest_name() + 6;
+        WIDTH.max(if self.kind == ListKind::Models { u16::try_from(widest).unwrap_or(u16::MAX) } else { 0 })
+    }
+
+    fn longest_name(&self) -> usize {
+        self.entries.iter().map(|e| wrap::cells(&e.name)).max().unwrap_or(0)
+    }
+
+    /// Returns the cells of the column of names: those of models are whole before anything else is.
+    fn name_cells(&self, room: usize) -> usize {
+        let longest = self.longest_name();
+        match &self.kind {
+            ListKind::Models => longest.max(11).min(room.saturating_sub(DETAIL)),
+            _ if self.entries.iter().any(|e| !e.detail.is_empty()) => longest.clamp(11, 24),
+            _ => room,
+        }
+    }
+
     /// Returns the border's area and the rows' area.
     fn parts(&self, screen: Rect, body: Rect) -> (Rect, Rect) {
         let foot = self.foot();
@@ -288,7 +318,7 @@ impl List {
         let rows = usual.min(u16::try_from(self.entries.len()).unwrap_or(u16::MAX).max(3));
         // Border, blank, line, rule above the rows; a blank below them unless the foot has one.
         let frame = |foot: u16| if foot > 0 { 5 } else { 6 };
-        let area = modal(screen, body, 76, rows + frame(foot) + foot);
+        let area = modal(screen, body, self.width(), rows + frame(foot) + foot);
         let foot = if area.height >= foot + 8 { foot } else { 0 };
         let rows = Rect {
             x: area.x + 1,
@@ -305,9 +335,7 @@ impl List {
         self.frame(area, buf, ctx);
         let caret = self.line(area, buf, ctx);
         rule(area, area.y + 3, buf, ctx);
-        let names = self.entries.iter().map(|e| wrap::cells(&e.name)).max().unwrap_or(0);
-        let details = self.entries.iter().any(|e| !e.detail.is_empty());
-        let names = if details { names.clamp(11, 24) } else { inner(area) };
+        let names = self.name_cells(inner(area));
         for (i, (index, at)) in self.hits.iter().enumerate().skip(self.top).take(usize::from(rows.height)) {
             let row = Rect { y: rows.y + (i - self.top) as u16, height: 1, ..rows };
             self.row(&self.entries[*index], at, row, names, i == self.selected, buf, ctx);
@@ -393,8 +421,15 @@ impl List {
         let inner = usize::from(area.width.saturating_sub(4));
         let style = ctx.theme.style(Role::Text);
         let first = e.name.lines().next().unwrap_or("");
-        let name = cut::end(first, names.min(inner), ctx.glyphs.cut);
-        paint::spans(buf, area.x + 2, area.y, names.min(inner), &matched(&name, at, style, ctx));
+        let room = names.min(inner);
+        let name = match &self.kind {
+            ListKind::Models => cut::middle(first, room, ctx.glyphs.cut),
+            _ => cut::end(first, room, ctx.glyphs.cut),
+        };
+        // The letters behind a middle that is cut stand elsewhere.
+        let same = name.bytes().zip(first.bytes()).take_while(|(one, other)| one == other).count();
+        let at: Vec<u32> = at.iter().copied().filter(|at| (*at as usize) < same).collect();
+        paint::spans(buf, area.x + 2, area.y, room, &matched(&name, &at, style, ctx));
         let note = wrap::cells(&e.note);
         let room = inner.saturating_sub(names + 2 + if note > 0 { note + 2 } else { 0 });
         let dim = ctx.theme.style(Role::Dim);
@@ -431,6 +466,7 @@ fn rule(area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::pane::testing::screen;
 
     fn entries(names: &[&str]) -> Vec<Entry> {
         names.iter().map(|n| Entry { name: n.to_string(), ..Entry::default() }).collect()
@@ -464,6 +500,37 @@ mod tests {
         list.select("e");
         list.measure_in(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
         assert_eq!((list.top, list.rows), (0, 5));
+    }
+
+    #[test]
+    fn models_are_told_apart() {
+        let names = [
+            "claude-sonnet-4-5-20250929",
+            "claude-sonnet-4-5-20250514",
+            "google/gemini-2.5-flash-lite-preview-09-2025",
+            "google/gemini-2.5-flash-image",
+            "meta-llama/llama-4-maverick-17b-128e-instruct-with-a-long-name:free",
+        ];
+        let row = |name: &&str| Entry {
+            name: name.to_string(),
+            detail: "window 1.0M · $0.10 in, $0.40 out per million (2026-01) · images, documents".into(),
+            ..Entry::default()
+        };
+        let mut list = List::new(ListKind::Models, "models", names.iter().map(row).collect());
+        let mut text = |width: u16| {
+            let area = Rect::new(0, 0, width, 30);
+            list.measure_in(area, area);
+            let draw = |_: Rect, buf: &mut Buffer, ctx: &Ctx<'_>| {
+                list.draw(area, buf, ctx);
+            };
+            screen(width, 30, "dark", true, draw).text()
+        };
+        let narrow = text(80);
+        assert!(names[..4].iter().all(|name| narrow.contains(name)), "{narrow}");
+        assert!(narrow.contains("long-name:free") && narrow.contains("meta-llama/llama-4"), "{narrow}");
+        assert!(text(60).contains("2025-09-2025") || text(60).contains("09-2025"), "{}", text(60));
+        let wide = text(160);
+        assert!(names.iter().all(|name| wide.contains(name)) && wide.contains("images, documents"), "{wide}");
     }
 
     #[test]

@@ -22,6 +22,19 @@ pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     format!("{head}{mark}").into()
 }
 
+/// Returns `text` in `width` cells, with `mark` in its middle if anything is missing: for names that differ at their end.
+pub fn middle<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
+    if cells(text) <= width {
+        return text.into();
+    }
+    let room = width.saturating_sub(cells(mark));
+    if room == 0 {
+        return end(text, width, mark);
+    }
+    let head = head(text, room / 2);
+    format!("{head}{mark}{}", tail(text, room - cells(head))).into()
+}
+
 /// Cuts like [`end`], for prose: no word is cut in two, as long as that leaves something to read. A long word is, and one
 /// of wide characters, which no space parts.
 pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
