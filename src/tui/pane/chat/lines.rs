@@ -11,7 +11,8 @@ use crate::messages::{chat as say, count, times, verbs};
 use crate::proposal::HunkCount;
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::text::time::Clock;
-use crate::tui::action::Context;
+use crate::tui::action::{Action, Context};
+use crate::tui::keys::Keys;
 use crate::tui::look::Look;
 use crate::tui::pane::verb_column;
 use crate::tui::text::markdown::{prose, styled};
@@ -338,8 +339,8 @@ pub(super) fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line
         out.extend(below(&notice.detail, width, look.theme.style(Role::Text), "  "));
     }
     let mut keys = vec![Span::raw("  ")];
-    for (action, does) in notice.actions.iter().map(words::offer) {
-        let Some(key) = look.keys.word(Context::Chat, action) else { continue };
+    for (n, (action, does)) in notice.actions.iter().map(words::offer).enumerate() {
+        let Some(key) = offer_key(action, n == 0, look.keys) else { continue };
         if keys.len() > 1 {
             keys.push(Span::raw("   "));
         }
@@ -350,6 +351,20 @@ pub(super) fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line
         out.push(cut::line(keys.into(), width, look.glyphs.cut, look.theme.style(Role::Dim)));
     }
     out
+}
+
+/// Returns the key that takes an offer of a notice, in the chat and in the input alike: Enter takes the first one, and
+/// what only the chat's keys do comes after the key that leads there.
+fn offer_key(action: Action, is_first: bool, keys: &Keys) -> Option<String> {
+    let key = keys.word(Context::Chat, action)?;
+    if keys.word(Context::Input, action).is_some_and(|same| same == key) {
+        return Some(key);
+    }
+    if is_first {
+        return keys.word(Context::Chat, Action::Open);
+    }
+    let chat = keys.word(Context::Input, Action::FocusChat)?;
+    Some(if action == Action::Open { key } else { format!("{chat} {key}") })
 }
 
 fn titled(mark: &'static str, role: Role, title: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {

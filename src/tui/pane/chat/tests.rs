@@ -234,7 +234,7 @@ fn notices_say_what_happened_and_what_to_press() {
 
          ◌ the answer broke off: api.openai.com closed the connection
            What arrived is kept above.
-           Enter go on from here   r ask again
+           Enter go on from here   F5 r ask again
 
  nebula  so
 
