@@ -28,7 +28,9 @@ messages! {
     key_needed: "a key is needed", "キーが必要です";
     checking: "checking with one request", "リクエスト1回で確認中";
     loopback: "a loopback address needs no key", "ループバックアドレスにはキー不要";
-    one_request(variable): "one request checks it; ${variable} would win over it", "リクエスト1回で確認します。${variable}があればそちらが優先されます";
+    one_request: "one request checks it", "リクエスト1回で確認します";
+    variable_wins_later(variable): "one request checks it; in later runs ${variable} wins, where it is set", "リクエスト1回で確認します。次回以降は${variable}があればそちらが優先されます";
+    key_of_another(owner, chosen): "this is a key of {owner}, and {chosen} is chosen: it was not sent. Choose its provider here, or paste another key", "これは{owner}のキーですが、{chosen}が選択されています。送信していません。ここで提供元を選ぶか、別のキーを貼り付けてください";
     check_key: "check the key", "キーを確認";
     connecting: "connecting", "接続中";
     accepted_by(host): "accepted by {host}", "{host}が承認";

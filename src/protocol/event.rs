@@ -153,6 +153,10 @@ pub struct Status {
     pub seeks_model: bool,
     /// Provider's name (`openai`, `replay`) or the local server's.
     pub provider: String,
+    /// The name of the provider that is connected or meant, as the configuration has it.
+    pub provider_name: String,
+    /// The address of that provider, where it is a server of the person's own.
+    pub own_server: Option<String>,
     /// The model is a recording.
     pub recording: bool,
     /// Edit format's name.

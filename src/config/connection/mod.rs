@@ -5,8 +5,8 @@ pub(super) mod proxy;
 
 use std::path::{Path, PathBuf};
 
-use self::providers::{PROVIDERS, built_in, makers, own_model, row};
-use super::key_use::{KeyUse, Secret, is_loopback, with_scheme};
+use self::providers::{OPENAI, PROVIDERS, built_in, makers, own_model, row};
+use super::key_use::{KeyUse, Secret, host, is_loopback, with_scheme};
 use super::paths::Variables;
 use super::values::Config;
 
@@ -200,6 +200,17 @@ impl Config {
     pub fn model_folders(&self) -> ModelFolders {
         let usual = ModelFolders::usual(self.paths.home(), |name| self.env.get(name).map(Into::into));
         ModelFolders { file: self.model_file.as_deref().map(|file| usual.expanded(file)), ..usual }
+    }
+
+    /// Returns the address of a server of the person's own that stands under this name; `None`: it is a provider's usual
+    /// one.
+    pub fn own_server(&self, provider: &str) -> Option<String> {
+        let Connection { base_url, .. } = self.connection_of(provider);
+        let is_own = match PROVIDERS.contains(&provider) {
+            true => provider == OPENAI.name && host(&base_url) != self.own_host(provider),
+            false => true,
+        };
+        Some(base_url).filter(|url| is_own && !url.is_empty())
     }
 
     /// Returns what another provider needs, as this configuration describes it.

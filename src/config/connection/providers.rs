@@ -104,6 +104,31 @@ pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&
         .map(|(row, _)| row.name)
 }
 
+/// The provider whose keys begin in a way that no other's do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyOwner {
+    /// Its name in the configuration; of a compatible server that of its wire.
+    pub provider: &'static str,
+    /// The address of a compatible server; `None`: a built-in provider.
+    pub url: Option<&'static str>,
+}
+
+/// The beginnings of keys that are certainly one provider's.
+const KEY_FORMS: &[(&str, KeyOwner)] = &[
+    ("sk-ant-", KeyOwner { provider: "anthropic", url: None }),
+    ("AIza", KeyOwner { provider: "gemini", url: None }),
+    ("sk-proj-", KeyOwner { provider: OPENAI.name, url: None }),
+    ("sk-svcacct-", KeyOwner { provider: OPENAI.name, url: None }),
+    ("sk-or-v1-", KeyOwner { provider: OPENAI.name, url: Some("https://openrouter.ai/api/v1") }),
+    ("gsk_", KeyOwner { provider: OPENAI.name, url: Some("https://api.groq.com/openai/v1") }),
+    ("xai-", KeyOwner { provider: OPENAI.name, url: Some("https://api.x.ai/v1") }),
+];
+
+/// Returns whose a key is, where its beginning tells that for certain.
+pub fn key_owner(key: &str) -> Option<KeyOwner> {
+    KEY_FORMS.iter().find(|(begins, _)| key.starts_with(begins)).map(|(_, owner)| *owner)
+}
+
 /// Returns the variable of a built-in provider's key; empty where it has none.
 pub fn key_variable(provider: &str) -> &'static str {
     built_in(provider).1.unwrap_or_default()

@@ -379,7 +379,7 @@ impl App {
 
     /// Opens the form that connects a model.
     pub(super) fn open_connect(&mut self) -> Vec<Effect> {
-        self.popups.push(Popup::Connect(Box::new(Connect::new(&self.session.status.key_places))));
+        self.popups.push(Popup::Connect(Box::new(Connect::new(&self.session.status))));
         Vec::new()
     }
 

@@ -152,7 +152,11 @@ impl SessionContext {
         let settings = self.settings();
         let connection = self.connection();
         let provider = connection.provider.as_ref();
-        let chosen = self.services.config.read().model_is_chosen();
+        let (chosen, provider_name, own_server) = {
+            let config = self.services.config.read();
+            let name = provider.map_or_else(|| config.provider.clone(), |provider| provider.name().to_string());
+            (config.model_is_chosen(), name.clone(), config.own_server(&name))
+        };
         let mut status = Status {
             workspace: self.services.workspace.name(),
             mode: settings.mode,
@@ -160,6 +164,8 @@ impl SessionContext {
             model: provider.map(|_| settings.model.unwrap_or(connection.model)),
             seeks_model: !chosen && *self.services.models.looking.borrow(),
             provider: provider.map(|p| p.place()).unwrap_or_default(),
+            provider_name,
+            own_server,
             recording: provider.is_some_and(|p| p.recorded()),
             format: settings.format.name().into(),
             tokens: 0,

@@ -179,7 +179,9 @@ impl Connect {
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
             _ if is_here => (say::no_key_for_file().into(), Role::Dim),
             _ if variable.is_empty() => (say::loopback().into(), Role::Dim),
-            _ => (say::one_request(&variable), Role::Dim),
+            // For this run the key that is given here wins.
+            _ if self.keep => (say::variable_wins_later(&variable), Role::Dim),
+            _ => (say::one_request().into(), Role::Dim),
         }
     }
 }

@@ -2,15 +2,17 @@
 //! and leaves the form only in the commands that check it and connect.
 
 mod draw;
+mod owner;
 
 use std::time::Duration;
 
 use ratatui::layout::{Position, Rect};
 
+use self::owner::host_of;
 use super::frame::{keys, modal, pair};
 use crate::config::providers;
 use crate::messages::{Text, hints, popups as say};
-use crate::protocol::{ApiKey, ConnectForm, KeyPlaces, QueryId};
+use crate::protocol::{ApiKey, ConnectForm, QueryId, Status};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -101,6 +103,8 @@ enum FormStage {
 pub struct Connect {
     field: FormField,
     provider: usize,
+    /// The person chose the provider or wrote its address: no key chooses another one.
+    provider_is_chosen: bool,
     address: Editor,
     key: Editor,
     /// The key was pasted and nothing typed since: another one takes its place.
@@ -138,6 +142,7 @@ impl Default for Connect {
         Connect {
             field: FormField::Provider,
             provider: 0,
+            provider_is_chosen: false,
             address: Editor::default(),
             key: Editor::default(),
             pasted: false,
@@ -155,10 +160,13 @@ impl Default for Connect {
 }
 
 impl Connect {
-    /// Creates the form; `places` tell the hosts that keys go to.
-    pub fn new(places: &[KeyPlaces]) -> Self {
-        let hosts = places.iter().map(|place| (place.provider.clone(), place.host.clone())).collect();
-        Connect { hosts, ..Self::default() }
+    /// Creates the form; it begins with the provider in use.
+    pub fn new(status: &Status) -> Self {
+        let places = status.key_places.iter();
+        let hosts = places.map(|place| (place.provider.clone(), place.host.clone())).collect();
+        let mut form = Connect { hosts, ..Self::default() };
+        form.choose_provider(&status.provider_name, status.own_server.as_deref());
+        form
     }
 
     /// Types a character into the field that takes text; elsewhere no letter does anything.
@@ -211,6 +219,13 @@ impl Connect {
         self.chosen = 0;
         if self.field != FormField::Model {
             self.stage = FormStage::Filling;
+        }
+        self.provider_is_chosen |= matches!(self.field, FormField::Provider | FormField::Address);
+        if self.field == FormField::Key
+            && !self.provider_is_chosen
+            && let Some(owner) = self.key_owner()
+        {
+            self.choose_provider(owner.provider, owner.url);
         }
     }
 
@@ -359,6 +374,11 @@ impl Connect {
             self.fail(say::key_needed(), FormField::Key);
             return ConnectOutcome::Stay;
         }
+        if let Some(owner) = self.other_owner() {
+            let name = (self.provider().words)();
+            self.fail(&say::key_of_another(&owner, &name), FormField::Provider);
+            return ConnectOutcome::Stay;
+        }
         self.stage = FormStage::Checking;
         ConnectOutcome::Send(None)
     }
@@ -392,11 +412,7 @@ impl Connect {
     fn host(&self) -> String {
         match self.place() {
             ProviderPlace::Here => say::this_computer().into(),
-            ProviderPlace::Typed => {
-                let address = self.address.expanded();
-                let rest = address.trim().split_once("://").map_or("", |(_, rest)| rest);
-                rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default().into()
-            }
+            ProviderPlace::Typed => host_of(self.address.expanded().trim()).into(),
             ProviderPlace::Own => self.own_host().into(),
         }
     }
@@ -479,11 +495,22 @@ impl Connect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::KeyPlaces;
     use crate::tui::pane::testing::screen;
 
     fn form() -> Connect {
-        let host = "api.openai.com".to_string();
-        Connect::new(&[KeyPlaces { provider: "openai".into(), host, variable: false, command: false, stored: false }])
+        form_beside("openai", None)
+    }
+
+    /// Returns the form where this provider is in use.
+    fn form_beside(provider_name: &str, own_server: Option<&str>) -> Connect {
+        let hosts = [("openai", "api.openai.com"), ("anthropic", "api.anthropic.com")];
+        let place = |(provider, host): (&str, &str)| {
+            let (provider, host) = (provider.to_string(), host.to_string());
+            KeyPlaces { provider, host, variable: false, command: false, stored: false }
+        };
+        let (provider_name, own_server) = (provider_name.to_string(), own_server.map(String::from));
+        Connect::new(&Status { key_places: hosts.map(place).into(), provider_name, own_server, ..Status::default() })
     }
 
     fn text(form: &mut Connect, (width, height): (u16, u16)) -> String {
@@ -530,6 +557,84 @@ mod tests {
         form.paste("sk-good");
         form.act(Action::Choose);
         assert_eq!(sent(&mut form, Action::Choose).key.reveal(), "sk-good");
+    }
+
+    /// Pastes a key where the form opens, and returns the provider and address that it is sent to.
+    fn sent_to(form: &mut Connect, key: &str) -> (String, Option<String>) {
+        form.paste(key);
+        form.act(Action::Choose);
+        let checked = sent(form, Action::Choose);
+        assert_eq!(checked.key.reveal(), key);
+        (checked.provider, checked.base_url)
+    }
+
+    #[test]
+    fn a_key_goes_to_the_provider_in_use_or_to_the_one_that_its_beginning_names() {
+        let own = |name: &str| (name.to_string(), None);
+        let at = |url: &str| ("openai".to_string(), Some(url.to_string()));
+        for (in_use, server, key, to) in [
+            ("anthropic", None, "some-key", own("anthropic")),
+            ("gemini", None, "some-key", own("gemini")),
+            ("ollama", None, "some-key", own("openai")),
+            ("corp", Some("https://gw.corp/v1"), "some-key", at("https://gw.corp/v1")),
+            ("openai", None, "sk-ant-api03-1", own("anthropic")),
+            ("openai", None, "AIzaSy1", own("gemini")),
+            ("anthropic", None, "sk-proj-1", own("openai")),
+            ("anthropic", None, "sk-or-v1-1", at("https://openrouter.ai/api/v1")),
+            ("corp", Some("https://gw.corp/v1"), "sk-ant-api03-1", own("anthropic")),
+        ] {
+            assert_eq!(sent_to(&mut form_beside(in_use, server), key), to, "{in_use} {key}");
+        }
+        // The next key after one that failed chooses anew, and one that is typed chooses too.
+        let mut form = form();
+        assert_eq!(sent_to(&mut form, "sk-or-v1-1"), at("https://openrouter.ai/api/v1"));
+        form.failed(last(&form), "rejected the key (401)");
+        assert_eq!(sent_to(&mut form, "sk-ant-1"), own("anthropic"));
+        let mut form = self::form();
+        form.act(Action::Choose);
+        "sk-ant-1".chars().for_each(|c| drop(form.type_char(c)));
+        form.act(Action::Choose);
+        assert_eq!(sent(&mut form, Action::Choose).provider, "anthropic");
+    }
+
+    #[test]
+    fn the_key_of_another_provider_is_not_sent_to_the_chosen_one() {
+        let mut form = form();
+        form.act(Action::Down);
+        form.act(Action::Choose);
+        for (key, owner) in [("sk-proj-1", "OpenAI"), ("gsk_1", "api.groq.com")] {
+            form.field = FormField::Key;
+            form.paste(key);
+            form.act(Action::Choose);
+            assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay, "{key}");
+            let drawing = text(&mut form, (80, 24));
+            assert!(drawing.contains(&say::key_of_another(&owner, &"Anthropic")[..50]), "{drawing}");
+        }
+        // The provider is chosen, or another key pasted.
+        form.field = FormField::Key;
+        form.paste("sk-proj-1");
+        form.act(Action::Choose);
+        form.act(Action::Choose);
+        assert_eq!(form.field, FormField::Provider);
+        form.act(Action::Up);
+        form.act(Action::Choose);
+        form.act(Action::Choose);
+        assert_eq!(sent(&mut form, Action::Choose).provider, "openai");
+        // A server whose address was typed takes any key.
+        let mut form = form_beside("openai", None);
+        form.act(Action::Up);
+        form.act(Action::Choose);
+        form.paste("http://127.0.0.1:4000");
+        form.act(Action::Choose);
+        assert_eq!(sent_to(&mut form, "sk-ant-1").1.as_deref(), Some("http://127.0.0.1:4000"));
+    }
+
+    #[test]
+    fn a_variable_is_said_to_win_where_it_does() {
+        let mut form = form();
+        assert!(!text(&mut form, (100, 30)).contains("wins"));
+        form.keep = true;
+        assert!(text(&mut form, (100, 30)).contains("$OPENAI_API_KEY"));
     }
 
     #[test]

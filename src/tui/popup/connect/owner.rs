@@ -1,0 +1,38 @@
+//! Which provider the form is for: the one in use, the one that a key's beginning names, the server at an address.
+
+use super::{Connect, PROVIDERS, ProviderPlace, offered, provider_name};
+use crate::config::providers::{self, KeyOwner};
+
+impl Connect {
+    /// Chooses a provider by its name, or the server at this address.
+    pub(super) fn choose_provider(&mut self, name: &str, address: Option<&str>) {
+        let is_it = |row: &usize| match PROVIDERS[*row].place {
+            ProviderPlace::Typed => address.is_some(),
+            _ => address.is_none() && PROVIDERS[*row].name == name,
+        };
+        let Some(row) = offered().find(is_it) else { return };
+        self.provider = row;
+        if let Some(address) = address {
+            self.address.set(address);
+        }
+    }
+
+    pub(super) fn key_owner(&self) -> Option<KeyOwner> {
+        providers::key_owner(self.key.expanded().trim())
+    }
+
+    /// Returns what another provider is called whose key this certainly is; a server whose address was typed takes any.
+    pub(super) fn other_owner(&self) -> Option<String> {
+        let owner = self.key_owner().filter(|_| self.place() == ProviderPlace::Own)?;
+        match owner.url {
+            Some(url) => Some(host_of(url).to_string()),
+            None => (owner.provider != self.provider().name).then(|| provider_name(owner.provider).to_string()),
+        }
+    }
+}
+
+/// Returns the host and port of an address; empty where it has no scheme.
+pub(super) fn host_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default()
+}
