@@ -603,6 +603,70 @@ async fn a_summary_that_the_server_refuses_is_made_of_the_facts() {
     assert!(sent[0].contains("> the first") && sent[1] == "the second", "{sent:?}");
 }
 
+/// A model whose summaries break off, this many times.
+struct BreaksOff(Mutex<(usize, Vec<Request>)>);
+
+impl Provider for BreaksOff {
+    fn name(&self) -> &str {
+        "openai"
+    }
+
+    fn place(&self) -> String {
+        "breaking".into()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Chat, place: "http://breaking".into(), model: model.into() }
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        let mut state = self.0.lock().expect("not poisoned");
+        let is_summary = request.messages.last().is_some_and(|m| m.text().contains("Summarise this conversation now"));
+        state.1.push(request);
+        let end = match is_summary && state.0 > 0 {
+            true => {
+                state.0 -= 1;
+                Err(Error::new(ErrorKind::Broken { after_first_token: true }, "the connection was closed", ""))
+            }
+            false => Ok(Delta::End(EndReason::Stop)),
+        };
+        stream::iter([Ok(Delta::Text("In short.".into())), end]).boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+/// A summary that breaks off is asked for once more; where that breaks off too the facts stand alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_breaks_off_keeps_no_session_from_going_on() {
+    for (times, ends, is_silent) in [(1, "In short.", false), (2, "", true)] {
+        let world = World::new();
+        let model = Arc::new(BreaksOff(Mutex::new((times, Vec::new()))));
+        let unasked = Arc::new(Replay::from_steps(Vec::new()));
+        let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+        let mut live = world.start_with(parts, unasked);
+        live.submit("the first");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        compacted(&mut live, "use it").await;
+        live.submit("the second");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let notices = live.events.iter().filter_map(|event| match event {
+            EventBody::Added(_, Item::Notice(notice)) => Some(notice.title.as_str()),
+            _ => None,
+        });
+        let why = "the conversation could not be summarised: the connection was closed";
+        assert_eq!(notices.filter(|title| *title == why).count(), usize::from(is_silent), "{times}");
+        live.close().await;
+        let seen = &model.0.lock().expect("not poisoned").1;
+        assert_eq!(seen.len(), 4, "{times}");
+        let sent = texts(&seen[3]);
+        assert!(sent[0].contains("> the first") && sent[0].trim_end().ends_with(ends), "{sent:?}");
+        assert_eq!((sent[0].contains("In short."), sent[1].as_str()), (!is_silent, "the second"), "{sent:?}");
+    }
+}
+
 /// A model whose server refuses requests for summaries.
 #[derive(Default)]
 struct Refusing(Mutex<Vec<Request>>);

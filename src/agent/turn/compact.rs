@@ -134,9 +134,7 @@ pub async fn by_itself(
     }
     let summary = match summary {
         Ok(summary) => summary,
-        Err(Error { message, hint, .. }) => {
-            return does_not_fit(events, session, say::not_summarised(&message), &hint).await;
-        }
+        Err(error) => return not_summarised(events, session, error).await,
     };
     let grace = (mode != "ask").then_some(GRACE);
     let counts = offer(context, session, summary, (grace, true), stop).await;
@@ -181,6 +179,17 @@ async fn dropped(events: &Events, session: &Conversation) -> TurnEnd {
 async fn does_not_fit(events: &Events, session: &Conversation, message: String, hint: &str) -> Fitting {
     let notice = failure(Level::Error, (&message, hint), Vec::new(), Cause::of("context"));
     Fitting::Not(failed(events, session, None, notice, false).await)
+}
+
+/// Ends a turn whose conversation does not fit and of which the model could not be asked for a summary.
+async fn not_summarised(events: &Events, session: &Conversation, error: Error) -> Fitting {
+    let resumable = error.resumable();
+    let Error { kind, message, hint, status, request_id, .. } = error;
+    let retry = resumable.then_some(NoticeAction::Retry);
+    let actions = retry.into_iter().chain([NoticeAction::ChooseModel]).collect();
+    let cause = Cause { kind: kind.word(), status, request_id };
+    let notice = failure(Level::Error, (&say::not_summarised(&message), &hint), actions, cause);
+    Fitting::Not(failed(events, session, None, notice, resumable).await)
 }
 
 /// Answers a refusal for length, which names no window, of what cannot be made shorter: a newest message of these tokens
@@ -262,7 +271,8 @@ async fn with_facts(
 }
 
 /// Returns the model's summary of the messages before `end`; `None`: of all. One that writes nothing, as one that calls a
-/// tool instead, or whose server refuses the request, is asked once more without tools.
+/// tool instead, or whose server refuses the request, is asked once more without tools; one whose answer breaks off is
+/// asked the same once more.
 async fn summarise(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -285,7 +295,7 @@ async fn summarise(
     let (mut messages, room) = request::to_summarise(session, covered, &target, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
     messages.push(Arc::new(Message::user(now)));
-    let mut room = size(&messages).min(room);
+    let (mut room, mut broke_off) = (size(&messages).min(room), false);
     loop {
         let (newest, left_out) = newest(&messages, summaries, room);
         let (system, skip_backoff) = (Arc::clone(&system), context.skip_backoff.clone());
@@ -315,10 +325,9 @@ async fn summarise(
             // Its window is smaller than is known here.
             Err(error) if error.kind == ErrorKind::ContextTooLong && room > SMALLEST => room /= 2,
             Err(error) if is_refusal(error.kind) && !tools.is_empty() => tools = Arc::default(),
-            // It would be refused again and again.
-            Err(error) if is_refusal(error.kind) || error.kind == ErrorKind::ContextTooLong => {
-                return Ok(summary(String::new(), Some(error.message)));
-            }
+            Err(error) if breaks_off(error.kind) && !broke_off => broke_off = true,
+            // It would be refused, or break off, again and again.
+            Err(error) if fails_again(error.kind) => return Ok(summary(String::new(), Some(error.message))),
             Err(error) => return Err(error),
         }
     }
@@ -327,6 +336,16 @@ async fn summarise(
 /// Returns whether a server that fails so takes another request, and not this one.
 fn is_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NoTools | ErrorKind::BadRequest)
+}
+
+/// Returns whether an answer that fails so had begun.
+fn breaks_off(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Broken { after_first_token: true } | ErrorKind::BadAnswer)
+}
+
+/// Returns whether the same request may fail so whenever it is sent.
+fn fails_again(kind: ErrorKind) -> bool {
+    is_refusal(kind) || breaks_off(kind) || kind == ErrorKind::ContextTooLong
 }
 
 /// Shows the summary and waits for what the person says of it, for `grace` at most; `alone`: it counts where nobody can
