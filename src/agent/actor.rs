@@ -272,14 +272,9 @@ impl Actor {
         let Some(session) = self.session.as_mut().filter(|_| self.turn.is_none()) else {
             return context.say(Level::Info, say::compact_undo_later(), "").await;
         };
-        if session.summary.take().is_none() {
+        if !turn::take_back_summary(context, session) {
             return context.say(Level::Info, say::no_summary(), "").await;
         }
-        session.window.reset();
-        session.sent.arranged.clear();
-        session.note_left_out();
-        session.store_prompt();
-        session.post(|memory, id| memory.set_summary(id, None));
         // The chat says where the summary stood: it says so too.
         context.events.notice(Level::Info, say::whole_again(), "").await;
     }

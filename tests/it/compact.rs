@@ -10,7 +10,7 @@ use futures_util::stream;
 use nebula::agent::AgentParts;
 use nebula::memory::{Memory, Options, UsageBy};
 use nebula::protocol::{
-    Command, EventBody, Item, Listing, Query, QueryId, Reply, SessionChoice, TurnEnd, WindowResult,
+    Command, EventBody, Item, Listing, Query, QueryId, Reply, SessionChoice, Setting, TurnEnd, WindowResult,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, ErrorKind, Message, Origin, Provider, Replay, Request, Wire};
@@ -665,6 +665,38 @@ async fn a_summary_that_breaks_off_keeps_no_session_from_going_on() {
         assert!(sent[0].contains("> the first") && sent[0].trim_end().ends_with(ends), "{sent:?}");
         assert_eq!((sent[0].contains("In short."), sent[1].as_str()), (!is_silent, "the second"), "{sent:?}");
     }
+}
+
+/// Returns what the window holds and its size, by the next status line in which that is so.
+async fn context_shown(live: &mut Live, holds: impl Fn((u64, u64)) -> bool) -> (u64, u64) {
+    loop {
+        if let EventBody::Status(status) = live.next().await
+            && let Some(context) = status.context.filter(|context| holds(*context))
+        {
+            return context;
+        }
+    }
+}
+
+/// The gauge counts against the window of the model that is asked next, and shows what a summary leaves, at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_gauge_is_true_after_a_change_of_model_and_of_what_is_sent() {
+    let world = World::new().model([say("One."), say("In short.")]).file("n.txt", &lines_of("n"));
+    configure(&world, &json!({"models": {"recording": {"contextWindow": 90_000}, "small": {"contextWindow": 8_000}}}));
+    let mut live = world.start();
+    live.submit("look at @n.txt");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let (full, _) = context_shown(&mut live, |(tokens, window)| tokens > 9_000 && window == 90_000).await;
+    compacted(&mut live, "use it").await;
+    let (short, _) = context_shown(&mut live, |(tokens, _)| tokens < full / 2).await;
+    live.send(Command::UndoCompact);
+    let (again, _) = context_shown(&mut live, |(tokens, _)| tokens > short * 2).await;
+    assert!(again.abs_diff(full) < full / 5, "{full} {again}");
+    for (model, size) in [("small", 8_000), ("of-nobody", 128_000), ("recording", 90_000)] {
+        live.send(Command::Set(Setting::Model(model.into())));
+        assert_eq!(context_shown(&mut live, |(_, window)| window == size).await, (again, size));
+    }
+    live.close().await;
 }
 
 /// A model whose server refuses requests for summaries.

@@ -133,6 +133,7 @@ fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> 
         Query::Graph { filter, limit } => Listing::Graph(graph::page(services, stop, &filter, limit)?),
         Query::Definition(id) => Listing::Definition(Box::new(graph::definition(services, stop, &id)?)),
         Query::Context => {
+            context.show_window();
             Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
         }
         Query::Environment => Listing::Table { title: say::environment_title().into(), text: environment(context) },

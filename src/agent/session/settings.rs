@@ -102,6 +102,8 @@ pub fn take_model(context: &SessionContext, name: &str) {
             settings.choose_format(&format);
         }
     });
+    // That of the model before says nothing of this one, even where nobody knows its own.
+    context.status_data.show_window(u64::from(context.target().window()));
     if let Some(id) = context.id() {
         let name = name.to_string();
         services.memory.post(move |memory| memory.set_model(&id, &name));

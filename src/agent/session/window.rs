@@ -16,6 +16,15 @@ pub fn facts_room(status: &StatusData, session: &Conversation, target: &RequestT
     session.window.bytes(target.budget().room().saturating_sub(status.fixed_tokens()) / 2)
 }
 
+/// Shows what the next request will hold, after a summary took the place of messages or was taken back.
+pub fn show_next(status: &StatusData, session: &Conversation, target: &RequestTarget) {
+    let fixed = session.window.bytes(status.fixed_tokens());
+    let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
+    // What is left out is decided when the request is made.
+    let sizes = session.window.clone().fit(&session.messages, summary, fixed, target.budget()).sizes;
+    status.show_messages([sizes.user, sizes.answers, sizes.results].map(|bytes| session.window.tokens(bytes)));
+}
+
 /// The refusals for length in a turn.
 #[derive(Default)]
 pub struct LengthRefusals {

@@ -374,6 +374,8 @@ async fn offer(
     let bytes = summary.text.len() + size(&session.messages[summary.covered..]);
     let after = context.status_data.fixed_tokens() + session.window.tokens(bytes);
     count(session, summary);
+    window::show_next(&context.status_data, session, &context.target());
+    events.refresh_status();
     events.send(EventBody::Compacted { before, after }).await;
     events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
     true
@@ -407,6 +409,21 @@ async fn decision(context: &SessionContext, grace: Option<Duration>, stop: &Canc
 /// Shows a summary in the chat. It is no answer of the model to the person.
 async fn show(events: &Events, text: &str) {
     events.add(Item::Commentary { text: say::summary_of_conversation(&text) }).await;
+}
+
+/// Sends the whole conversation again, in place of its summary. Returns whether there was one.
+pub fn take_back(context: &SessionContext, session: &mut Conversation) -> bool {
+    if session.summary.take().is_none() {
+        return false;
+    }
+    session.window.reset();
+    session.sent.arranged.clear();
+    session.note_left_out();
+    session.store_prompt();
+    session.post(|memory, id| memory.set_summary(id, None));
+    window::show_next(&context.status_data, session, &context.target());
+    context.events.refresh_status();
+    true
 }
 
 /// Sends the summary in place of what it stands for from here on.

@@ -9,7 +9,7 @@ mod request;
 mod side_request;
 mod step;
 
-pub use compact::run as compact;
+pub use compact::{run as compact, take_back as take_back_summary};
 pub use step::command::own::{run_of_person, tell_output};
 
 use std::sync::Arc;

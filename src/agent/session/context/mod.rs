@@ -183,14 +183,24 @@ impl SessionContext {
             unreviewed: self.services.counts.unreviewed.load(Ordering::Relaxed),
             next_folder: self.commands.next_folder(),
         };
+        let window = self.show_window();
         self.status_data.fill(&mut status);
         if status.context.is_none() && !status.recording {
             // Nothing was sent yet: all of the window is free.
-            let target = self.target();
-            let window = target.connected().and_then(|_| target.facts().window);
-            status.context = window.map(|window| (0, u64::from(window)));
+            status.context = window.map(|window| (0, window));
         }
         status
+    }
+
+    /// Has what was sent counted against the window of the model that is asked next, and returns that window where it is
+    /// known.
+    pub fn show_window(&self) -> Option<u64> {
+        let target = self.target();
+        let window = target.connected().and_then(|_| target.facts().window).map(u64::from);
+        if let Some(window) = window {
+            self.status_data.show_window(window);
+        }
+        window
     }
 
     /// Sends the status line.

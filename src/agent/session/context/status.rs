@@ -78,6 +78,22 @@ impl StatusData {
         lock(&self.0).context = Some((parts, window));
     }
 
+    /// Records what the next request holds beside the parts that are the same in every one, in tokens of the person's
+    /// messages, the answers and the results of tools. Where nothing was asked yet there is nothing to show.
+    pub fn show_messages(&self, tokens: [u64; 3]) {
+        let mut status_data = lock(&self.0);
+        let Some((parts, _)) = &mut status_data.context else { return };
+        parts.truncate(FIXED);
+        parts.extend(request_parts().into_iter().skip(FIXED).zip(tokens.map(Some)));
+    }
+
+    /// Counts against this window from now on.
+    pub fn show_window(&self, window: u64) {
+        if let Some((_, shown)) = &mut lock(&self.0).context {
+            *shown = window;
+        }
+    }
+
     /// Returns the tokens of the last request by part, in the order of the [`request_parts`]; `None`: they are not known.
     pub fn context_tokens(&self) -> Option<Vec<u64>> {
         lock(&self.0).context.as_ref()?.0.iter().map(|(_, tokens)| *tokens).collect()
@@ -163,6 +179,17 @@ mod tests {
         status_data.fill(&mut status);
         assert_eq!(status.context, Some((37, 1_000)));
         assert_eq!(status_data.context_tokens(), Some(vec![20, 0, 0, 0, 17, 0]));
+    }
+
+    #[test]
+    fn a_summary_and_another_window_are_shown_at_once() {
+        let (status_data, mut status) = (StatusData::default(), Status::default());
+        status_data.show_context(&[10, 5, 5, 900, 70, 10], 1_000);
+        status_data.show_messages([30, 0, 0]);
+        status_data.show_window(500);
+        status_data.fill(&mut status);
+        assert_eq!(status.context, Some((50, 500)));
+        assert_eq!(status_data.context_tokens(), Some(vec![10, 5, 5, 30, 0, 0]));
     }
 
     #[test]
