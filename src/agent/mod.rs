@@ -30,7 +30,7 @@ pub use change::command_event::ended as command_end;
 pub use query::unsaved::UnsavedSession;
 pub use query::{commit, export};
 pub use services::learnt_windows::read as learnt_windows;
-pub use services::model_facts::{AnswerCost, list_or_stored, listed_facts};
+pub use services::model_facts::{AnswerCost, is_missing, list_or_stored, listed_facts};
 pub use services::{StoreError, check_rules, command_rules, shell, with_folders};
 pub use session::approval::shell_policy;
 pub use start::{AgentEnd, AgentHandle, AgentParts, ended, open_archive, spawn};

@@ -100,7 +100,7 @@ pub enum Cmd {
     /// Files and their archive.
     #[command(flatten)]
     Files(FilesCmd),
-    /// List, show, export, rename, delete or search sessions
+    /// List, show, export, rename, delete or search sessions; alone it lists them
     Sessions {
         /// What to do with them.
         #[command(subcommand)]
@@ -108,7 +108,7 @@ pub enum Cmd {
     },
     /// Show or choose the model
     Model(ModelArgs),
-    /// Read and write the configuration
+    /// Read and write the configuration; alone it prints all of it
     Config {
         /// What to do with it.
         #[command(subcommand)]

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 
-use super::args::{Cli, Cmd, Global, SESSION};
+use super::args::{Cli, Cmd, Global, ModelArgs, SESSION};
 use super::out;
 use super::print::USAGE;
 use crate::config::FORMATS;
 use crate::edit::Format;
+use crate::messages::commands::NAMES;
 use crate::text::distance::misspelt;
 
 /// Parses the command line. Ends the program with help, the version, or what is wrong with it.
@@ -18,7 +19,7 @@ pub fn parse() -> Cli {
         return cli;
     }
     let program = std::env::args_os().take(1);
-    let words = apart(joined(words.into_iter()));
+    let words = whole(apart(joined(words.into_iter())));
     let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(words.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) => match error.kind() {
@@ -78,10 +79,15 @@ fn hide_session_flags(command: &mut clap::Command, shown: Option<&[&str]>) {
 fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
     if let [word] = cli.prompt.as_slice()
         && !quoted
-        && let Some(near) = meant_command(word)
+        && let Some(near) = meant_command(word).or_else(|| meant_elsewhere(word))
     {
         let how = format!("for a prompt of one word type: nebula -- {word}");
         return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
+    }
+    if let Some(Cmd::Model(ModelArgs { name: Some(name), .. })) = &cli.command
+        && (name.trim().is_empty() || name.starts_with('-') || NO_MODELS.contains(&name.as_str()))
+    {
+        return Some(format!("{name:?} is no model: `nebula model` lists them"));
     }
     // After `sessions export` the flag of this name is the file's format.
     let format = cli.global.format.as_deref().filter(|_| !matches!(cli.command, Some(Cmd::Sessions { .. })));
@@ -177,6 +183,38 @@ fn apart(args: Vec<OsString>) -> Vec<OsString> {
     flags
 }
 
+/// The commands that list where nothing stands behind them, and the word that says so.
+const LISTINGS: [(&str, &str); 3] = [("sessions", "list"), ("config", "get"), ("rag", "list")];
+
+/// The words that ask for the list of models where a model's name may stand.
+const MODEL_LISTINGS: [&str; 3] = ["list", "ls", "show"];
+
+/// The words that name no model.
+const NO_MODELS: [&str; 5] = ["help", "none", "list", "ls", "show"];
+
+/// Returns the arguments in which a command that stands alone is told to list, and in which `model list` is `model`.
+fn whole(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.iter().any(|arg| ["--", "--help", "-h"].iter().any(|flag| arg == flag)) {
+        return args;
+    }
+    let is_word = |arg: &&OsString| !arg.as_encoded_bytes().starts_with(b"-");
+    let words: Vec<&OsString> = args.iter().filter(is_word).collect();
+    let Some(at) = args.iter().position(|arg| is_word(&arg)) else { return args };
+    match words[..] {
+        [command] => {
+            if let Some((_, list)) = LISTINGS.iter().find(|(name, _)| command == name) {
+                args.insert(at + 1, list.into());
+            }
+        }
+        [command, word] if command == "model" && MODEL_LISTINGS.iter().any(|list| word == list) => {
+            let list = word.clone();
+            args.retain(|arg| *arg != list);
+        }
+        _ => {}
+    }
+    args
+}
+
 fn is_command(word: &OsString) -> bool {
     commands().iter().any(|name| word == name.as_str())
 }
@@ -192,6 +230,17 @@ fn meant_command(word: &str) -> Option<String> {
     let is_one = word.chars().count() >= 4 && word.is_ascii() && !word.contains(' ');
     let names = commands();
     is_one.then(|| misspelt(word, names.iter().map(String::as_str)))?.map(str::to_string)
+}
+
+/// Returns the flag, or the command of the screen, that a single word is the name of.
+fn meant_elsewhere(word: &str) -> Option<String> {
+    let flags = <Global as clap::Args>::augment_args(clap::Command::new("nebula"));
+    if flags.get_arguments().any(|flag| flag.get_long() == Some(word)) {
+        return Some(format!("--{word}"));
+    }
+    let name = if word == "login" { "connect" } else { word };
+    let on_screen = |command: &&&str| command.strip_prefix('/') == Some(name);
+    NAMES.iter().find(on_screen).map(|command| format!("{command} on the screen"))
 }
 
 #[cfg(test)]
@@ -238,6 +287,23 @@ mod tests {
         assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
         assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
         assert!(typed(&["histroy"]).expect("wrong").contains("did you mean history?"));
+        for (word, near) in [
+            ("resume", "--resume"),
+            ("continue", "--continue"),
+            ("login", "/connect on the screen"),
+            ("connect", "/connect on the screen"),
+            ("context", "/context on the screen"),
+            ("compact", "/compact on the screen"),
+            ("models", "model"),
+        ] {
+            let says = typed(&[word]).unwrap_or_default();
+            assert!(says.starts_with(&format!("there is no command {word}; did you mean {near}?")), "{word}: {says}");
+            assert_eq!(typed(&["--", word]), None, "{word}");
+        }
+        for name in ["", " ", "help", "none"] {
+            assert!(typed(&["model", name]).is_some(), "{name}");
+        }
+        assert_eq!(typed(&["model", "gpt-4.1"]), None);
         for prompt in [&["--", "histori"][..], &["hi"], &["why"], &["test"], &["start"]] {
             assert_eq!(typed(prompt), None, "{prompt:?}");
         }
@@ -276,6 +342,27 @@ mod tests {
         }
         let flag = read("please redo --yes").expect_err("no flag of a prompt");
         assert_eq!(flag.kind(), ErrorKind::UnknownArgument);
+    }
+
+    #[test]
+    fn a_command_that_stands_alone_lists() {
+        let read = |line: &str| {
+            let words = whole(apart(joined(line.split(' ').map(OsString::from))));
+            words.into_iter().map(|word| word.into_string().expect("text")).collect::<Vec<_>>().join(" ")
+        };
+        for (line, meant) in [
+            ("sessions", "sessions list"),
+            ("sessions --json", "sessions list --json"),
+            ("--workspace x config --json", "--workspace=x config get --json"),
+            ("rag", "rag list"),
+            ("model list --json", "model --json"),
+            ("--provider list model ls", "--provider=list model"),
+        ] {
+            assert_eq!(read(line), meant, "{line}");
+        }
+        for line in ["sessions --help", "sessions show x", "config path", "mcp", "model gpt-4.1", "model -- list"] {
+            assert_eq!(read(line), line, "{line}");
+        }
     }
 
     #[test]

@@ -75,12 +75,28 @@ fn what_is_wrong_is_reported_in_one_line_with_its_exit_code() {
         (&["sessions", "show", "0"], 1, "nebula: there is no session 0; `nebula sessions list` shows"),
         (&["--workspace", "/no/folder", "history"], 1, "nebula: cannot use /no/folder as a workspace"),
         (&["undo"], 1, "nebula: the archive is empty"),
+        (&["resume"], 2, "nebula: there is no command resume; did you mean --resume?"),
+        (&["compact"], 2, "nebula: there is no command compact; did you mean /compact on the screen?"),
+        (&["model", "none"], 2, "nebula: \"none\" is no model: `nebula model` lists them"),
+        (&["session"], 2, "nebula: there is no command session; did you mean sessions?"),
+        (&["sessions"], 0, "nebula: this project has no sessions yet"),
         (&[], 1, "nebula: the screen needs a terminal"),
     ] {
         let (ended, err) = w.failure(words);
         assert_eq!(ended, Some(code), "{words:?}: {err}");
         assert!(err.starts_with(says) && err.lines().count() == 1, "{words:?}: {err}");
     }
+}
+
+#[test]
+fn a_listing_needs_no_second_word_and_changes_nothing() {
+    let w = World::new();
+    let printed = |words: &[&str]| String::from_utf8(w.run(words).stdout).expect("text");
+    assert_eq!(printed(&["sessions", "--json"]), "[]\n");
+    assert_eq!(printed(&["config"]), printed(&["config", "get"]));
+    assert!(printed(&["model", "list"]).starts_with("* "), "the model in force");
+    assert_eq!(printed(&["model", "list"]), printed(&["model"]));
+    assert!(!w.path("home/.nebula/config.json").exists());
 }
 
 /// Whoever names a server means that one: no other that may listen on this computer is asked in its place.

@@ -15,12 +15,13 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
-use crate::agent::{check_rules, learnt_windows, list_or_stored};
+use crate::agent::{check_rules, is_missing, learnt_windows, list_or_stored};
 use crate::config::screen_files::ScreenFiles;
 use crate::config::{self, ValueSource, last_request, size, workspace_config};
 use crate::disk;
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
+use crate::messages::agent as say;
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{self, Delta, Message, Provider, Request, described};
 use crate::shell::Keeper;
@@ -41,6 +42,12 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         let key = context.config.model_key().to_string();
         context.config.set(&key, name).map_err(with_hint)?;
         out::say(name)?;
+        // It holds all the same: a server may come to offer it.
+        if let Ok(Connected { provider, .. }) = context.connect()
+            && context.block_on(is_missing(&*provider, name))
+        {
+            out::complain(say::no_such_model(&provider.place(), name));
+        }
         return Ok(0);
     }
     let connected = context.connect();
