@@ -13,7 +13,7 @@ use super::print::UsageError;
 use crate::agent::background::moved::follow;
 use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
-use crate::config::{self, Config, Flags, PROVIDERS, Paths, Variables};
+use crate::config::{self, Config, Flags, Paths, Variables};
 use crate::execute::Stores;
 use crate::memory::{self, DatabaseNotice, Memory};
 use crate::messages::{self, Language};
@@ -116,15 +116,8 @@ impl Context {
             budget: global.budget,
         };
         let config = Config::load(paths, env, flags, Some(workspace.root()));
-        if let Some(name) = &global.provider
-            && !PROVIDERS.contains(&name.as_str())
-            && !config.providers.contains_key(name)
-        {
-            let known = PROVIDERS.iter().copied().chain(config.providers.keys().map(String::as_str));
-            let known = known.collect::<Vec<_>>().join(", ");
-            bail!(UsageError::new(format!(
-                "there is no provider {name}: there are {known}; set providers.{name} to add it"
-            )));
+        if let Some(why) = config.unknown_provider().filter(|_| global.provider.is_some()) {
+            bail!(UsageError::new(why));
         }
         if let Some(folder) = &config.archive_dir {
             let folder = workspace.root().join(folder);

@@ -1,5 +1,6 @@
 //! Reading and changing a configuration file.
 
+use std::collections::BTreeMap;
 use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub(super) struct Read {
     pub keys: Map<String, Value>,
     /// One line for each problem in it, with its place.
     pub complaints: Vec<String>,
+    /// The keys whose values were removed, dotted, each with its line of the complaints.
+    pub removed: BTreeMap<String, String>,
     /// It is there and could not be read or understood, or is empty.
     pub is_unreadable: bool,
 }
@@ -64,15 +67,17 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
         Ok(None) => Read::default(),
         Err(error) => {
             let complaints = vec![format!("{}; the defaults are used", error.message)];
-            Read { keys: Map::new(), complaints, is_unreadable: true }
+            Read { complaints, is_unreadable: true, ..Read::default() }
         }
         Ok(Some(Parsed { text, mut keys, .. })) => {
-            let mut complaints = Vec::new();
+            let (mut complaints, mut removed) = (Vec::new(), BTreeMap::new());
             let mut complain = |path: &[String], what: String| {
-                complaints.push(match position(&text, path) {
+                let complaint = match position(&text, path) {
                     Some((line, column)) => format!("{name}:{line}:{column}: {what}"),
                     None => format!("{name}: {what}"),
-                });
+                };
+                complaints.push(complaint.clone());
+                removed.insert(path.join("."), complaint);
             };
             keys.retain(|name, value| {
                 let path = [name.clone()];
@@ -87,7 +92,7 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
             if workspace {
                 keep_key_variables(&mut keys, &mut complain);
             }
-            Read { keys, complaints, is_unreadable: text.trim().is_empty() && is_fresh(path) }
+            Read { keys, complaints, removed, is_unreadable: text.trim().is_empty() && is_fresh(path) }
         }
     }
 }

@@ -53,13 +53,14 @@ impl Config {
     /// Puts the layers together. `workspace` is the root of the workspace, if there is one. Reads at most two
     /// files and touches none.
     pub fn load(paths: Paths, env: Variables, flags: Flags, workspace: Option<&Path>) -> Self {
-        let (mut warnings, mut is_unreadable) = (Vec::new(), false);
+        let (mut warnings, mut removed, mut is_unreadable) = (Vec::new(), BTreeMap::new(), false);
         let mut merged = keys::defaults();
         let mut origins = BTreeMap::new();
         let user_file = paths.config();
         if let Some(user) = &user_file {
             let read = file::read(user, false);
             warnings.extend(read.complaints);
+            removed = read.removed;
             is_unreadable |= read.is_unreadable;
             overlay(&mut merged, &mut origins, read.keys, ValueSource::User);
         }
@@ -72,6 +73,7 @@ impl Config {
         });
         let layer = layer.unwrap_or_default();
         warnings.extend(layer.warnings);
+        removed.extend(layer.removed);
         is_unreadable |= layer.is_unreadable;
         let redirects = layer.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
         overlay(&mut merged, &mut origins, layer.keys, ValueSource::Workspace);
@@ -87,6 +89,7 @@ impl Config {
         let mut config = Self::from_keys(merged);
         (config.own_provider, config.shell.workspace_rules) = (own_provider, layer.rules);
         (config.warnings, config.untrusted, config.origins) = (warnings, layer.untrusted, origins);
+        config.removed = removed;
         (config.is_unreadable, config.no_color) = (is_unreadable, env.get("NO_COLOR").is_some());
         (config.text_models, config.stored_keys) = (text_models::read(&paths), stored_keys::credentials::read(&paths));
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
@@ -220,15 +223,7 @@ impl Config {
     /// Returns the values that name something which is not there, each with its key and why.
     pub fn doubts(&self) -> Vec<(&'static str, String)> {
         let mut doubts = Vec::new();
-        let provider = self.provider.as_str();
-        if !PROVIDERS.contains(&provider) && self.connection().base_url.is_empty() {
-            let known: Vec<&str> = self.providers.keys().map(String::as_str).chain(PROVIDERS.iter().copied()).collect();
-            let why = format!(
-                "no provider is called {provider}, and providers.{provider}.baseUrl is not set; there are: {}",
-                known.join(", ")
-            );
-            doubts.push(("provider", why));
-        }
+        doubts.extend(self.unknown_provider().map(|why| ("provider", why)));
         let own = |name: &str| self.paths.own(&format!("themes/{name}.toml")).is_some_and(|path| path.is_file());
         if let Some(name) = self.theme.as_deref().filter(|name| !screen_files::THEMES.contains(name) && !own(name)) {
             let why = format!(
@@ -355,6 +350,8 @@ pub fn check(key: &str, value: &str) -> Result<(), Error> {
 struct WorkspaceLayer {
     keys: Map<String, Value>,
     warnings: Vec<String>,
+    /// The keys that count and whose values cannot be read, each with why.
+    removed: BTreeMap<String, String>,
     untrusted: Vec<String>,
     rules: Vec<shell::RuleConfig>,
     is_unreadable: bool,
@@ -382,7 +379,9 @@ impl WorkspaceLayer {
         if !own.is_empty() {
             warnings.push(format!("{}: only your own configuration sets {}", path.display(), own.join(", ")));
         }
-        WorkspaceLayer { keys: read.keys, warnings, untrusted, rules, is_unreadable: read.is_unreadable }
+        let mut removed = read.removed;
+        removed.retain(|key, _| keys::is_allowed(key.split('.').next().unwrap_or_default(), trusted));
+        WorkspaceLayer { keys: read.keys, warnings, removed, untrusted, rules, is_unreadable: read.is_unreadable }
     }
 }
 

@@ -254,6 +254,26 @@ fn values_are_read_and_set() {
 }
 
 #[test]
+fn a_value_that_matters_and_cannot_be_read_is_a_fault_unless_something_stands_in_its_place() {
+    let fault = |world: &World| world.load().connection().fault;
+    let budget = World::new().user(json!({"budget": "ten", "maxSteps": "x"}));
+    assert!(fault(&budget).is_some_and(|why| why.ends_with(":1:2: budget must be a number from 0")));
+    assert_eq!(fault(&World { flags: Flags { budget: Some(2.0), ..Flags::default() }, ..budget }), None);
+    assert_eq!(fault(&World::new().user(json!({"maxSteps": "x"}))), None);
+    let wire = json!({"baseUrl": "http://a.example", "wire": "antropic"});
+    assert_eq!(fault(&World::new().user(json!({"providers": {"other": wire}}))), None);
+    let own = fault(&World::new().user(json!({"provider": "p", "providers": {"p": wire}})));
+    assert!(own.is_some_and(|why| why.contains("providers.p.wire must be one of chat, responses")));
+    let address = World::new().user(json!({"baseUrl": "gateway:8080"}));
+    assert!(fault(&address).is_some());
+    assert_eq!(fault(&address.env("OPENAI_BASE_URL", "http://a.example")), None);
+    let unknown = fault(&World::new().user(json!({"provider": "corpx"})));
+    assert!(unknown.is_some_and(|why| why.starts_with("there is no provider corpx: there are openai, ")));
+    assert_eq!(fault(&World::new().user(json!({"provider": "corpx", "baseUrl": "http://a.example"}))), None);
+    assert_eq!(fault(&World::new().workspace(json!({"budget": "ten"}))), None, "an untrusted folder has no say");
+}
+
+#[test]
 fn no_secret_is_shown() {
     let world = World::new()
         .user(json!({"headers": {"Authorization": "Bearer s3cret"}, "providers": {"p": {"headers": {"X": "s3cret"}}}}))

@@ -83,6 +83,8 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// A file is there that could not be read or understood, or is empty: nothing of it counts.
     pub is_unreadable: bool,
+    /// The keys whose values could not be read, dotted, each with why.
+    pub(super) removed: BTreeMap<String, String>,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,
     /// The places of nebula's own files.
@@ -220,6 +222,7 @@ impl Config {
             lsp: LspConfig::read(merged.get("lsp")),
             warnings: Vec::new(),
             is_unreadable: false,
+            removed: BTreeMap::new(),
             untrusted: Vec::new(),
             paths: Paths::default(),
             program: super::paths::program(),

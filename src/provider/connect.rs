@@ -26,6 +26,10 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
             "Run `nebula model` here at a terminal, which asks you once, or set baseUrl and apiKeyEnv in your own configuration.",
         ));
     }
+    if let Some(fault) = &connection.fault {
+        let hint = "Nothing is sent until the configuration is corrected.";
+        return Err(Error::new(ErrorKind::Settings, fault.clone(), hint));
+    }
     if connection.provider == "replay" {
         return Err(Error::new(
             ErrorKind::Settings,

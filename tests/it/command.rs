@@ -99,6 +99,34 @@ fn a_listing_needs_no_second_word_and_changes_nothing() {
     assert!(!w.path("home/.nebula/config.json").exists());
 }
 
+#[test]
+fn nothing_is_sent_where_a_value_that_matters_cannot_be_read() {
+    let w = World::new();
+    fs::create_dir_all(w.path("home/.nebula")).expect("made");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("set");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let own = |wire: &str| json!({"provider": "corp", "providers": {"corp": {"baseUrl": url, "wire": wire}}});
+    let general = |key: &str, value: Value| json!({"baseUrl": url, key: value});
+    for (config, says) in [
+        (json!({"provider": "corpx"}), "there is no provider corpx: there are openai, responses, anthropic"),
+        (own("antropic"), "providers.corp.wire must be one of chat, responses, anthropic, gemini, ollama"),
+        (general("budget", json!("ten")), "budget must be a number from 0"),
+        (general("budgetTokens", json!(-1)), "budgetTokens must be a whole number from 0"),
+        (json!({"baseUrl": "gateway:8080"}), "baseUrl must be a URL that begins with http:// or https://"),
+    ] {
+        fs::write(w.path("home/.nebula/config.json"), config.to_string()).expect("written");
+        let (code, err) = w.failure(&["task", "hi"]);
+        let last = err.lines().last().unwrap_or_default();
+        assert_eq!(code, Some(1), "{err}");
+        assert!(
+            last.contains(says) && last.ends_with("Nothing is sent until the configuration is corrected."),
+            "{err}"
+        );
+        assert!(listener.accept().is_err(), "{says}");
+    }
+}
+
 /// Whoever names a server means that one: no other that may listen on this computer is asked in its place.
 #[test]
 fn a_named_server_without_its_key_is_an_error() {

@@ -32,6 +32,8 @@ pub struct Connection {
     pub headers: Vec<(String, String)>,
     /// The wire format that is used there: one of [`super::WIRES`].
     pub wire: String,
+    /// Why nothing is to be sent: the configuration names no provider, or a value that matters cannot be read.
+    pub fault: Option<String>,
     /// Prints the key, where no variable holds it; empty for none.
     pub key_command: Vec<String>,
     /// The proxy that requests go through, as host and port; `None`: none.
@@ -181,10 +183,37 @@ impl Config {
             withheld,
             headers: headers.into_iter().collect(),
             wire: named.wire.unwrap_or_else(|| own_wire(&self.provider).into()),
+            fault: self.unknown_provider().or_else(|| self.unread_address()).or_else(|| self.unread_budget()),
             cache_hour: self.cache_ttl == "1h",
             key_command,
             model_folders: self.model_folders(),
         }
+    }
+
+    /// Returns what is said of a provider in force that is neither built in nor described; `None`: it is one.
+    pub fn unknown_provider(&self) -> Option<String> {
+        let name = &self.provider;
+        let has_url = self.general().is_some() && self.base_url.is_some();
+        if has_url || PROVIDERS.contains(&name.as_str()) || self.providers.contains_key(name) {
+            return None;
+        }
+        let known = PROVIDERS.iter().copied().chain(self.providers.keys().map(String::as_str));
+        let known = known.collect::<Vec<_>>().join(", ");
+        Some(format!("there is no provider {name}: there are {known}; set providers.{name} to add it"))
+    }
+
+    /// Returns why the most that a session may cost cannot be read; a flag stands in its place.
+    pub fn unread_budget(&self) -> Option<String> {
+        let mut limits = ["budget", "budgetTokens"].into_iter().filter(|_| self.flags.budget.is_none());
+        limits.find_map(|key| self.removed.get(key)).cloned()
+    }
+
+    /// Returns why a value cannot be read that says where requests go, or in which format.
+    fn unread_address(&self) -> Option<String> {
+        let own = |key: &str| self.removed.get(&format!("providers.{}.{key}", self.provider));
+        let general = || self.general().and_then(|()| self.removed.get("baseUrl"));
+        let url = || own("baseUrl").or_else(general).filter(|_| from_env(&self.provider, &self.env).is_none());
+        own("wire").or_else(url).cloned()
     }
 
     /// Returns the places that have a key of a provider: its variable, a command, the file of kept keys.

@@ -102,6 +102,7 @@ impl Config {
             custom_url: base_url.is_some(),
             proxy: proxy::of(self.env(), &url),
             wire: own_wire(&configured.provider).into(),
+            fault: self.unread_budget(),
             cache_hour: configured.cache_hour,
             provider: configured.provider,
             base_url: url,

@@ -8,6 +8,11 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("matches {glob} ({path})", "{glob}に一致（{path}）"),
     ("there is no key {key}; did you mean {near}?", "{key}というキーはありません。{near}ではありませんか？"),
     ("there is no key {key}", "{key}というキーはありません"),
+    (
+        "there is no provider {name}: there are {known}; set providers.{same} to add it",
+        "{name}というプロバイダーはありません。使えるのは{known}です。追加するにはproviders.{same}を設定してください",
+    ),
+    ("Nothing is sent until the configuration is corrected", "設定を修正するまで何も送信しません"),
     ("the defaults are used", "既定値を使います"),
     ("{key} must be an object", "{key}はオブジェクトで指定してください"),
     ("{key} must be {what!}", "{key}は{what!}で指定してください"),
