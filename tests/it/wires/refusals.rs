@@ -61,6 +61,26 @@ fn chat_text() -> Vec<Act> {
     events(&[json!({"choices": [{"index": 0, "delta": {"content": "so"}, "finish_reason": "stop"}]})])
 }
 
+/// A newer model than the table's takes the form that its refusal names, and the effort stays.
+#[tokio::test]
+async fn a_refusal_that_names_adaptive_thinking_teaches_that() {
+    let words = "\"thinking.type.enabled\" is not supported for this model. \
+                 Use \"thinking.type.adaptive\" and \"output_config.effort\"";
+    let server = MockServer::start(vec![refusal(words), anthropic_text(), anthropic_text()]).await;
+    let here = connected("anthropic", &server.url());
+    let messages = [Arc::new(Message::user("hi"))];
+    for _ in 0..2 {
+        let asked = Request { effort: Some(Effort::High), ..request("some-newer-model", &messages) };
+        let (_, notices) = answer_of(&here, asked).await.expect("an answer");
+        assert_eq!(notices, Vec::<String>::new());
+    }
+    let sent = bodies(&server);
+    assert_eq!(sent[0]["thinking"]["type"], "enabled");
+    for sent in &sent[1..] {
+        assert_eq!((&sent["thinking"]["type"], &sent["output_config"]["effort"]), (&json!("adaptive"), &json!("high")));
+    }
+}
+
 /// One model refuses the reasoning of earlier answers, another of the same server refuses messages without it, and later the first
 /// one does, too: the conversation goes on with each.
 #[tokio::test]

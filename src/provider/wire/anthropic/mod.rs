@@ -3,6 +3,8 @@
 mod reader;
 mod request;
 
+use std::collections::HashSet;
+
 use reqwest::Url;
 use serde_json::Value;
 use tokio_util::bytes::Bytes;
@@ -10,9 +12,9 @@ use tokio_util::bytes::Bytes;
 use self::reader::AnthropicReader;
 use self::request::AnthropicCache;
 use super::format::{Format, Page, RequestBasis};
-use super::learnt::{GivenUp, Learnt, ThinkField};
+use super::learnt::{GivenUp, Learnt, Lesson, ThinkField};
 use crate::config::Connection;
-use crate::provider::models::listed;
+use crate::provider::models::{Thinking, listed};
 use crate::provider::transport::{Auth, Reader, Server};
 use crate::provider::{Request, Wire};
 
@@ -24,6 +26,8 @@ const LARGEST: u32 = 64_000;
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Anthropic {
     cache: AnthropicCache,
+    /// The models of which a refusal said that they think adaptively.
+    adaptive: HashSet<String>,
 }
 
 impl Format for Anthropic {
@@ -34,7 +38,7 @@ impl Format for Anthropic {
         &[(ThinkField::Effort, &["output_config", "effort"]), (ThinkField::Thoughts, &["thinking"])];
 
     fn new(connection: &Connection) -> Self {
-        Anthropic { cache: AnthropicCache::new(connection.cache_hour) }
+        Anthropic { cache: AnthropicCache::new(connection.cache_hour), adaptive: HashSet::new() }
     }
 
     fn auth(connection: &Connection) -> Auth {
@@ -53,7 +57,9 @@ impl Format for Anthropic {
     }
 
     fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
-        self.cache.body(request, basis)
+        let learnt = self.adaptive.contains(&request.model);
+        let thinking = if learnt { Some(Thinking::Adaptive) } else { request.facts.thinking };
+        self.cache.body(request, thinking, basis)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {
@@ -63,6 +69,15 @@ impl Format for Anthropic {
     /// Returns the longest answer of the model, which this format wants to be told.
     fn most(request: &Request, learnt: &Learnt) -> Option<u32> {
         Some(learnt.most(request, request.facts.max_output.unwrap_or(USUAL).min(LARGEST)))
+    }
+
+    /// Learns from a refusal of a budget that the model thinks adaptively.
+    fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> Option<Lesson> {
+        let sent = asked.learnt.accepts(&request.model, ThinkField::Thoughts) && asked.learnt.effort(request).is_some();
+        let by_budget = matches!(request.facts.thinking, Some(Thinking::Budget) | None) && sent;
+        let is_new =
+            by_budget && says.to_lowercase().contains("adaptive") && self.adaptive.insert(request.model.clone());
+        is_new.then_some(Lesson::Quiet)
     }
 
     fn list(server: &Server, page: Option<&str>) -> Url {

@@ -40,8 +40,8 @@ impl AnthropicCache {
         AnthropicCache { written: SentMessages::default(), hour, looks: Vec::new() }
     }
 
-    /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+    /// Returns the body of `request`; `thinking` is the form in which its model takes the effort.
+    pub fn body(&mut self, request: &Request, thinking: Option<Thinking>, basis: &RequestBasis) -> Bytes {
         let target = Target { model: request.model.clone(), unsealed: basis.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = basis.learnt.sends_seals(message, Wire::Anthropic, basis.place, &request.model);
@@ -61,7 +61,7 @@ impl AnthropicCache {
         }
         if basis.learnt.accepts(&request.model, ThinkField::Thoughts) {
             let effort = basis.learnt.effort(request);
-            put_thinking(&mut closing, request, effort, most, || self.in_loop_without_thinking());
+            put_thinking(&mut closing, (thinking, effort), most, || self.in_loop_without_thinking());
         }
         let mark = self.mark();
         let head = self.written.head(request, json!({"model": request.model, "stream": true}), |mut head| {
@@ -139,12 +139,11 @@ impl AnthropicCache {
 /// known: other servers of this wire take that form.
 fn put_thinking(
     head: &mut Value,
-    request: &Request,
-    effort: Option<Effort>,
+    (thinking, effort): (Option<Thinking>, Option<Effort>),
     most: u32,
     in_loop_without_thinking: impl Fn() -> bool,
 ) {
-    match (request.facts.thinking, effort) {
+    match (thinking, effort) {
         (Some(Thinking::Adaptive), Some(Effort::None)) => head["thinking"] = json!({"type": "disabled"}),
         (Some(Thinking::Adaptive), effort) => {
             head["thinking"] = json!({"type": "adaptive", "display": "summarized"});
@@ -162,7 +161,7 @@ fn put_thinking(
                 Effort::Max => most,
             };
             // Of a limit that is only assumed half is left for the answer.
-            let room = if request.facts.thinking.is_some() { most.saturating_sub(1) } else { most / 2 };
+            let room = if thinking.is_some() { most.saturating_sub(1) } else { most / 2 };
             let budget = budget.min(room);
             if budget >= 1_024 {
                 head["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
@@ -266,7 +265,7 @@ mod tests {
             learnt: &Learnt::default(),
             most: Some(request.facts.max_output.unwrap_or(16_384)),
         };
-        String::from_utf8(cache.body(request, &basis).to_vec()).expect("text")
+        String::from_utf8(cache.body(request, request.facts.thinking, &basis).to_vec()).expect("text")
     }
 
     fn body(cache: &mut AnthropicCache, request: &Request) -> Value {
