@@ -545,6 +545,22 @@ async fn the_newest_message_stays_whole_behind_a_summary_that_is_made_by_itself(
     again.close().await;
 }
 
+/// What a server's filter left of a summary stands for nothing: the facts do, and the person is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_is_held_back_is_made_of_the_facts() {
+    let held_back = || vec![Delta::Text("I".into()), Delta::End(EndReason::Filter)];
+    let (_world, mut live, question) =
+        filled_by([say("One."), say("Two."), held_back(), held_back(), say("Three.")]).await;
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert!(sent[0].contains("> first @n1.txt") && !sent[0].ends_with("\nI"), "{}", sent[0]);
+    let why = "the conversation could not be summarised: the server held back the rest (its content filter)";
+    let is_told = |event: &EventBody| matches!(event, EventBody::Added(_, Item::Notice(notice)) if notice.title == why);
+    assert!(live.events.iter().any(is_told), "{:?}", live.events);
+    live.close().await;
+}
+
 /// A model that calls a tool in place of a summary, and then says nothing, does not keep the session from going on: the
 /// facts stand for the conversation, and the newest message is sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

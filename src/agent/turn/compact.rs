@@ -221,8 +221,11 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), say::the_summary().to_string())));
     sizes.extend(status.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
-    let largest: Vec<String> =
-        sizes.iter().take(3).map(|(tokens, name)| say::part_of(&first_words(name, 80), &tokens)).collect();
+    let largest: Vec<String> = sizes
+        .iter()
+        .take(3)
+        .map(|(tokens, name)| say::part_of(&first_words(name, 80), &number::large(*tokens)))
+        .collect();
     say::largest_parts(&largest.join(", "))
 }
 
@@ -271,8 +274,8 @@ async fn with_facts(
 }
 
 /// Returns the model's summary of the messages before `end`; `None`: of all. One that writes nothing, as one that calls a
-/// tool instead, or whose server refuses the request, is asked once more without tools; one whose answer breaks off is
-/// asked the same once more.
+/// tool instead, or whose server refuses the request or holds back the answer, is asked once more without tools; one whose
+/// answer breaks off is asked the same once more.
 async fn summarise(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -290,8 +293,7 @@ async fn summarise(
     let system = request::system_prompt::system(context, session).await;
     let (target, settings) = (context.keep_target(), context.settings());
     let (mut tools, mut asked) = (request::offered(&context.services.config, &settings, session), 0);
-    let summaries = usize::from(session.summary.is_some());
-    let covered = end.unwrap_or(session.messages.len());
+    let (summaries, covered) = (usize::from(session.summary.is_some()), end.unwrap_or(session.messages.len()));
     let (mut messages, room) = request::to_summarise(session, covered, &target, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
     messages.push(Arc::new(Message::user(now)));
@@ -309,16 +311,17 @@ async fn summarise(
         let sent = request::size_of(&request);
         match listen(&context.events, request, &target, stop).await {
             Ok(answer) => {
-                let display = (&context.events, &context.status_data);
-                let project = context.services.project();
+                let (display, project) = ((&context.events, &context.status_data), context.services.project());
                 usage::add_beside(display, project, session, &target, (sent, answer.used())).await;
                 asked += 1;
-                if !answer.text.trim().is_empty() || stop.is_cancelled() {
+                let is_withheld = answer.end == Some(EndReason::Filter);
+                if !answer.text.trim().is_empty() && !is_withheld || stop.is_cancelled() {
                     let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                     return Ok(summary(answer.text + cut, None));
                 }
                 if asked > 1 {
-                    return Ok(summary(String::new(), Some(say::no_summary_given().into())));
+                    let why = if is_withheld { say::held_back() } else { say::no_summary_given() };
+                    return Ok(summary(String::new(), Some(why.into())));
                 }
                 tools = Arc::default();
             }

@@ -133,7 +133,7 @@ impl GeminiReader {
             }
         }
         if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(|feedback| feedback["blockReason"].as_str()) {
-            self.ended("SAFETY", Some(&reason.into()));
+            self.held_back(reason);
         }
         out.extend(chunk.usage_metadata.as_ref().and_then(usage).map(Delta::Usage));
         Ok(())
@@ -233,11 +233,16 @@ impl GeminiReader {
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => EndReason::Malformed,
             reason if HELD_BACK.contains(&reason) => {
                 let finish_message = message.and_then(Value::as_str).unwrap_or_default();
-                self.why = Some(format!("held back by the server: {reason} {finish_message}").trim_end().to_string());
-                EndReason::Filter
+                return self.held_back(format!("{reason} {finish_message}").trim_end());
             }
             _ => EndReason::Other,
         });
+    }
+
+    /// Takes down why the server held back the rest.
+    fn held_back(&mut self, why: &str) {
+        self.why = Some(format!("held back by the server: {why}"));
+        self.end = Some(EndReason::Filter);
     }
 }
 
@@ -277,6 +282,15 @@ mod tests {
         reader.finish(&mut out);
         let end = out.iter().find_map(|delta| if let Delta::End(end) = delta { Some(*end) } else { None });
         (out.iter().any(|delta| matches!(delta, Delta::Call { .. })), end)
+    }
+
+    #[test]
+    fn a_prompt_that_is_blocked_has_the_reason_that_came() {
+        let mut reader = GeminiReader::new(1);
+        let data = r#"{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}"#.to_string();
+        reader.take(&Event { data, ..Event::default() }, &mut Vec::new()).expect("a chunk");
+        assert_eq!(reader.why.as_deref(), Some("held back by the server: PROHIBITED_CONTENT"));
+        assert_eq!(reader.end, Some(EndReason::Filter));
     }
 
     #[test]
