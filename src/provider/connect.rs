@@ -1,12 +1,14 @@
 //! From a connection to the provider that speaks its wire format.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 
 use super::embedded;
-use super::models::{self, Model, Thinking};
-use super::transport::is_loopback;
+use super::models::{self, Facts, Model, Thinking};
+use super::transport::{async_stream, is_loopback};
 use super::wire::{self, Anthropic, Chat, Gemini, Ollama, Responses};
 use super::{Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 use crate::config::{Connection, KeyUse};
@@ -45,30 +47,51 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
         Some(Wire::Anthropic) => Arc::new(wire::Client::<Anthropic>::new(connection)?),
         Some(Wire::Gemini) => Arc::new(wire::Client::<Gemini>::new(connection)?),
         Some(Wire::Ollama) => Arc::new(wire::Client::<Ollama>::new(connection)?),
-        _ if connection.provider == "openai" && !connection.custom_url => {
-            Arc::new(OpenAi { chat: wire::Client::new(connection)?, responses: wire::Client::new(connection)? })
-        }
-        _ => Arc::new(wire::Client::<Chat>::new(connection)?),
+        _ => Arc::new(ChatOrResponses {
+            chat: wire::Client::new(connection)?,
+            responses: wire::Client::new(connection)?,
+            is_openai: connection.provider == "openai" && !connection.custom_url,
+            only_responses: Arc::default(),
+        }),
     })
 }
 
-/// OpenAI at its own address: models that think are asked through Responses, where what they thought can be sent back.
-struct OpenAi {
+/// A server of Chat Completions. Models that it has on Responses alone are asked there once it has said so, and at OpenAI's
+/// own address those that think, where what they thought can be sent back.
+struct ChatOrResponses {
     chat: wire::Client<Chat>,
     responses: wire::Client<Responses>,
+    is_openai: bool,
+    /// The models of which a refusal said so.
+    only_responses: Arc<Mutex<HashSet<String>>>,
 }
 
-impl OpenAi {
-    /// Returns who is asked for `model`. `known` is how it thinks where more than its name is known: configured, listed or learnt.
+impl ChatOrResponses {
+    /// Returns whether `model` is asked through Responses. `known` is how it thinks where more than its name is known:
+    /// configured, listed or learnt.
+    fn is_on_responses(&self, model: &str, known: Option<Thinking>) -> bool {
+        let thinks = || known.or_else(|| models::by_name(model).thinking).is_some_and(|how| how != Thinking::None);
+        self.is_openai && thinks() || lock(&self.only_responses).contains(model)
+    }
+
     fn of(&self, model: &str, known: Option<Thinking>) -> &dyn Provider {
-        match known.or_else(|| models::by_name(model).thinking) {
-            None | Some(Thinking::None) => &self.chat,
-            Some(_) => &self.responses,
-        }
+        if self.is_on_responses(model, known) { &self.responses } else { &self.chat }
     }
 }
 
-impl Provider for OpenAi {
+/// Takes the lock; nothing panics while it is held.
+fn lock(models: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    models.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether a refusal of Chat Completions says that its model is on Responses.
+fn says_responses(error: &Error) -> bool {
+    let is_refusal = error.status.is_some_and(|status| matches!(status, 400 | 404 | 405 | 422));
+    let words = error.said.as_ref().map(|said| said.words.to_lowercase()).unwrap_or_default();
+    is_refusal && ["v1/responses", "not a chat model", "responses api"].iter().any(|part| words.contains(part))
+}
+
+impl Provider for ChatOrResponses {
     fn name(&self) -> &str {
         self.chat.name()
     }
@@ -81,6 +104,10 @@ impl Provider for OpenAi {
         self.chat.address()
     }
 
+    fn local(&self) -> bool {
+        self.chat.local()
+    }
+
     fn origin(&self, model: &str) -> Origin {
         self.of(model, None).origin(model)
     }
@@ -90,11 +117,33 @@ impl Provider for OpenAi {
     }
 
     fn stream(&self, request: Request) -> Deltas {
-        self.of(&request.model, request.facts.thinking).stream(request)
+        if self.is_on_responses(&request.model, request.facts.thinking) {
+            return self.responses.stream(request);
+        }
+        let mut answer = self.chat.stream(request.clone());
+        let (responses, only_responses) = (self.responses.clone(), Arc::clone(&self.only_responses));
+        async_stream(move |out| async move {
+            while let Some(item) = answer.next().await {
+                if item.as_ref().is_err_and(says_responses) {
+                    lock(&only_responses).insert(request.model.clone());
+                    answer = responses.stream(request.clone());
+                    continue;
+                }
+                let _ = out.send(item).await;
+            }
+        })
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
         self.chat.models()
+    }
+
+    fn probe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        self.chat.probe(model)
+    }
+
+    fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        self.chat.describe(model)
     }
 }
 
@@ -108,7 +157,6 @@ pub fn is_local(connection: &Connection) -> bool {
 mod tests {
     use super::*;
     use crate::config::Secret;
-    use crate::provider::models::Facts;
 
     #[test]
     fn a_model_that_thinks_is_requested_through_responses_whoever_says_so() {

@@ -114,7 +114,7 @@ impl Server {
                 never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
             }
             404 | 405 if !body.is_about_files() => {
-                never(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), &say::check_wire(&self.wire().words()))
+                never(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), &self.check_wire(body, quoted))
             }
             300..=399 => {
                 let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
@@ -141,6 +141,12 @@ impl Server {
                 &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
             ),
         }
+    }
+
+    /// Returns what to check where an address is none, and what the server says of it.
+    fn check_wire(&self, body: &ErrorBody, quoted: &str) -> String {
+        let check = say::check_wire(&self.wire().words());
+        if body.message.is_empty() { check } else { format!("{check} {quoted}") }
     }
 
     fn too_long(model: &str, quoted: &str) -> Error {

@@ -27,6 +27,12 @@ pub(in crate::provider) struct Client<F> {
     shared: Arc<Shared<F>>,
 }
 
+impl<F> Clone for Client<F> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), shared: Arc::clone(&self.shared) }
+    }
+}
+
 struct Shared<F> {
     server: Server,
     state: Mutex<ClientState<F>>,

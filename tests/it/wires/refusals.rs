@@ -81,6 +81,35 @@ async fn a_refusal_that_names_adaptive_thinking_teaches_that() {
     }
 }
 
+/// A model that a server has on Responses alone is asked there, and from then on there alone.
+#[tokio::test]
+async fn a_model_that_is_on_responses_alone_is_asked_there() {
+    let words = "This model is only supported in v1/responses and not in v1/chat/completions.";
+    let body = json!({"error": {"type": "invalid_request_error", "param": "model", "code": null, "message": words}});
+    let refused = || answer("404 Not Found", "content-type: application/json\r\n", &body.to_string());
+    let item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so"}]});
+    let text = || {
+        events(&[
+            json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+            json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}}),
+        ])
+    };
+    let server = MockServer::start(vec![refused(), text(), text(), chat_text(), refused(), refused()]).await;
+    let here = connected("chat", &server.url());
+    let messages = [Arc::new(Message::user("hi"))];
+    for _ in 0..2 {
+        let (answer, _) = answer_of(&here, request("some-codex", &messages)).await.expect("an answer");
+        assert_eq!(answer.text(), "so");
+    }
+    assert_eq!(here.origin("some-codex").wire, nebula::provider::Wire::Responses);
+    answer_of(&here, request("another", &messages)).await.expect("an answer");
+    let asked: Vec<bool> = bodies(&server).iter().map(|body| body.get("input").is_some()).collect();
+    assert_eq!(asked, [false, true, true, false]);
+    // Where it is not there either, the server's words are told.
+    let error = answer_of(&here, request("a-third", &messages)).await.expect_err("refused twice");
+    assert!(error.hint.contains(words), "{error:?}");
+}
+
 /// One model refuses the reasoning of earlier answers, another of the same server refuses messages without it, and later the first
 /// one does, too: the conversation goes on with each.
 #[tokio::test]

@@ -41,6 +41,7 @@ pub async fn stream(
         Err(why) => return reader.finish(Ended::Broken(why.clone())).await,
     };
     reader.origin = Some(Arc::new(provider.origin_of(&request)));
+    let about = Request { model: request.model.clone(), facts: request.facts.clone(), ..Request::default() };
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -84,5 +85,7 @@ pub async fn stream(
         }
     };
     drop(deltas);
+    // A refusal may have taught where this model answers.
+    reader.origin = Some(Arc::new(provider.origin_of(&about)));
     reader.finish(ended).await
 }
