@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::body::{Body, LineKind};
+use super::body::{Body, LineKind, blanks};
 use super::entities::entities;
 use super::fit;
 use super::left_out::leaves_out_of_part;
@@ -102,6 +102,9 @@ impl Placer<'_> {
             Err(miss) => miss,
         };
         let lenient = Body::lenient(&self.hunk.body, self.text);
+        if let Some(placed) = self.with_blanks(&strict).or_else(|| self.with_blanks(&lenient)) {
+            return Ok(Some(placed));
+        }
         match self.search(&lenient, Rung::Inexact) {
             Ok(placed) => Ok(placed),
             Err(several @ Miss::Several { .. }) => Err(self.explain(&several)),
@@ -111,6 +114,17 @@ impl Placer<'_> {
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.explain(if lenient == strict { &miss } else { &lenient_miss })),
         }
+    }
+
+    /// Returns the hunk with the blank lines that the file has between its lines.
+    fn with_blanks(&self, body: &Body) -> Option<Splices> {
+        let lines = blanks::with_own(self.text, &body.lines)?;
+        let placed = self.search(&Body { lines, unended: body.unended }, Rung::LookAlikes).ok()?;
+        placed.map(|(splices, mut found)| {
+            found.rung = found.rung.max(Rung::TrailingSpace);
+            found.detail.get_or_insert_with(|| blanks::DETAIL.to_string());
+            (splices, found)
+        })
     }
 
     /// Returns the hunk without unchanged lines of dots at its ends: what they stand for lies outside of it.

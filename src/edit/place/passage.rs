@@ -1,6 +1,9 @@
 //! Places a search text and its replacement: as written, else without what models add that the file does not have, such
 //! as entities and line numbers.
 
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::body::{Body, LineKind, blanks};
 use super::entities::entities;
 use super::splice::{Done, TargetText};
 use super::{fit, numbers};
@@ -39,6 +42,7 @@ pub(super) fn place(
     let otherwise = || {
         unnumbered(text, &literal, new)
             .or_else(|| without_blanks(text, &literal, new))
+            .or_else(|| with_own_blanks(text, &literal, new))
             .or_else(|| without_fences(text, &literal, new))
     };
     match locate::locate(text, &literal) {
@@ -135,6 +139,26 @@ fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done
     }
     let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };
     Some(fit::all(text, &search, new, surely(text, &search, "blank lines at its ends left out")?))
+}
+
+/// Places the same block where the file has blank lines between the lines of the search text: they stay.
+fn with_own_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (literal.text.lines().collect(), new.lines().collect());
+    let mut rows = Vec::new();
+    for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        match place {
+            DiffOp::Equal { .. } => rows.extend(place.old_range().map(|at| (LineKind::Stays, before[at]))),
+            _ => {
+                rows.extend(place.old_range().map(|at| (LineKind::Goes, before[at])));
+                rows.extend(place.new_range().map(|at| (LineKind::Comes, after[at])));
+            }
+        }
+    }
+    let body = Body { lines: blanks::with_own(text, &rows)?, unended: [false; 2] };
+    let (search, after) = (body.before().join("\n"), body.after().join("\n"));
+    let search = Search { text: &search, shape: SearchShape::Lines, all: false, down_to: Rung::LookAlikes };
+    let places = surely(text, &search, blanks::DETAIL)?;
+    (literal.text.ends_with('\n') == new.ends_with('\n')).then(|| fit::all(text, &search, &after, places))
 }
 
 /// Places the same block where both the search text and its replacement are in a fence that the file lacks.

@@ -1,5 +1,7 @@
 //! The lines of a hunk: unchanged, removed and added.
 
+pub(super) mod blanks;
+
 use std::collections::HashSet;
 
 use crate::edit::lines::Lines;
