@@ -375,8 +375,11 @@ impl File {
         done.unmark(text, encoding);
         if !edit.whole {
             done.found = place::sure(false);
-            if edit.format == Format::WHOLE && matches!(edit.op, Op::Lines { .. }) {
-                done.found.detail = Some("by the line numbers that stand at its path".to_string());
+            if edit.format == Format::WHOLE {
+                done.found.detail = match edit.op {
+                    Op::Lines { .. } => Some("by the line numbers that stand at its path".to_string()),
+                    _ => Some("a block in the place of the one before it".to_string()),
+                };
             }
         }
         if let Some(doubt) = edit.name_doubt() {

@@ -71,7 +71,14 @@ impl UnreadBlock {
     /// Returns whether the line above says that it takes the place of the block before it.
     pub fn is_instead(&self) -> bool {
         let said = self.said.trim().trim_matches(['*', '#', '_', ' ', ':', '：', '.', '…']).to_lowercase();
-        INSTEAD.contains(&said.as_str())
+        let words = || said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let is_label = || words().all(|word| LABEL_WORDS.contains(&word) || NEW_WORDS.contains(&word));
+        INSTEAD.contains(&said.as_str()) || self.is_headed() && is_label() && words().any(|w| NEW_WORDS.contains(&w))
+    }
+
+    /// Returns whether the line above leads to it or is a heading.
+    fn is_headed(&self) -> bool {
+        self.is_led_to() || self.said.trim_end().ends_with("**") || self.said.trim_start().starts_with('#')
     }
 
     /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it
@@ -130,7 +137,13 @@ pub(super) fn loose(blocks: &[UnreadBlock], format: Format, known: &[KnownFile])
     if is_twice { Vec::new() } else { edits.into_iter().map(|(edit, _)| edit).collect() }
 }
 
-/// Words above a block that takes the place of the one before it.
+/// Words of which a label has one above a block that takes the place of the one before it.
+const NEW_WORDS: [&str; 8] = ["after", "new", "replace", "replacement", "modified", "updated", "revised", "changed"];
+/// Words beside those.
+const LABEL_WORDS: [&str; 11] =
+    ["code", "version", "line", "lines", "text", "function", "the", "with", "this", "it", "is"];
+
+/// Lines above such a block.
 const INSTEAD: [&str; 21] = [
     "after",
     "to",
@@ -310,9 +323,16 @@ mod tests {
         let two = |first: &str, then: &str, old: &str| {
             format!("{first}\n```python\n{old}\n```\n\n{then}\n```python\n    return a // b\n```\nDone.\n")
         };
-        for (first, then) in
-            [("Before:", "After:"), ("In `s.py`, change", "to"), ("Replace", "with:"), ("変更前：", "**変更後**：")]
-        {
+        for (first, then) in [
+            ("Before:", "After:"),
+            ("In `s.py`, change", "to"),
+            ("Replace", "with:"),
+            ("変更前：", "**変更後**："),
+            ("SEARCH:", "REPLACE:"),
+            ("Old code:", "New code:"),
+            ("**Original:**", "**Modified:**"),
+            ("Current code:", "Updated code:"),
+        ] {
             for format in Format::ALL {
                 let all = offered(&two(first, then, "    return a / b"), format, file);
                 let [(path, Op::Replace { search, replace, .. })] = all.as_slice() else {
