@@ -11,6 +11,7 @@ use crate::edit::stream::block::{UnreadBlock, changes_definition};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
 use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim, warns};
+use crate::edit::stream::paths::labels::{is_other_way, is_past};
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
 use crate::edit::stream::pieces::KnownFile;
 use crate::edit::stream::starts::{self, Fence};
@@ -49,6 +50,14 @@ impl Surroundings {
     /// Returns whether the line above says that the block is how its file should not be.
     fn warns(&self) -> bool {
         !self.titled && warns(&self.said)
+    }
+
+    /// Returns whether the line above leaves a file as an edit before in the answer has it: the block shows how it was, how it
+    /// should not be, or another way to write it.
+    fn leaves(&self, file: &KnownFile, ctx: &ReaderContext) -> bool {
+        let is_only = || ctx.known.len() == 1;
+        let is_last = ctx.path.as_deref().map_or_else(is_only, |path| paths::same_path(path, &file.path));
+        ctx.has_edits && is_last && (is_past(&self.said) || is_other_way(&self.said))
     }
 
     /// Returns whether the prose above says that the block is for another file than the one of this path, which it is like.
@@ -101,7 +110,8 @@ pub(in crate::edit) fn from_code(
     let is_expected = ctx.expected != Some(Format::TOOLS);
     let is_other =
         |file: &KnownFile| near.is_for_other(&file.path, &ctx.known) || begins_with_other(content, file, &ctx.known);
-    let is_meant = |file: &KnownFile| titled || !ctx.displays && !near.warns() && !is_other(file);
+    let is_meant =
+        |file: &KnownFile| titled || !ctx.displays && !near.warns() && !is_other(file) && !near.leaves(file, ctx);
     // The text tells the file, whatever else a sentence mentions.
     let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
     let found = resembled(content, ctx, named, holds).or_else(by_text).filter(|(file, _)| is_meant(file));

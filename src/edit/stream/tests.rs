@@ -749,3 +749,25 @@ fn a_name_of_two_files_is_never_that_of_one_by_chance() {
         assert_eq!(edits, [(path.into(), new.clone(), true)], "{}: the text is that of one", format.name());
     }
 }
+
+#[test]
+fn a_later_text_of_a_file_that_is_shown_for_comparison_is_no_edit() {
+    let file = "import math\n\n\ndef area(r):\n    return math.pi * r * r\n";
+    let [new, other] = ["abs(r) * r", "r ** 2"].map(|term| file.replace("r * r", term));
+    let answer = |label: &str| format!("calc.py\n```python\n{new}```\n\n{label}\n\n```python\n{other}```\n");
+    let texts = |label: &str, format| {
+        let edits = edits_beside(&[("calc.py", file)], &answer(label), format);
+        edits.into_iter().map(|(_, text, _)| text).collect::<Vec<_>>()
+    };
+    for format in [Format::WHOLE, Format::BLOCKS, Format::TOOLS] {
+        for label in ["The previous version was:", "This would be wrong:", "Alternatively:", "Option 2:", "**Before:**"]
+        {
+            assert_eq!(texts(label, format), [new.as_str()], "{} {label}", format.name());
+        }
+        let corrected = "Wait, this is wrong. Here is the corrected version:";
+        assert_eq!(texts(corrected, format).last(), Some(&other), "{}", format.name());
+    }
+    // Where nothing stands above it, it is the answer.
+    let alone = format!("For reference, the code:\n```python\n{new}```\n");
+    assert_eq!(edits_beside(&[("calc.py", file)], &alone, Format::WHOLE).len(), 1);
+}

@@ -174,7 +174,7 @@ fn alone(line: &str, known: &[KnownFile]) -> Option<String> {
 }
 
 /// Returns the sentences of a line.
-fn sentences(line: &str) -> Vec<&str> {
+pub(super) fn sentences(line: &str) -> Vec<&str> {
     let (mut all, mut from, mut is_code) = (Vec::new(), 0, false);
     for (at, c) in line.char_indices() {
         is_code ^= c == '`';
@@ -191,7 +191,7 @@ fn sentences(line: &str) -> Vec<&str> {
 }
 
 /// Returns whether a word is among those of a list.
-fn is_in(list: &str, word: &str) -> bool {
+pub(super) fn is_in(list: &str, word: &str) -> bool {
     list.split(' ').any(|own| own == word)
 }
 
@@ -344,7 +344,7 @@ fn is_off(sentence: &str) -> bool {
 }
 
 /// Returns the words of a sentence in small letters.
-fn plain_words(sentence: &str) -> impl Iterator<Item = String> {
+pub(super) fn plain_words(sentence: &str) -> impl Iterator<Item = String> {
     words(sentence).into_iter().map(|word| word.text.to_lowercase())
 }
 
@@ -415,7 +415,7 @@ fn is_mentioned(before: &str) -> bool {
 }
 
 /// Returns whether a sentence leads to what is below it.
-fn sentence_ends(sentence: &str) -> bool {
+pub(super) fn sentence_ends(sentence: &str) -> bool {
     sentence.trim_end().trim_end_matches('*').ends_with([':', '：'])
 }
 
