@@ -114,10 +114,11 @@ pub(in crate::edit) fn from_code(
         |file: &KnownFile| titled || !ctx.displays && !near.warns() && !is_other(file) && !near.leaves(file, ctx);
     // The text tells the file, whatever else a sentence mentions.
     let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
-    let found = resembled(content, ctx, named, holds).or_else(by_text).filter(|(file, _)| is_meant(file));
-    if let Some((file, nearly_all)) = found {
+    let by_lines = || diffed(content, fence, near, ctx).filter(|file| named(file)).map(|file| (file, true));
+    let found = resembled(content, ctx, named, holds).or_else(by_text).or_else(by_lines);
+    if let Some((file, nearly_all)) = found.filter(|(file, _)| is_meant(file)) {
         let is_named = path.is_some() && named(file);
-        let is_all = || is_all(file, nearly_all, (is_named, titled), content, ctx);
+        let is_all = || is_diff_of(&file.text, content) || is_all(file, nearly_all, (is_named, titled), content, ctx);
         let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
         let range = near.range.filter(|_| is_named || near.path.is_none());
         emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
@@ -133,6 +134,15 @@ pub(in crate::edit) fn from_code(
         unread(path, (titled, near), (fence, content), ctx);
     }
     false
+}
+
+/// Returns the one file in play that a fence of a diff without a header changes: the lines that stay and go are in it alone.
+fn diffed<'c>(content: &str, fence: &Fence, near: &Surroundings, ctx: &'c ReaderContext) -> Option<&'c KnownFile> {
+    if !matches!(fence.language().as_str(), "diff" | "patch") || near.is_bounded {
+        return None;
+    }
+    let mut files = ctx.known.iter().filter(|file| is_diff_of(&file.text, content));
+    files.next().filter(|_| files.next().is_none())
 }
 
 /// Returns whether a path is that of a file in play: but for its folders only where it is that of none.

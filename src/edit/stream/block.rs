@@ -34,6 +34,13 @@ impl UnreadBlock {
         shows_output(&self.info)
     }
 
+    /// Returns whether it is a diff that names no file.
+    pub fn is_diff(&self) -> bool {
+        self.path.is_none()
+            && matches!(language(&self.info).as_str(), "diff" | "patch")
+            && !self.content.trim().is_empty()
+    }
+
     /// Returns the path of a file that is not in play and that the line above heads or presents, or that the prose above says is
     /// made.
     pub fn said_file(&self, known: &[KnownFile]) -> Option<String> {

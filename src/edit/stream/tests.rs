@@ -771,3 +771,28 @@ fn a_later_text_of_a_file_that_is_shown_for_comparison_is_no_edit() {
     let alone = format!("For reference, the code:\n```python\n{new}```\n");
     assert_eq!(edits_beside(&[("calc.py", file)], &alone, Format::WHOLE).len(), 1);
 }
+
+#[test]
+fn a_diff_without_a_header_is_of_the_one_file_that_has_its_lines() {
+    let (calc, shop) = (("calc.py", "RATE = 0.2\n\n\ndef f():\n    return RATE\n"), ("shop.py", "TAX = 1\n"));
+    let diff = "Change the rate:\n\n```diff\n-RATE = 0.2\n+RATE = 0.25\n```\n";
+    for files in [&[calc][..], &[calc, shop]] {
+        let edits = edits_beside(files, diff, Format::WHOLE);
+        let [(path, _, true)] = edits.as_slice() else { panic!("{edits:?}") };
+        assert_eq!(path, "calc.py");
+    }
+    assert!(edits_beside(&[calc, ("b.py", "RATE = 0.2\n")], diff, Format::WHOLE).is_empty(), "two files have it");
+    let known = vec![KnownFile { path: "calc.py".into(), text: calc.1.into() }];
+    let of_patch = |text: &str| {
+        let pieces = read(text, Some(Format::PATCH), known.clone(), calls(), End::Ordinary);
+        let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit) } else { None };
+        pieces.into_iter().filter_map(edit).collect::<Vec<_>>()
+    };
+    // Which file it is of is told where it is placed.
+    let sides = "```diff\n--- original\n+++ modified\n@@ -1 +1 @@\n-RATE = 0.2\n+RATE = 0.25\n```\n";
+    for text in [diff, sides] {
+        let edits = of_patch(text);
+        let [Edit { path: None, op: Op::Hunks(hunks), .. }] = edits.as_slice() else { panic!("{edits:?}") };
+        assert_eq!(hunks[0].body, ["-RATE = 0.2", "+RATE = 0.25"]);
+    }
+}

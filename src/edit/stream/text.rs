@@ -335,7 +335,7 @@ impl Text {
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
                 let outer = outer.or_else(|| heads::mentioned(self.said.last(), &ctx.known).map(str::to_string));
                 self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
-                Next::Enter(Box::new(Patch::new(Some(fence), outer)))
+                Next::Enter(Box::new(Patch::headless(fence, outer)))
             }
             Contents::Heading { path, skip } => {
                 let before = self.heading.take().map_or_else(String::new, |heading| heading.raw);

@@ -78,6 +78,7 @@ pub(super) fn unread_text(
             (!is_read && (holds_file(&prose, known) || is_bare())).then_some(Unread::NoForm)
         })
         .or_else(|| first(|why| *why == Unread::NoFile))
+        .or_else(|| (!is_read && blocks.iter().any(UnreadBlock::is_diff)).then_some(Unread::NoFile))
         .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))
         .or_else(|| quotes().then_some(Unread::NoForm))?;
     Some(UnreadText { why, beside_edit })
@@ -241,6 +242,7 @@ mod tests {
             ("So:\n```python\na\nb\nc\n```\n".to_string(), Some(Unread::NoFile)),
             ("So:\n```python\ndef one():\n    return 11\n```\n".into(), Some(Unread::NoFile)),
             (format!("calc.py\n```python\n{FILE}```\n"), Some(Unread::AsItIs(calc()))),
+            ("So:\n```diff\n-x = 1\n+x = 2\n```\n".into(), Some(Unread::NoFile)),
             ("calc.py\n```python\nprint(1)\n```\n".into(), Some(Unread::NoPlace(calc()))),
             ("my new mod.py\n```python\nx = 1\n```\n".into(), other("my new mod.py")),
             ("`My Project/b.py`\n```python\nx = 1\n```\n".into(), other("My Project/b.py")),

@@ -2,7 +2,7 @@
 
 mod names;
 
-use self::names::{bare, file_name, git_names, names_a_file};
+use self::names::{bare, file_name, git_names, is_side, names_a_file, ranges};
 use crate::edit::format::Format;
 use crate::edit::formats::spec::{EDIT, FormatSpec};
 use crate::edit::op::{Edit, Op, PatchHunk};
@@ -41,6 +41,8 @@ pub(in crate::edit) struct Patch {
     section: Option<Section>,
     /// A path given outside of the patch.
     outer: Option<String>,
+    /// It has no header.
+    is_bare: bool,
 }
 
 /// The part of a patch about one file.
@@ -74,6 +76,11 @@ impl Patch {
     /// Creates a patch inside a fence, or bare; `outer` is the path that stands above it.
     pub fn new(fence: Option<Fence>, outer: Option<String>) -> Self {
         Patch { fence, outer, ..Patch::default() }
+    }
+
+    /// Creates a patch inside a fence that begins without any header.
+    pub fn headless(fence: Fence, outer: Option<String>) -> Self {
+        Patch { is_bare: true, ..Patch::new(Some(fence), outer) }
     }
 
     /// Returns whether the header of the present hunk promises more lines.
@@ -168,10 +175,7 @@ impl Patch {
         }
         let section = self.section.as_mut().filter(|s| !s.body)?;
         if let Some(name) = line.strip_prefix("+++ ") {
-            section.named(file_name(name.trim_end()));
-            if let Some(path) = section.path.clone() {
-                ctx.grew(section.id, EditPart::Path, &path);
-            }
+            section.headed_by(file_name(name.trim_end()), self.outer.as_ref(), ctx);
             return Some(Taken::Yes);
         }
         let starts = |word: &str| line.starts_with(word);
@@ -239,8 +243,10 @@ impl Patch {
     fn body(&mut self, line: &str, ctx: &mut ReaderContext) -> Taken {
         let contained = self.fence.is_some() || self.envelope;
         let marked = line.starts_with(['+', '-', ' ', '\\']);
-        if self.section.is_none() && self.fence.is_some() && !self.envelope && self.outer.is_some() && marked {
-            // A diff without any header, under the path of its file.
+        let is_begun = self.is_bare || self.outer.is_some() && self.fence.is_some() && !self.envelope;
+        if self.section.is_none() && is_begun && marked {
+            // A diff without any header.
+            self.is_bare = false;
             let outer = self.outer.take();
             self.open(SectionKind::Update, outer, ctx);
         }
@@ -357,6 +363,20 @@ enum Taken {
 }
 
 impl Section {
+    /// Takes in the name after `+++`. Where it and the one before are only those of the two sides, its file is the `outer`
+    /// one.
+    fn headed_by(&mut self, new: Option<String>, outer: Option<&String>, ctx: &mut ReaderContext) {
+        let is_side = |name: &str| is_side(name) && !ctx.document && ctx.lines_of(name).is_none();
+        let are_sides = [&self.path, &new].into_iter().all(|name| name.as_deref().is_some_and(is_side));
+        self.named(new);
+        if are_sides {
+            self.path = outer.cloned();
+        }
+        if let Some(path) = &self.path {
+            ctx.grew(self.id, EditPart::Path, path);
+        }
+    }
+
     /// Takes in the name after `+++`.
     fn named(&mut self, new: Option<String>) {
         match new {
@@ -475,15 +495,4 @@ fn added(hunks: &[PatchHunk]) -> String {
         text.pop();
     }
     text
-}
-
-/// Parses `@@ -1,2 +3,4 @@`.
-fn ranges(line: &str) -> Option<[(usize, usize); 2]> {
-    let mut parts = line.strip_prefix("@@")?.split_whitespace();
-    let mut range = |sign: char| -> Option<(usize, usize)> {
-        let part = parts.next()?.strip_prefix(sign)?.trim_end_matches('@');
-        let (start, count) = part.split_once(',').unwrap_or((part, "1"));
-        Some((start.parse().ok()?, count.parse().ok()?))
-    };
-    Some([range('-')?, range('+')?])
 }

@@ -1,4 +1,4 @@
-//! The names of files in the headers of unified diffs, as `diff` and `git` write them.
+//! The names of files, and the numbers of lines, in the headers of unified diffs, as `diff` and `git` write them.
 
 use crate::edit::stream::paths::slashed;
 
@@ -32,6 +32,13 @@ fn without_note(name: &str) -> &str {
         date.starts_with("0000-00-00 00").then_some(&name[..at])
     });
     note.or(time).unwrap_or(name).trim_end()
+}
+
+/// Returns whether a name is only that of a side of a diff, which no file is called: `--- original`, `+++ b/modified`.
+pub(super) fn is_side(name: &str) -> bool {
+    const SIDES: [&str; 10] = ["original", "modified", "old", "new", "before", "after", "current", "updated", "a", "b"];
+    let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
+    SIDES.iter().any(|side| bare.eq_ignore_ascii_case(side))
 }
 
 /// Returns whether `--- old` and `+++ new` are the header of a file, and not a line `-- old` that gives way to `++
@@ -83,4 +90,15 @@ fn unquoted(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Parses `@@ -1,2 +3,4 @@`.
+pub(super) fn ranges(line: &str) -> Option<[(usize, usize); 2]> {
+    let mut parts = line.strip_prefix("@@")?.split_whitespace();
+    let mut range = |sign: char| -> Option<(usize, usize)> {
+        let part = parts.next()?.strip_prefix(sign)?.trim_end_matches('@');
+        let (start, count) = part.split_once(',').unwrap_or((part, "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    Some([range('-')?, range('+')?])
 }
