@@ -796,3 +796,28 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn a_path_in_a_comment_is_no_line_of_a_file_that_cannot_have_it() {
+    let after = |path: &str, old: Option<&str>, content: &str| {
+        let files: Vec<(&str, &str)> = old.map(|old| (path, old)).into_iter().collect();
+        let outcome = run(&[whole(path, content)], &files, false);
+        outcome.changes.first().and_then(|change| change.after.text().map(str::to_string)).unwrap_or_default()
+    };
+    let json = "{\n  \"a\": 1\n}\n";
+    for line in ["// package.json", "// filename: package.json", "// Updated package.json"] {
+        assert_eq!(after("package.json", None, &format!("{line}\n{json}")), json, "{line}");
+        assert_eq!(after("package.json", Some("{\n  \"a\": 0\n}\n"), &format!("{line}\n{json}")), json, "{line}");
+    }
+    let script = "#!/bin/bash\necho hi\n";
+    assert_eq!(after("run.sh", None, &format!("# run.sh\n{script}")), script);
+    for line in ["# calc.py:", "# filename: calc.py", "# Updated calc.py", "# calc.py (updated)"] {
+        assert_eq!(after("calc.py", Some("x = 1\n"), &format!("{line}\nx = 2\n")), "x = 2\n", "{line}");
+    }
+    // The file has it, or says more.
+    let own = "# calc.py\nx = 2\n";
+    assert_eq!(after("calc.py", Some("import os\n# calc.py\nx = 1\n"), own), own);
+    assert_eq!(after("calc.py", None, own), own);
+    let said = "# calc.py - a calculator\nx = 2\n";
+    assert_eq!(after("calc.py", Some("x = 1\n"), said), said);
+}

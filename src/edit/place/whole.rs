@@ -12,6 +12,8 @@ use super::splice::sure;
 use super::transcript;
 use crate::edit::locate::with_tabs;
 use crate::edit::path::is_prose;
+use crate::edit::stream::paths::heads::headed;
+use crate::edit::stream::paths::{holds_line, same_path};
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::{PlaceMatch, Rung};
 
@@ -202,18 +204,33 @@ fn plain(content: &str, edit: &Edit, path: &str) -> String {
 }
 
 /// Returns the text without a first line that is nothing but the path in a comment, unless the file has that line. A
-/// file that is made may well begin with its path: only a line that says so (`# filepath: a.py`) is none of it.
+/// file that is made may well begin with its path: only a line that says so (`# filepath: a.py`), that is no comment of its
+/// language or that stands above the line for the shell is none of it.
 fn without_heading<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c str {
-    const LABELS: [&str; 4] = ["filepath:", "file path:", "file:", "path:"];
+    const LABELS: [&str; 6] = ["filepath:", "file path:", "filename:", "file name:", "file:", "path:"];
     let Some((first, rest)) = content.split_once('\n') else { return content };
     let bare = first.trim().trim_start_matches(['#', '/', '-', ';', '<', '!', '*', ' ']);
-    let bare = bare.trim_end_matches(['-', '>', '*', '/', ' ']);
+    let bare = bare.trim_end_matches(['-', '>', '*', '/', '#', ' ']);
     let label = LABELS.iter().find(|l| bare.get(..l.len()).is_some_and(|b| b.eq_ignore_ascii_case(l)));
     let name = label.map_or(bare, |l| bare[l.len()..].trim());
-    let is_path = name == path || name.strip_prefix("./") == Some(path);
+    let is_path = same_path(name, path) || headed(bare, &[]).is_some_and(|own| same_path(&own, path));
     let said = match old {
-        Some(old) => old.lines().next() != Some(first),
-        None => label.is_some(),
+        Some(old) => !holds_line(old, first),
+        None => label.is_some() || rest.starts_with("#!") || !takes_comment(first.trim_start(), path),
     };
     if is_path && bare.len() < first.trim().len() && said { rest } else { content }
+}
+
+/// Returns whether a line that begins as a comment is one in a file of this path, as far as its ending tells.
+fn takes_comment(line: &str, path: &str) -> bool {
+    let begins = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
+    match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "json" | "csv" | "tsv" => false,
+        "html" | "htm" | "xml" | "svg" | "vue" => begins(&["<!--"]),
+        "css" => begins(&["/*"]),
+        "py" | "sh" | "bash" | "rb" | "yaml" | "yml" | "toml" => begins(&["#"]),
+        "js" | "jsx" | "mjs" | "ts" | "tsx" | "rs" | "go" | "java" | "kt" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs"
+        | "swift" | "scala" => begins(&["//", "/*"]),
+        _ => true,
+    }
 }
