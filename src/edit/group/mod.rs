@@ -12,11 +12,12 @@ pub use file::{Current, GroupRules, Lookup, TextRead};
 
 use self::earlier::is_same;
 use self::file::{CHANGED, File, FileState, MoveEnd, quoted};
-use super::bytes::decode;
+use super::bytes::{Encoding, decode};
 use super::format::Format;
 use super::op::{Edit, Op};
 use super::outcome::{EditOutcome, EditResult, EditStatus};
 use super::path::bare;
+use super::place::{self, TargetText};
 use super::stream::KnownFile;
 use super::stream::paths::namesakes::{is_version, meant_by, several, version_of};
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
@@ -39,7 +40,8 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
     for (index, edit) in edits.iter().enumerate() {
         let edit = &group.under_longer_name(edit);
         let mut home = Vec::new();
-        let name = edit.path.clone().or_else(|| rules.in_play.clone());
+        let in_play = || rules.in_play.clone().or_else(|| placed_in(edit, &rules.known));
+        let name = edit.path.clone().or_else(in_play);
         let (path, status) = match name {
             None => (String::from("(no path)"), EditStatus::Failed(NO_PATH.to_string())),
             Some(name) => match group.open_for(&name, edit, &rules.known) {
@@ -122,6 +124,17 @@ fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Op
         }
         _ => Ok(version),
     }
+}
+
+/// Returns the only known file in which an edit that names none has its place.
+fn placed_in(edit: &Edit, known: &[KnownFile]) -> Option<String> {
+    let is_in = |file: &&KnownFile| {
+        let (text, encoding) = (&*file.text, Encoding::Utf8 { bom: false });
+        let target = TargetText { text, encoding, base: text, steps: &[] };
+        place::edit(&target, edit).is_ok_and(|done| done.found.rung != Rung::Inexact)
+    };
+    let mut files = known.iter().filter(|_| edit.is_of_part()).filter(is_in);
+    files.next().filter(|_| files.next().is_none()).map(|file| file.path.clone())
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";

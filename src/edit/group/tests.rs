@@ -821,3 +821,40 @@ fn a_path_in_a_comment_is_no_line_of_a_file_that_cannot_have_it() {
     let said = "# calc.py - a calculator\nx = 2\n";
     assert_eq!(after("calc.py", Some("x = 1\n"), said), said);
 }
+
+#[test]
+fn an_edit_without_a_path_is_of_the_file_in_which_its_text_stands() {
+    let files = [("a.py", A), ("b.py", B)];
+    let known = files.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+    let place = |edit: Edit| {
+        let mut lookup = |path: &str| {
+            let text =
+                files.iter().find(|(own, _)| *own == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+            Ok(Current { path: path.into(), state: text, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let rules = GroupRules { known: known.to_vec(), ..GroupRules::default() };
+        let outcome = apply(&[Edit { path: None, ..edit }], &mut lookup, &rules);
+        outcome.results[0].rung().map(|_| outcome.results[0].path.clone())
+    };
+    assert_eq!(place(block("", "    return 2", "    return 20")).as_deref(), Some("b.py"));
+    assert_eq!(place(diff("", None, "-    return 1\n+    return 10")).as_deref(), Some("a.py"));
+    assert_eq!(place(block("", "    return 3", "    return 30")), None);
+    assert_eq!(place(block("", "def", "async def")), None);
+}
+
+#[test]
+fn blank_lines_that_an_edit_leaves_out_stay() {
+    let file = "import os\n\nRATE = 0.2\n\n\ndef f():\n    pass\n";
+    let wanted = file.replace("0.2", "0.25");
+    let search = block("a.py", "import os\nRATE = 0.2\ndef f():", "import os\nRATE = 0.25\ndef f():");
+    for edit in [search, diff("a.py", None, " import os\n-RATE = 0.2\n+RATE = 0.25\n def f():")] {
+        let outcome = run(&[edit], &[("a.py", file)], false);
+        assert_eq!(
+            outcome.changes.first().and_then(|change| change.after.text()),
+            Some(wanted.as_str()),
+            "{}",
+            outcome.text()
+        );
+        assert_eq!(outcome.results[0].rung(), Some(Rung::TrailingSpace));
+    }
+}
