@@ -1,9 +1,10 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use super::earlier::{PastChanges, stands_since};
+use super::earlier::stands_since;
+use super::given::{Current, GroupRules};
+use super::moved::{Gain, staying};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
@@ -11,59 +12,7 @@ use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
 use crate::edit::stream::paths::namesakes::several;
 use crate::edit::{Edit, Format, Op, PatchHunk};
-use crate::proposal::{Merger, PlaceMatch, Placed, Rung, State, merge};
-
-/// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
-/// be used.
-pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
-
-/// The text that the model read of a file which is another one now; `None`: only that it is another one is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextRead(pub Option<Arc<str>>);
-
-impl From<&str> for TextRead {
-    fn from(text: &str) -> Self {
-        TextRead(Some(text.into()))
-    }
-}
-
-/// A file as it is before a run of edits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Current {
-    /// Its normalised path.
-    pub path: String,
-    /// The state of the file.
-    pub state: State,
-    /// True if the model knows its present text; only then may it be replaced as a whole.
-    pub seen: bool,
-    /// The text that the model read, where the file is another one now: edits that fit it alone are merged, and it is
-    /// neither deleted nor moved. None: it is the same, or was not read.
-    pub read: Option<TextRead>,
-    /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one, and so does
-    /// a block with most of its lines.
-    pub instead: Vec<String>,
-    /// The reason why the model may not see its text: every edit but a deletion is refused with it, since what is said
-    /// of the edit could quote the text.
-    pub withheld: Option<String>,
-}
-
-/// The rules of a run of edits.
-#[derive(Debug, Clone, Default)]
-pub struct GroupRules {
-    /// The one file in play, for edits that name none.
-    pub in_play: Option<String>,
-    /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
-    pub all_or_nothing: bool,
-    /// Refuse a whole new text that leaves out most of its file, as [`EditStatus::Doubted`], but
-    /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
-    pub questioned: Option<HashSet<(String, String)>>,
-    /// The files whose text the model knows: a whole text under a wrong name may be one of them.
-    pub known: Vec<KnownFile>,
-    /// Joins edits of a file as it was read with the file as it is.
-    pub merger: Merger,
-    /// The changes made to files before, by path: an edit whose effect stands since is [`EditStatus::Made`].
-    pub past: HashMap<String, PastChanges>,
-}
+use crate::proposal::{PlaceMatch, Placed, Rung, State, merge};
 
 /// The state of a file in the middle of a run.
 pub(super) enum FileState {
@@ -97,6 +46,10 @@ pub(super) struct File {
     pub moved: Option<(usize, MoveEnd)>,
     /// True if an edit is the file as it was before those that change it.
     pub is_quoted: bool,
+    /// What other edits of the answer put into other files.
+    pub gains: Vec<Gain>,
+    /// The edits, by number, that put into other files what is taken out of it.
+    pub needs: Vec<usize>,
     pub out: bool,
 }
 
@@ -185,6 +138,8 @@ impl File {
             by: Vec::new(),
             moved: None,
             is_quoted: false,
+            gains: Vec::new(),
+            needs: Vec::new(),
             out: false,
         }
     }
@@ -295,10 +250,16 @@ impl File {
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             FileState::Text { encoding, text } => {
-                let new = place::whole(text, bytes::unmarked(*encoding, content), edit, &self.path)?;
+                let bare = bytes::unmarked(*encoding, content);
+                let staying = staying(text, bare, &self.gains);
+                let new = place::whole((text, &staying.text), bare, edit, &self.path)?;
                 if new.text == *text {
                     return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
                 }
+                if self.has_changed(rules) && self.is_standing(edit) {
+                    return Ok(EditStatus::Made);
+                }
+                self.needs.extend(staying.gained_by);
                 if edit.format == Format::WHOLE && self.is_as_before(&new.text) {
                     self.quote();
                     return Ok(EditStatus::Same);
@@ -327,6 +288,12 @@ impl File {
     /// Returns whether edits of this run, or of the present turn, have changed it.
     fn has_changed(&self, rules: &GroupRules) -> bool {
         !self.steps.is_empty() || rules.past.get(&self.path).is_some_and(|past| past.in_turn)
+    }
+
+    /// Returns whether an edit is a block with nothing but one of its definitions as it is, beside edits that change the file.
+    pub fn is_standing(&self, edit: &Edit) -> bool {
+        let FileState::Text { text, .. } = &self.now else { return false };
+        edit.whole_block().is_some_and(|content| place::is_standing_definition(text, content))
     }
 
     /// Returns whether a text is that of the file before edits of this run changed it.

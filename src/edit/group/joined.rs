@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::file::{Current, GroupRules, Lookup, TextRead};
+use super::given::{Current, GroupRules, Lookup, TextRead};
 use crate::edit::{Edit, EditOutcome, EditResult, EditStatus, Op, PatchHunk};
 use crate::proposal::{FileChange, MergeRung, Merger, PlaceMatch, Placed, Rung, State, merge};
 

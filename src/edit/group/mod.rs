@@ -2,16 +2,19 @@
 
 mod earlier;
 mod file;
+mod given;
 mod joined;
+mod moved;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use earlier::PastChanges;
-pub use file::{Current, GroupRules, Lookup, TextRead};
+pub use given::{Current, GroupRules, Lookup, TextRead};
 
 use self::earlier::is_same;
 use self::file::{CHANGED, File, FileState, MoveEnd, quoted};
+use self::moved::Gain;
 use super::bytes::{Encoding, decode};
 use super::format::Format;
 use super::op::{Edit, Op};
@@ -66,7 +69,10 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
                             Ok(EditStatus::Example)
                         }
                         Op::Move { to } => group.relocate((file, to), edit, &mut home, rules),
-                        _ => group.files[file].change(index, edit, rules),
+                        _ => {
+                            group.files[file].gains = group.gains(index, edits, rules);
+                            group.files[file].change(index, edit, rules)
+                        }
                     };
                     (group.files[file].path.clone(), status.unwrap_or_else(EditStatus::Failed))
                 }
@@ -75,6 +81,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
         results.push(EditResult { index, path, format: edit.format, status });
         homes.push(home);
     }
+    group.let_stand(edits, &mut results, &homes);
     group.leave_out(&mut results, &homes, rules.all_or_nothing);
     EditOutcome { changes: group.changes(), results }
 }
@@ -138,6 +145,9 @@ fn placed_in(edit: &Edit, known: &[KnownFile]) -> Option<String> {
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
+
+/// In an answer of more edits none is looked through for what another one moves.
+const MOST_BESIDE: usize = 64;
 
 struct Group<'l, 'a> {
     files: Vec<File>,
@@ -270,6 +280,34 @@ impl Group<'_, '_> {
             || file.is_gone() && !end.is_gone() && past().is_some_and(|to| *to == end.path)
     }
 
+    /// Returns what the edits beside a block with a whole file put into other files.
+    fn gains(&mut self, index: usize, edits: &[Edit], rules: &GroupRules) -> Vec<Gain> {
+        if edits.len() == 1 || edits.len() > MOST_BESIDE || edits[index].whole_block().is_none() {
+            return Vec::new();
+        }
+        let in_play = |edit: &Edit| rules.in_play.clone().or_else(|| placed_in(edit, &rules.known));
+        let name = |edit: &Edit| edit.path.clone().or_else(|| in_play(edit));
+        let own = name(&edits[index]).and_then(|name| self.current(&name).ok());
+        let others = edits.iter().enumerate().filter(|(at, _)| *at != index);
+        let gains = others.filter_map(|(at, edit)| {
+            let there = self.current(&name(edit)?).ok().filter(|there| there.withheld.is_none())?;
+            let is_other = own.as_ref().is_some_and(|own| own.path != there.path);
+            is_other.then(|| Gain::of(at, edit, &decode(there.state.bytes().map_or(&[], |bytes| bytes)).1))?
+        });
+        gains.collect()
+    }
+
+    /// Lets a block be a quotation that is nothing but a definition of its file, where another edit changes the file.
+    fn let_stand(&self, edits: &[Edit], results: &mut [EditResult], homes: &[Vec<usize>]) {
+        for ((edit, result), home) in edits.iter().zip(results).zip(homes) {
+            let file = home.first().map(|file| &self.files[*file]);
+            let is_beside = || file.is_some_and(|file| !file.steps.is_empty() && file.is_standing(edit));
+            if matches!(result.status, EditStatus::Doubted(_)) && is_beside() {
+                result.status = EditStatus::Same;
+            }
+        }
+    }
+
     /// Marks what must not happen because something else failed, and what is not certain.
     fn leave_out(&mut self, results: &mut [EditResult], homes: &[Vec<usize>], all: bool) {
         let failed = |r: &EditResult| matches!(r.status, EditStatus::Failed(_) | EditStatus::Doubted(_));
@@ -285,6 +323,14 @@ impl Group<'_, '_> {
                 let out = self.files[index].out || self.files[other].out;
                 (self.files[index].out, self.files[other].out) = (out, out);
             }
+        }
+        // What is taken out of a file stays in it where it does not come into the other.
+        let is_out = |files: &[File], at: usize| failed(&results[at]) || homes[at].iter().any(|file| files[*file].out);
+        while let Some(index) = (0..self.files.len()).find(|index| {
+            let file = &self.files[*index];
+            !file.out && file.needs.iter().any(|at| is_out(&self.files, *at))
+        }) {
+            self.files[index].out = true;
         }
         if all && any {
             self.files.iter_mut().for_each(|f| f.out = true);

@@ -797,6 +797,68 @@ mod properties {
     }
 }
 
+/// Places edits where the model was asked about these texts before.
+fn asked(edits: &[Edit], files: &[(&str, &str)], questioned: &[(&str, &str)]) -> EditOutcome {
+    let mut lookup = |path: &str| {
+        let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+    };
+    let questioned = questioned.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+    apply(edits, &mut lookup, &GroupRules { questioned: Some(questioned), ..GroupRules::default() })
+}
+
+const A: &str = "def a():\n    return 1\n";
+const B: &str = "def b():\n    return 2\n";
+
+#[test]
+fn the_only_definition_that_is_left_of_a_file_may_be_all_of_it() {
+    let both = format!("{A}\n\n{B}");
+    let files = [("ab.py", both.as_str())];
+    let first = asked(&[whole("ab.py", A)], &files, &[]);
+    let is_asked =
+        |status: &EditStatus| matches!(status, EditStatus::Doubted(why) if why.contains("1 of the file's 2"));
+    assert!(is_asked(&first.results[0].status), "{}", first.text());
+    let again = asked(&[whole("ab.py", A)], &files, &[("ab.py", A)]);
+    assert_eq!((again.results[0].rung(), again.changes[0].after.text()), (Some(Rung::Inexact), Some(A)));
+    // Beside an edit of the file it is only quoted.
+    let change = || block("ab.py", "    return 2", "    return 20");
+    for (edits, at) in [(vec![whole("ab.py", A), change()], 0), (vec![change(), whole("ab.py", A)], 1)] {
+        let outcome = asked(&edits, &files, &[]);
+        assert!(outcome.ok(), "{}", outcome.text());
+        assert_eq!(outcome.changes[0].after.text(), Some(both.replace("2\n", "20\n").as_str()), "{at}");
+    }
+    // A method is a part of its class.
+    let class = "class A:\n    def a(self):\n        return 1\n\n    def b(self):\n        return 2\n";
+    let part = asked(&[whole("a.py", "    def a(self):\n        return 1\n")], &[("a.py", class)], &[]);
+    assert!(part.changes.is_empty() && !matches!(part.results[0].status, EditStatus::Doubted(_)), "{}", part.text());
+}
+
+#[test]
+fn what_another_file_of_the_answer_gains_is_not_lost() {
+    let both = format!("{A}\n\n{B}");
+    let (left, moved) = (whole("ab.py", A), whole("b.py", B));
+    for edits in [[left.clone(), moved.clone()], [moved.clone(), left.clone()]] {
+        let outcome = asked(&edits, &[("ab.py", &both)], &[]);
+        let rungs: Vec<_> = outcome.results.iter().map(EditResult::rung).collect();
+        assert_eq!(rungs, [Some(Rung::Exact); 2], "{}", outcome.text());
+    }
+    // The other has it already, or does not get it.
+    let outcome =
+        asked(&[left.clone(), whole("b.py", &format!("import os\n\n\n{B}"))], &[("ab.py", &both), ("b.py", B)], &[]);
+    assert!(matches!(outcome.results[0].status, EditStatus::Doubted(_)), "{}", outcome.text());
+    let refused = block("c.py", "no such line", B);
+    let outcome = asked(&[left, refused], &[("ab.py", &both), ("c.py", "x = 1\n")], &[]);
+    assert!(outcome.changes.is_empty(), "{}", outcome.text());
+    // A style sheet out of a page.
+    let style = "body {\n  margin: 0;\n}\n\nh1 {\n  color: red;\n  margin: 1em;\n}\n";
+    let head = "<html>\n<head>\n<title>T</title>\n";
+    let tail = "</head>\n<body>\n<h1>T</h1>\n</body>\n</html>\n";
+    let page = format!("{head}<style>\n{style}</style>\n{tail}");
+    let new = format!("{head}<link rel=\"stylesheet\" href=\"style.css\">\n{tail}");
+    let outcome = asked(&[whole("i.html", &new), whole("style.css", style)], &[("i.html", &page)], &[]);
+    assert_eq!(outcome.results[0].rung(), Some(Rung::Exact), "{}", outcome.text());
+}
+
 #[test]
 fn a_path_in_a_comment_is_no_line_of_a_file_that_cannot_have_it() {
     let after = |path: &str, old: Option<&str>, content: &str| {

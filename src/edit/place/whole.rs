@@ -6,7 +6,7 @@ use super::guard::{
     Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, keeps_all, lacking, lost, reaches_both_ends,
 };
 use super::left_out::{LeftOut, left_out};
-use super::part::{is_lone_part, same_definition};
+use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
@@ -36,9 +36,14 @@ fn inexact(detail: impl Into<String>) -> PlaceMatch {
     PlaceMatch { rung: Rung::Inexact, detail: Some(detail.into()) }
 }
 
-/// Returns the new text of an existing file: line endings and final newline follow the old one. The error is for the
-/// model.
-pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) -> Result<NewText, String> {
+/// Returns the new text of an existing file: line endings and final newline follow the old one, of which all but what is
+/// `staying` goes to another file. The error is for the model.
+pub(in crate::edit) fn whole(
+    (old, staying): (&str, &str),
+    content: &str,
+    edit: &Edit,
+    path: &str,
+) -> Result<NewText, String> {
     let is_block = edit.format == Format::WHOLE;
     let content = plain(content, edit, path);
     let content = if is_block { without_heading(&content, Some(old), path) } else { &content };
@@ -55,7 +60,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
-    let doubt = doubted(old, &content, edit)?;
+    let doubt = doubted(staying, &content, edit)?;
     let text = bytes::fit_whole(&with_tabs(&content, old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
     if found.rung == Rung::Exact {
@@ -67,12 +72,17 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
             None => found,
         };
     }
-    let is_lone = || is_block && is_lone_part(old, &text);
-    let lost = lost(old, &text, is_block).or_else(|| is_lone().then(|| lacking(old, &text)));
+    let is_lone = || is_block && is_lone_part(staying, &text);
+    let lost = lost(staying, &text, is_block).or_else(|| is_lone().then(|| lacking(staying, &text)));
     // A call that overwrites a file says what it means. A block that may be a part of its file is one where it lacks what
-    // stands at an end of it.
-    let is_part = is_block && (lost.is_some() || !(edit.whole || begin_alike(old, &text) && end_alike(old, &text)));
-    if is_part && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt)) {
+    // stands at an end of it. One that changes nothing as a part may be the whole.
+    let is_part =
+        is_block && (lost.is_some() || !(edit.whole || begin_alike(staying, &text) && end_alike(staying, &text)));
+    let is_standing = is_part && edit.whole && is_standing_definition(old, &text);
+    if is_part
+        && !is_standing
+        && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt))
+    {
         return Ok(NewText::inexact(placed, taken_as(&names)));
     }
     let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
@@ -82,7 +92,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         }
         Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
     };
-    if is_block && is_piece(old, &text) {
+    if is_block && !is_standing && is_piece(old, &text) {
         return Err(format!("{why} {PIECE}"));
     }
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })

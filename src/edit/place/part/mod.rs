@@ -42,6 +42,23 @@ pub(in crate::edit) fn is_lone_part(file: &str, new: &str) -> bool {
     has_more(0..above) || is_only && has_more(extent(&hay, there).end..hay.len())
 }
 
+/// Returns whether a text is nothing but one of the outermost definitions of a file, as it stands there: as a part of the file
+/// it changes nothing.
+pub(in crate::edit) fn is_standing_definition(file: &str, new: &str) -> bool {
+    let part = Lines::new(new);
+    let Some(one) = lone(&part, &definitions(&part)) else { return false };
+    let head = part.content(one.line).trim_end();
+    one.indent == 0
+        && file.lines().any(|line| line.trim_end() == head)
+        && same_definition(file, new).is_some_and(|(placed, _)| placed == file)
+}
+
+/// Returns the definitions of a text: the name of each, and its lines with those that belong to it above.
+pub(in crate::edit) fn definition_lines<'t>(lines: &Lines<'t>) -> Vec<(&'t str, Range<usize>)> {
+    let lines_of = |own: &Definition| own.line - decorated(lines, own.line)..extent(lines, own).end;
+    definitions(lines).iter().map(|own| (own.name, lines_of(own))).collect()
+}
+
 /// Returns a definition without the lines far above it that the file has itself, such as a licence.
 fn without_head<'n>(file: &str, new: &'n str) -> &'n str {
     let part = Lines::new(new);
