@@ -840,3 +840,38 @@ async fn a_block_for_a_file_that_is_not_utf8_is_named_with_the_reason() {
     let ran = task(&world, UNKNOWN, &["--approve", "edits", "Fix @m.py"], &[&reply, "Done."]).await;
     assert!(ran.notices().iter().any(|notice| notice.contains("text for t.py, m.py, which")), "{:?}", ran.notices());
 }
+
+/// The one definition that is left of a file is asked about, and never said to change nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_which_one_definition_is_left_raises_a_question() {
+    let (a, b) = ("def a():\n    return 1\n", "def b():\n    return 2\n");
+    let both = format!("{a}\n\n{b}");
+    let world = World::new().file("ab.py", &both);
+    let reply = format!("ab.py\n```python\n{a}```\n");
+    let words = ["--approve", "edits", "Remove the function b from @ab.py"];
+    let ran = task(&world, SMALL, &words, &[&reply, &reply, "I see."]).await;
+    assert!(ran.last_message(1).contains("it leaves out 1 of the file's 2 definitions"), "{}", ran.last_message(1));
+    assert!(ran.events.iter().any(|event| event["type"] == "proposal"), "{:?}", ran.events);
+    assert_eq!((world.read("ab.py"), ran.code), (both.clone(), Some(3)), "a person decides");
+    // What moves to another file of the answer is not lost.
+    let reply = format!("b.py\n```python\n{b}```\n\n{reply}");
+    let ran = task(&world, SMALL, &["--approve", "edits", "Move b from @ab.py to b.py"], &[&reply, "Done."]).await;
+    assert_eq!([world.read("ab.py"), world.read("b.py")], [a, b], "{:?}", ran.notices());
+}
+
+/// An edit that names no file is made in the one of those attached that has its lines.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_without_a_path_is_made_where_its_lines_stand() {
+    let calc = "RATE = 0.2\n\n\ndef f():\n    return RATE\n";
+    let diff = "```diff\n-RATE = 0.2\n+RATE = 0.25\n```\n";
+    let numbered = "```diff\n--- original\n+++ modified\n@@ -1 +1 @@\n-RATE = 0.2\n+RATE = 0.25\n```\n";
+    let block = "```python\n<<<<<<< SEARCH\nRATE = 0.2\n=======\nRATE = 0.25\n>>>>>>> REPLACE\n```\n";
+    for (format, reply) in [("whole", diff), ("patch", diff), ("whole", numbered), ("blocks", block), ("whole", block)]
+    {
+        let world = World::new().file("calc.py", calc).file("shop.py", "TAX = 1\n");
+        let words = ["--format", format, "--approve", "edits", "Raise the rate in @calc.py beside @shop.py"];
+        let ran = task(&world, SMALL, &words, &[reply, "Done."]).await;
+        assert_eq!(world.read("calc.py"), calc.replace("0.2", "0.25"), "{format} {reply} {:?}", ran.notices());
+        assert_eq!(world.read("shop.py"), "TAX = 1\n");
+    }
+}
