@@ -47,17 +47,13 @@ impl Surroundings {
         files.iter().any(goes_on).then(|| path.to_string())
     }
 
-    /// Returns whether the line above says that the block is how its file should not be.
-    fn warns(&self) -> bool {
-        !self.titled && warns(&self.said)
-    }
-
-    /// Returns whether the line above leaves a file as an edit before in the answer has it: the block shows how it was, how it
-    /// should not be, or another way to write it.
+    /// Returns whether the line above leaves a file as it is, or as an edit before in the answer has it: the block shows how it
+    /// should not be, how it was, or another way to write it.
     fn leaves(&self, file: &KnownFile, ctx: &ReaderContext) -> bool {
         let is_only = || ctx.known.len() == 1;
         let is_last = ctx.path.as_deref().map_or_else(is_only, |path| paths::same_path(path, &file.path));
-        ctx.has_edits && is_last && (is_past(&self.said) || is_other_way(&self.said))
+        let is_shown = || ctx.has_edits && is_last && (is_past(&self.said) || is_other_way(&self.said));
+        !self.titled && (warns(&self.said) || is_shown())
     }
 
     /// Returns whether the prose above says that the block is for another file than the one of this path, which it is like.
@@ -110,12 +106,10 @@ pub(in crate::edit) fn from_code(
     let is_expected = ctx.expected != Some(Format::TOOLS);
     let is_other =
         |file: &KnownFile| near.is_for_other(&file.path, &ctx.known) || begins_with_other(content, file, &ctx.known);
-    let is_meant =
-        |file: &KnownFile| titled || !ctx.displays && !near.warns() && !is_other(file) && !near.leaves(file, ctx);
+    let is_meant = |file: &KnownFile| titled || !ctx.displays && !near.leaves(file, ctx) && !is_other(file);
     // The text tells the file, whatever else a sentence mentions.
     let by_text = || resembled(content, ctx, |_| true, holds).filter(|_| !titled);
-    let by_lines = || diffed(content, fence, near, ctx).filter(|file| named(file)).map(|file| (file, true));
-    let found = resembled(content, ctx, named, holds).or_else(by_text).or_else(by_lines);
+    let found = resembled(content, ctx, named, holds).or_else(by_text).or_else(|| diffed(content, fence, named, ctx));
     if let Some((file, nearly_all)) = found.filter(|(file, _)| is_meant(file)) {
         let is_named = path.is_some() && named(file);
         let is_all = || is_diff_of(&file.text, content) || is_all(file, nearly_all, (is_named, titled), content, ctx);
@@ -136,13 +130,19 @@ pub(in crate::edit) fn from_code(
     false
 }
 
-/// Returns the one file in play that a fence of a diff without a header changes: the lines that stay and go are in it alone.
-fn diffed<'c>(content: &str, fence: &Fence, near: &Surroundings, ctx: &'c ReaderContext) -> Option<&'c KnownFile> {
-    if !matches!(fence.language().as_str(), "diff" | "patch") || near.is_bounded {
+/// Returns the one file in play that a fence of a diff without a header changes, and that it is surely meant: the lines that stay
+/// and go are in it alone.
+fn diffed<'c>(
+    content: &str,
+    fence: &Fence,
+    named: impl Fn(&KnownFile) -> bool,
+    ctx: &'c ReaderContext,
+) -> Option<(&'c KnownFile, bool)> {
+    if !matches!(fence.language().as_str(), "diff" | "patch") {
         return None;
     }
     let mut files = ctx.known.iter().filter(|file| is_diff_of(&file.text, content));
-    files.next().filter(|_| files.next().is_none())
+    files.next().filter(|file| files.next().is_none() && named(file)).map(|file| (file, true))
 }
 
 /// Returns whether a path is that of a file in play: but for its folders only where it is that of none.

@@ -46,7 +46,7 @@ pub(super) struct File {
     pub moved: Option<(usize, MoveEnd)>,
     /// True if an edit is the file as it was before those that change it.
     pub is_quoted: bool,
-    /// What other edits of the answer put into other files.
+    /// The texts that other edits of the answer put into other files.
     pub gains: Vec<Gain>,
     /// The edits, by number, that put into other files what is taken out of it.
     pub needs: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a run of edits is given: the files as they are, and its rules.
+//! The input of a run of edits beside these: the files as they are, and its rules.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

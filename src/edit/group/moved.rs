@@ -1,4 +1,4 @@
-//! What moves from one file to another in the same answer: what the one loses and the other gains is not lost.
+//! Moves from one file to another in the same answer: what the one loses and the other gains is not lost.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -56,6 +56,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("line numbers left out", "行番号を除外"),
     ("blank lines at its ends left out", "両端の空行を除外"),
     ("without the fence around it", "囲みのフェンスを除外"),
+    ("the file has blank lines between", "ファイルでは間に空行がある"),
+    ("a block in the place of the one before it", "直前のブロックを置き換えるブロック"),
     ("entities read as characters", "実体参照を文字として解釈"),
     ("the name may be {path}", "ファイル名は{path}かもしれません"),
     ("the end of the edit was missing", "編集の末尾が欠けています"),

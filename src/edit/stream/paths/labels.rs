@@ -1,4 +1,4 @@
-//! What the line above a block says of the text in it: how the file was, how it should not be, or another way to write it.
+//! Labels of blocks that are no edits: how the file was, how it should not be, or another way to write it.
 
 use super::claims::{is_in, plain_words, sentence_ends, sentences};
 
