@@ -13,6 +13,9 @@ pub const FORMATS: &[(&str, Text)] = &[
     ("lines", format_lines),
 ];
 
+/// The word that asks for a list where a name may stand.
+pub const LIST: &str = "list";
+
 /// The names of all commands, as they are typed.
 pub const NAMES: &[&str] = &[
     "/model",

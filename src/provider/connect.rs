@@ -120,15 +120,19 @@ impl Provider for ChatOrResponses {
         if self.is_on_responses(&request.model, request.facts.thinking) {
             return self.responses.stream(request);
         }
-        let mut answer = self.chat.stream(request.clone());
+        let mut answer = self.chat.stream(request.clone()).fuse();
         let (responses, only_responses) = (self.responses.clone(), Arc::clone(&self.only_responses));
         async_stream(move |out| async move {
             while let Some(item) = answer.next().await {
                 if item.as_ref().is_err_and(says_responses) {
                     lock(&only_responses).insert(request.model.clone());
-                    answer = responses.stream(request.clone());
-                    continue;
+                    answer = responses.stream(request).fuse();
+                    break;
                 }
+                let _ = out.send(item).await;
+            }
+            // Nothing, unless it is asked there.
+            while let Some(item) = answer.next().await {
                 let _ = out.send(item).await;
             }
         })

@@ -32,7 +32,7 @@ pub struct Connection {
     pub headers: Vec<(String, String)>,
     /// The wire format that is used there: one of [`super::WIRES`].
     pub wire: String,
-    /// Why nothing is to be sent: the configuration names no provider, or a value that matters cannot be read.
+    /// The reason why nothing is to be sent: the configuration names no provider, or a value that matters cannot be read.
     pub fault: Option<String>,
     /// Prints the key, where no variable holds it; empty for none.
     pub key_command: Vec<String>,

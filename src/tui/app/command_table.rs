@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (
         info("/model", say::name_argument, say::model, say::model_long, Some(Action::ChooseModel)),
         |app, name| match name {
-            "" | "list" => app.open_models(),
+            "" | say::LIST => app.open_models(),
             name => set(Setting::Model(name.into())),
         },
     ),

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use tokio::task::coop::consume_budget;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use self::reader::StepReader;
 use crate::agent::services::target::RequestTarget;
@@ -24,6 +25,13 @@ use crate::provider::{EndReason, Request};
 
 /// The interval at which growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// Returns a timer that is late rather than in a hurry.
+fn every(pause: Duration) -> Interval {
+    let mut timer = interval(pause);
+    timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    timer
+}
 
 /// Sends the request to `target`, and takes the answer in until it ends, is stopped or has used up the budget. What
 /// arrived is stored in memory and in the session in every case.
@@ -43,10 +51,7 @@ pub async fn stream(
     reader.origin = Some(Arc::new(provider.origin_of(&request)));
     let about = Request { model: request.model.clone(), facts: request.facts.clone(), ..Request::default() };
     let mut deltas = provider.stream(request);
-    let mut tick = tokio::time::interval(CHECKPOINT);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut preview = tokio::time::interval(streaming_edit::OFTEN);
-    preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut tick, mut preview) = (every(CHECKPOINT), every(streaming_edit::OFTEN));
     let ended = loop {
         tokio::select! {
             biased;
