@@ -237,9 +237,7 @@ impl Summary {
         }
         self.derived_gone.extend(more.derived_gone);
         self.no_room |= more.no_room;
-        for path in more.meanwhile {
-            self.add_meanwhile(path);
-        }
+        more.meanwhile.into_iter().for_each(|path| self.add_meanwhile(path));
         self.said_no += more.said_no;
         self.first_said_no = self.first_said_no.take().or(more.first_said_no);
         self.unanswered += more.unanswered;
@@ -258,9 +256,7 @@ impl Summary {
         self.abstracts += more.abstracts;
         self.first_abstract = self.first_abstract.take().or(more.first_abstract);
     }
-}
 
-impl Summary {
     /// Notes a kept file in whose place someone else put another.
     pub fn add_meanwhile(&mut self, path: String) {
         if self.meanwhile.contains(&path) {
@@ -278,7 +274,7 @@ impl Summary {
             self.derived_gone.iter().map(|folder| format!("derived: {folder} removed (rebuild it; not archived)"));
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         gone.chain(changed.map(|(folder, count)| {
-            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
+            let changes = plural_of(*count, "change");
             match holds_objects(folder) {
                 true => format!("derived: {} ({changes}; what was added stays)", plain(folder)),
                 false => format!("derived: {folder} ({changes}, not archived)"),
@@ -322,31 +318,32 @@ impl Summary {
     /// Returns a line for the writes that were refused, one for those that the person refused, and one for those that
     /// nobody answered for.
     pub fn refused_words(&self) -> impl Iterator<Item = String> + '_ {
-        let first = self.first_said_no.as_ref();
-        let said_no = first.map(move |first| format!("refused by the person: {}, first {first}", writes(self.said_no)));
-        let first = self.first_unanswered.as_ref();
-        let unanswered = first
-            .map(move |first| format!("not allowed, as nobody answered: {}, first {first}", writes(self.unanswered)));
+        let line = |what: &str, count, first: &String| format!("{what}: {}, first {first}", plural_of(count, "write"));
+        let said_no = self.first_said_no.iter().map(move |first| line("refused by the person", self.said_no, first));
+        let unanswered = self.first_unanswered.iter();
+        let unanswered = unanswered.map(move |first| line("not allowed, as nobody answered", self.unanswered, first));
         self.outside_words().into_iter().chain(self.private_words()).chain(said_no).chain(unanswered)
     }
 
     /// Returns a line for the writes that the sandbox refused.
     fn outside_words(&self) -> Option<String> {
         let first = self.first_refused.as_ref()?;
-        Some(format!("refused: {} outside what it may write, first {first}", writes(self.refused)))
+        Some(format!("refused: {} outside what it may write, first {first}", plural_of(self.refused, "write")))
     }
 
     /// Returns a line for the caches that were only read, for a command that failed.
     pub fn cache_words(&self) -> Option<String> {
         let first = self.first_cache.as_ref()?;
-        Some(format!("caches are only read without the network: {} refused, first {first}", writes(self.caches)))
+        Some(format!(
+            "caches are only read without the network: {} refused, first {first}",
+            plural_of(self.caches, "write")
+        ))
     }
 
     /// Returns a line for the moves and links of private files that were refused.
     fn private_words(&self) -> Option<String> {
         let first = self.first_private.as_ref()?;
-        let words = if self.private == 1 { "move or link" } else { "moves or links" };
-        let count = self.private;
+        let (count, words) = (self.private, if self.private == 1 { "move or link" } else { "moves or links" });
         Some(format!(
             "refused: {count} {words} of private files, first {first} (by another name the next command could read them)"
         ))
@@ -360,26 +357,21 @@ impl Summary {
     /// Returns a line for each path that is not archived, and one for those that are not named.
     pub fn not_archived_words(&self) -> impl Iterator<Item = String> + '_ {
         let named = self.not_archived.iter().map(|(path, why)| format!("not archived: {path} ({why})"));
-        let more =
-            (self.more_not_archived > 0).then(|| format!("and {} more are not archived", self.more_not_archived));
-        named.chain(more)
+        let more = self.more_not_archived;
+        named.chain((more > 0).then(|| format!("and {more} more are not archived")))
     }
 
     /// Returns a line for the connections that were refused.
     pub fn connection_words(&self) -> Option<String> {
         let first = self.first_connection.as_ref()?;
-        Some(format!("no network: {} refused, first {first}", connections(self.connections)))
+        Some(format!("no network: {} refused, first {first}", plural_of(self.connections, "connection")))
     }
 
     /// Returns a line for the connections to abstract sockets, which nothing lifts.
     pub fn abstract_words(&self) -> Option<String> {
         let first = self.first_abstract.as_ref()?;
-        Some(format!("abstract sockets are closed: {} refused, first {first}", connections(self.abstracts)))
+        Some(format!("abstract sockets are closed: {} refused, first {first}", plural_of(self.abstracts, "connection")))
     }
-}
-
-fn connections(count: u64) -> String {
-    plural(usize::try_from(count).unwrap_or(usize::MAX), "connection")
 }
 
 /// Returns a folder as a person writes it: `/./` marks the root of a repository of a linked worktree.
@@ -387,8 +379,8 @@ fn plain(folder: &str) -> String {
     folder.replace("/./", "/")
 }
 
-fn writes(count: u64) -> String {
-    plural(usize::try_from(count).unwrap_or(usize::MAX), "write")
+fn plural_of(count: u64, word: &str) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), word)
 }
 
 /// An order to a running helper.

@@ -13,8 +13,6 @@ use crate::text::number::thousands;
 
 /// The note about what a scan archived.
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
-/// The way in which the model gets the network.
-const LIFT: &str = " (ask again with needs: [\"network\"] and why, if it must reach further)";
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
@@ -95,8 +93,10 @@ impl CommandReport {
         let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));
         notes.extend(caches.clone());
         // What lifts it for a command of the person's own, they are told beside it.
-        let lift = command.info.call.as_ref().map_or("", |_| LIFT);
-        notes.extend(summary.connection_words().map(|line| format!("{line}{lift}")));
+        notes.extend(summary.connection_words().map(|line| {
+            let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
+            if command.info.call.is_some() { format!("{line} ({lift})") } else { line }
+        }));
         notes.extend(summary.abstract_words());
         notes.extend(summary.not_archived_words());
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));

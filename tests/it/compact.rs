@@ -702,7 +702,8 @@ async fn the_gauge_is_true_after_a_change_of_model_and_of_what_is_sent() {
     let mut live = world.start();
     live.submit("look at @n.txt");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let (full, _) = context_shown(&mut live, |(tokens, window)| tokens > 9_000 && window == 90_000).await;
+    live.send(Command::Set(Setting::Model("recording".into())));
+    let (full, _) = context_shown(&mut live, |(tokens, window)| tokens > 1_000 && window == 90_000).await;
     compacted(&mut live, "use it").await;
     let (short, _) = context_shown(&mut live, |(tokens, _)| tokens < full / 2).await;
     live.send(Command::UndoCompact);

@@ -1,4 +1,4 @@
-//! What the words of `undo` name: versions back, files, a changeset, a message.
+//! Words of `undo`: versions back, files, a changeset, a message.
 
 use std::collections::BTreeSet;
 

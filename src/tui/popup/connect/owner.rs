@@ -1,4 +1,4 @@
-//! Which provider the form is for: the one in use, the one that a key's beginning names, the server at an address.
+//! The provider that the form is for: the one in use, the one that a key's beginning names, the server at an address.
 
 use super::{Connect, PROVIDERS, ProviderPlace, offered, provider_name};
 use crate::config::providers::{self, KeyOwner};

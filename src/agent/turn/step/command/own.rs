@@ -78,9 +78,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
         if let Some(judged) = &judged {
             warn_once(&context, judged).await;
             warn_of_excluded(&context, judged, &mut request).await;
-            if judged.found.needs_network() && !call.network && context.services.shell.has_sandbox() {
-                context.say(Level::Info, words::needs_network(), words::lifted_by_network()).await;
-            }
+            warn_of_network(&context, judged, &call).await;
         }
         // What only reads needs nothing kept.
         let reads = judged.as_ref().filter(|judged| judged.found.class == Class::Read);
@@ -94,11 +92,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
         if let Some(folder) = context.commands.began_in(&command) {
             item.call.main = say::in_folder(&folder, &item.call.main);
         }
-        let (grant, keeper) =
-            (if call.network { Grant::Online } else { Grant::Workspace }.word(), command.keeper.word());
+        let (grant, keeper) = (grant_of_person(&call).word(), command.keeper.word());
         let text = command.text().to_string();
-        let (id, entry) = (Some(command.id.clone()), Some(item.id));
-        let (decision, by_person) = ("allowed", true);
+        let (id, entry, decision, by_person) = (Some(command.id.clone()), Some(item.id), "allowed", true);
         let began = CommandBegan { id, text: text.clone(), class, grant, keeper, decision, by_person, entry };
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
@@ -121,6 +117,13 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, told: bool) {
             send_along(&context, &text, &result).await;
         }
     });
+}
+
+/// Says of a command that needs the network how it gets that, before it tries in vain.
+async fn warn_of_network(context: &SessionContext, judged: &JudgedCommand, call: &CommandCall) {
+    if judged.found.needs_network() && !call.network && context.services.shell.has_sandbox() {
+        context.say(Level::Info, words::needs_network(), words::lifted_by_network()).await;
+    }
 }
 
 /// Says of a program that is used by keys that it gets none here.
