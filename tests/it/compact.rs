@@ -702,16 +702,19 @@ async fn the_gauge_is_true_after_a_change_of_model_and_of_what_is_sent() {
     let mut live = world.start();
     live.submit("look at @n.txt");
     assert_eq!(live.end().await, TurnEnd::Done);
-    live.send(Command::Set(Setting::Model("recording".into())));
+    // The status line that follows a setting shows what is so then.
+    let again = || Command::Set(Setting::Model("recording".into()));
+    live.send(again());
     let (full, _) = context_shown(&mut live, |(tokens, window)| tokens > 1_000 && window == 90_000).await;
     compacted(&mut live, "use it").await;
+    live.send(again());
     let (short, _) = context_shown(&mut live, |(tokens, _)| tokens < full / 2).await;
     live.send(Command::UndoCompact);
-    let (again, _) = context_shown(&mut live, |(tokens, _)| tokens > short * 2).await;
-    assert!(again.abs_diff(full) < full / 5, "{full} {again}");
+    let (whole, _) = context_shown(&mut live, |(tokens, _)| tokens > short * 2).await;
+    assert!(whole.abs_diff(full) < full / 5, "{full} {whole}");
     for (model, size) in [("small", 8_000), ("of-nobody", 128_000), ("recording", 90_000)] {
         live.send(Command::Set(Setting::Model(model.into())));
-        assert_eq!(context_shown(&mut live, |(_, window)| window == size).await, (again, size));
+        assert_eq!(context_shown(&mut live, |(_, window)| window == size).await, (whole, size));
     }
     live.close().await;
 }

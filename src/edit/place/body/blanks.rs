@@ -12,13 +12,15 @@ pub(in crate::edit::place) const DETAIL: &str = "the file has blank lines betwee
 type Row<'a> = (LineKind, &'a str);
 
 /// Returns the lines of a change with the blank lines that the file has between those that stay and go, where these are in it
-/// in one place but for such lines; none where it has no more than the change.
+/// in one place but for such lines; none where it has no more than the change, and where blank lines come with it: they may be
+/// those of the file.
 pub(in crate::edit::place) fn with_own<'a>(text: &'a str, rows: &[Row<'a>]) -> Option<Vec<Row<'a>>> {
     let before: Vec<&str> = rows.iter().filter(|(kind, _)| *kind != LineKind::Comes).map(|(_, line)| *line).collect();
     let hay = Lines::new(text);
     let (wanted, gaps) = solid(before.iter().copied());
     let (own, own_gaps) = solid((0..hay.len()).map(|at| hay.content(at)));
-    if wanted.len() < 2 {
+    let comes_blank = rows.iter().any(|(kind, line)| *kind == LineKind::Comes && line.trim().is_empty());
+    if wanted.len() < 2 || comes_blank {
         return None;
     }
     let folded = |line: &str| folded_line(line, Rung::Indentation).into_owned();

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use ratatui::layout::{Position, Rect};
 
-use self::owner::host_of;
 use super::frame::{keys, modal, pair};
 use crate::config::providers;
 use crate::messages::{Text, hints, popups as say};
@@ -490,6 +489,12 @@ impl Connect {
         list.extend(keys(ctx, Context::Form, rest));
         list
     }
+}
+
+/// Returns the host and port of an address; empty where it has no scheme.
+fn host_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default()
 }
 
 #[cfg(test)]

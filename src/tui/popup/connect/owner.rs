@@ -1,6 +1,6 @@
 //! The provider that the form is for: the one in use, the one that a key's beginning names, the server at an address.
 
-use super::{Connect, PROVIDERS, ProviderPlace, offered, provider_name};
+use super::{Connect, PROVIDERS, ProviderPlace, host_of, offered, provider_name};
 use crate::config::providers::{self, KeyOwner};
 
 impl Connect {
@@ -29,10 +29,4 @@ impl Connect {
             None => (owner.provider != self.provider().name).then(|| provider_name(owner.provider).to_string()),
         }
     }
-}
-
-/// Returns the host and port of an address; empty where it has no scheme.
-pub(super) fn host_of(address: &str) -> &str {
-    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
-    rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default()
 }
