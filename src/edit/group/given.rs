@@ -48,13 +48,13 @@ pub struct GroupRules {
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
-    /// Refuse a whole new text that leaves out most of its file, as [`EditStatus::Doubted`], but
+    /// Refuse a whole new text that leaves out most of its file, as [`Doubted`](crate::edit::EditStatus::Doubted), but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub questioned: Option<HashSet<(String, String)>>,
     /// The files whose text the model knows: a whole text under a wrong name may be one of them.
     pub known: Vec<KnownFile>,
     /// Joins edits of a file as it was read with the file as it is.
     pub merger: Merger,
-    /// The changes made to files before, by path: an edit whose effect stands since is [`EditStatus::Made`].
+    /// The changes made to files before, by path: an edit whose effect stands since is [`Made`](crate::edit::EditStatus::Made).
     pub past: HashMap<String, PastChanges>,
 }
