@@ -197,7 +197,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 
     let (mut s, _folder) = new(main());
     failing(&mut s);
-    says("errors", &s, &["Ctrl-Q go on from here   Ctrl-E ask again", "Alt-S now   F9 stop"]);
+    says("errors", &s, &["Ctrl-Q go on from here   F5 Ctrl-E ask again", "Alt-S now   F9 stop"]);
 
     let (mut s, _folder) = new(main());
     asking(&mut s);
