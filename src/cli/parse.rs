@@ -85,7 +85,9 @@ fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
         return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
     }
     if let Some(Cmd::Model(ModelArgs { name: Some(name), .. })) = &cli.command
-        && (name.trim().is_empty() || name.starts_with('-') || NO_MODELS.contains(&name.as_str()))
+        && (name.trim().is_empty()
+            || name.starts_with('-')
+            || NO_MODELS.iter().chain(&MODEL_LISTINGS).any(|word| word == name))
     {
         return Some(format!("{name:?} is no model: `nebula model` lists them"));
     }
@@ -189,8 +191,8 @@ const LISTINGS: [(&str, &str); 3] = [("sessions", "list"), ("config", "get"), ("
 /// The words that ask for the list of models where a model's name may stand.
 const MODEL_LISTINGS: [&str; 3] = ["list", "ls", "show"];
 
-/// The words that name no model.
-const NO_MODELS: [&str; 5] = ["help", "none", "list", "ls", "show"];
+/// Other words that name no model.
+const NO_MODELS: [&str; 2] = ["help", "none"];
 
 /// Returns the arguments in which a command that stands alone is told to list, and in which `model list` is `model`.
 fn whole(mut args: Vec<OsString>) -> Vec<OsString> {

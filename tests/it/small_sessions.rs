@@ -495,10 +495,17 @@ async fn a_file_that_was_not_read_is_shown_with_the_refusal() {
     assert_eq!(world.read("calc.py"), before);
     let ran = task(&world, SMALL, &["--continue", "--approve", "all", "Do it"], &[&reply]).await;
     assert_eq!((world.read("calc.py").as_str(), ran.requests.len()), (after, 1), "{:?}", ran.notices());
-    // What may hold keys, and what is long, is not shown.
+    // What may hold keys, what is long, and what lies where nothing is written is not shown.
     let long = "x = 1\n".repeat(400);
-    let world = World::new().file(".env", "KEY=secret\n").file("long.py", &long);
-    for (path, hidden) in [(".env", "KEY=secret"), ("long.py", "x = 1\nx = 1")] {
+    let world = World::new().file(".env", "KEY=secret\n").file("long.py", &long).file(".git/config", "[core]\n");
+    std::os::unix::fs::symlink("/etc/passwd", world.root().join("link.txt")).expect("a link");
+    for (path, hidden) in [
+        (".env", "KEY=secret"),
+        ("long.py", "x = 1\nx = 1"),
+        (".git/config", "[core]"),
+        ("link.txt", "root:"),
+        ("/etc/passwd", "root:"),
+    ] {
         let reply = format!("{path}\n```\ny = 1\n```\n");
         let ran = task(&world, SMALL, &["--approve", "all", "Fix it"], &[&reply, &reply]).await;
         assert!(!ran.last_message(1).contains(hidden), "{}", ran.last_message(1));

@@ -9,7 +9,7 @@ use crate::archive;
 use crate::past::PastError;
 use crate::restore_plan::RestoreScope;
 
-/// The shortest beginning of a changeset's id that is taken for one, in characters: as lists show it.
+/// The shortest beginning of a changeset's id that is taken for one, in characters: a shorter word names a file.
 const SHORTEST_ID: usize = 8;
 
 impl ArchiveCommands<'_> {

@@ -43,8 +43,7 @@ fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOu
     for (index, edit) in edits.iter().enumerate() {
         let edit = &group.under_longer_name(edit);
         let mut home = Vec::new();
-        let in_play = || rules.in_play.clone().or_else(|| placed_in(edit, &rules.known));
-        let name = edit.path.clone().or_else(in_play);
+        let name = name_of(edit, rules);
         let (path, status) = match name {
             None => (String::from("(no path)"), EditStatus::Failed(NO_PATH.to_string())),
             Some(name) => match group.open_for(&name, edit, &rules.known) {
@@ -131,6 +130,12 @@ fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Op
         }
         _ => Ok(version),
     }
+}
+
+/// Returns the path of an edit's file: the one it names, the one in play, or the only known one in which it has its place.
+fn name_of(edit: &Edit, rules: &GroupRules) -> Option<String> {
+    let in_play = || rules.in_play.clone().or_else(|| placed_in(edit, &rules.known));
+    edit.path.clone().or_else(in_play)
 }
 
 /// Returns the only known file in which an edit that names none has its place.
@@ -285,12 +290,10 @@ impl Group<'_, '_> {
         if edits.len() == 1 || edits.len() > MOST_BESIDE || edits[index].whole_block().is_none() {
             return Vec::new();
         }
-        let in_play = |edit: &Edit| rules.in_play.clone().or_else(|| placed_in(edit, &rules.known));
-        let name = |edit: &Edit| edit.path.clone().or_else(|| in_play(edit));
-        let own = name(&edits[index]).and_then(|name| self.current(&name).ok());
+        let own = name_of(&edits[index], rules).and_then(|name| self.current(&name).ok());
         let others = edits.iter().enumerate().filter(|(at, _)| *at != index);
         let gains = others.filter_map(|(at, edit)| {
-            let there = self.current(&name(edit)?).ok().filter(|there| there.withheld.is_none())?;
+            let there = self.current(&name_of(edit, rules)?).ok().filter(|there| there.withheld.is_none())?;
             let is_other = own.as_ref().is_some_and(|own| own.path != there.path);
             is_other.then(|| Gain::of(at, edit, &decode(there.state.bytes().map_or(&[], |bytes| bytes)).1))?
         });

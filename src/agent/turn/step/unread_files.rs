@@ -11,7 +11,7 @@ use crate::context::small_model::passage;
 use crate::edit::{Edit, EditResult, EditStatus, Op};
 use crate::text::sentence::first_sentence;
 use crate::tools::FileVersion;
-use crate::workspace::{Workspace, holds_secrets};
+use crate::workspace::{Access, Workspace, holds_secrets};
 
 /// The longest text that a refusal shows, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -35,7 +35,9 @@ pub fn show(
     let mut shown: Vec<ShownFile> = Vec::new();
     for (edit, result) in edits.iter().zip(results) {
         let (Op::Overwrite { .. }, EditStatus::Failed(why)) = (&edit.op, &mut result.status) else { continue };
-        if shown.iter().any(|file| file.path == result.path) || holds_secrets(&result.path) {
+        // What is refused for its place is not shown.
+        let is_free = || workspace.resolve(&result.path, Access::File).is_ok_and(|path| path == result.path);
+        if shown.iter().any(|file| file.path == result.path) || holds_secrets(&result.path) || !is_free() {
             continue;
         }
         let Some(bytes) = short_text(workspace, &result.path).filter(|bytes| bytes.len() <= LONGEST) else { continue };
