@@ -644,7 +644,11 @@ async fn the_person_is_told_what_the_sandbox_refused_to_their_command_and_what_l
     ] {
         live.send(Command::Run(command.into()));
         let told = live.until(|event| match event {
-            EventBody::Notice(notice) if notice.title.starts_with(title) => Some(notice.detail.clone()),
+            EventBody::Added(_, Item::Notice(notice)) | EventBody::Notice(notice)
+                if notice.title.starts_with(title) =>
+            {
+                Some(notice.detail.clone())
+            }
             _ => None,
         });
         assert!(told.await.contains(detail), "{command}");

@@ -130,7 +130,7 @@ async fn warn_of_network(context: &SessionContext, judged: &JudgedCommand, call:
 async fn warn_of_keys(context: &SessionContext, text: &str) {
     let program = text.split_whitespace().next().unwrap_or_default();
     if FULL_SCREEN.split(' ').any(|own| own == program) {
-        context.say(Level::Warning, words::takes_no_keys(&program), words::run_in_terminal(&text)).await;
+        context.events.notice(Level::Warning, words::takes_no_keys(&program), words::run_in_terminal(&text)).await;
     }
 }
 
@@ -140,11 +140,11 @@ async fn say_refused(context: &SessionContext, command: &ShellCommand) {
     let beyond = summary.is_beyond.then(words::lifted_by_folders);
     for (n, line) in summary.refused_words().enumerate() {
         let lift = beyond.filter(|_| n == 0).unwrap_or_default();
-        context.say(Level::Info, localized(&line), lift).await;
+        context.events.notice(Level::Info, localized(&line), lift).await;
     }
     if let Some(line) = summary.connection_words() {
         let lift = if command.grant == Some(Grant::Online) { "" } else { words::lifted_by_network() };
-        context.say(Level::Info, localized(&line), lift).await;
+        context.events.notice(Level::Info, localized(&line), lift).await;
     }
 }
 
