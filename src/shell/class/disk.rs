@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use self::pattern::{entries, expand};
 pub use self::private::find_private;
-use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, flat};
+use super::{Around, Assessment, Class, ClassifiedCommand, Reason, Target, TouchedPath, flat, tables};
 use crate::shell::places::{PathClass, PathClasses};
 use crate::workspace::repository_above;
 
@@ -18,6 +18,9 @@ use crate::workspace::repository_above;
 const PATIENCE: Duration = Duration::from_millis(50);
 /// The time limit for finding files that may hold keys where a command searches a folder.
 const PATIENCE_FOR_KEYS: Duration = Duration::from_millis(200);
+
+/// The most paths of one part that are counted: git is asked about them in its arguments.
+const MOST_PATHS: usize = 2_000;
 
 /// The files that a part of a command meets on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -140,14 +143,29 @@ pub fn count(found: &Assessment, around: &Around) -> Vec<Met> {
     let until = Instant::now() + PATIENCE;
     let of = |part: &ClassifiedCommand| {
         let mut met = Met::default();
-        for path in part.targets.iter().filter(|_| part.class >= Class::Harm).filter_map(|target| there(target, around))
-        {
+        let named = part.targets.iter().filter_map(|target| there(target, around));
+        for path in named.chain(matching(part, until)).filter(|_| part.class >= Class::Harm) {
+            met.more |= met.paths.len() == MOST_PATHS;
+            if met.more {
+                break;
+            }
             walk(&path, until, &mut met);
             met.paths.push(path);
         }
         met
     };
     found.parts.iter().map(of).collect()
+}
+
+/// Returns the files that patterns among the words of a program stand for, where it removes or overwrites each operand.
+fn matching(part: &ClassifiedCommand, until: Instant) -> impl Iterator<Item = PathBuf> {
+    let name = part.words.first().and_then(Option::as_deref).map(tables::base);
+    let all = name.is_some_and(|name| tables::is_remover(name) || name == "sed");
+    let touched = part.folder.as_ref().filter(|_| all).into_iter().flat_map(|folder| {
+        let of = |pattern| TouchedPath { folder: folder.clone(), pattern, with_content: true };
+        part.patterns.iter().flatten().cloned().map(of).collect::<Vec<_>>()
+    });
+    touched.flat_map(move |touched| expand(&touched, until).collect::<Vec<_>>())
 }
 
 /// Adds what lies at and below a path; links are not followed.
@@ -172,7 +190,6 @@ fn walk(path: &Path, until: Instant, met: &mut Met) {
 mod tests {
     use super::super::assess;
     use super::*;
-    use crate::shell::class::TouchedPath;
 
     #[test]
     fn what_the_archive_leaves_out_is_found_by_words_patterns_and_folders() {
@@ -279,5 +296,16 @@ mod tests {
         assert_eq!(of("echo x >> x.git/config; echo x >> new", "/bin").acts_later, ["x.git/config"]);
         let met = count(&of("rm -rf gen none", "/bin"), &around);
         assert_eq!((met[0].files, met[0].bytes, met[0].paths.len(), met[0].more), (2, 5, 1, false));
+        for (text, files) in [
+            ("rm -rf gen/*", 2),
+            ("cd gen && rm -r *", 2),
+            ("sed -i s/1/2/ gen/a out", 2),
+            ("sed -i s/1/2/ gen/?", 1),
+            ("sed -n s/1/2/p gen/a", 0),
+            ("mv gen/* new", 0),
+        ] {
+            let met = count(&of(text, "/bin"), &around);
+            assert_eq!(met.iter().map(|met| met.files).sum::<usize>(), files, "{text}");
+        }
     }
 }

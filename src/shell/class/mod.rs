@@ -322,8 +322,9 @@ impl Reader<'_> {
             .filter_map(|word| word.value().map(str::to_string))
             .collect();
         match tables::base(name) {
-            "rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf" => {
-                operands.into_iter().map(Target::Removed).collect()
+            name if tables::is_remover(name) => operands.into_iter().map(Target::Removed).collect(),
+            "sed" if tables::edits_in_place(&words[1..]) => {
+                later::written(name, words).into_iter().map(Target::Over).collect()
             }
             "tee" | "truncate" | "touch" | "mkdir" | "chmod" => operands.into_iter().map(Target::Over).collect(),
             "mv" | "cp" | "ln" | "install" => match operands.split_last() {

@@ -224,6 +224,11 @@ pub fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
+/// Returns whether a program, by the last part of its path, removes each file that it is given.
+pub fn is_remover(name: &str) -> bool {
+    matches!(name, "rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf")
+}
+
 /// Returns whether `sed` changes the files that it reads.
 pub fn edits_in_place(arguments: &[Word]) -> bool {
     has_short(arguments, 'i', "--in-place")
