@@ -84,6 +84,13 @@ fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
         let how = format!("for a prompt of one word type: nebula -- {word}");
         return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
     }
+    if let [word, id] = cli.prompt.as_slice()
+        && !quoted
+        && word == "resume"
+        && is_id(id)
+    {
+        return Some(format!("there is no command resume; did you mean --resume {id}?"));
+    }
     if let Some(Cmd::Model(ModelArgs { name: Some(name), .. })) = &cli.command
         && (name.trim().is_empty()
             || name.starts_with('-')
@@ -232,6 +239,12 @@ fn meant_command(word: &str) -> Option<String> {
     let is_one = word.chars().count() >= 4 && word.is_ascii() && !word.contains(' ');
     let names = commands();
     is_one.then(|| misspelt(word, names.iter().map(String::as_str)))?.map(str::to_string)
+}
+
+/// Returns whether a word reads as an id of a session, or the beginning of one.
+fn is_id(word: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b) || b == b'-';
+    word.len() >= 6 && word.bytes().all(is_part) && word.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Returns the flag, or the command of the screen, that a single word is the name of.

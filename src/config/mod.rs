@@ -107,9 +107,16 @@ impl Config {
         self.origins.get(key).copied().unwrap_or(ValueSource::Default)
     }
 
-    /// Returns the same layers read again, as after a change of a file.
+    /// Returns the same layers read again, as after a change of a file. A limit that cannot be read any more stays.
     pub fn reload(&self) -> Self {
-        Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
+        let mut now = Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref());
+        if now.removed.contains_key("budget") {
+            now.budget = now.budget.or(self.budget);
+        }
+        if now.removed.contains_key("budgetTokens") {
+            now.budget_tokens = now.budget_tokens.or(self.budget_tokens);
+        }
+        now
     }
 
     /// Chooses the model: a provider's own wins over the general one, and a flag over both.

@@ -292,6 +292,7 @@ messages! {
     cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
     cut_off_unsealed(error): "what an earlier command changed is not archived yet: {error}", "前のコマンドの変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
+    cut_off_denied(folder): "{folder} holds what a command kept and may not be read from here (nor from any command of nebula): it is left as it is", "{folder}はコマンドの控えですが、ここから（またはnebulaのコマンドから）は読めません。そのまま残します";
     project_moved(from): "this project was at {from} before: its sessions and changes are known here from now on", "このプロジェクトは以前{from}にありました。セッションと変更の記録を引き継ぎました";
     project_put_back: "this folder was put back, with its archive, to an earlier state than memory knows: what came later is not undone here", "このフォルダーはアーカイブごと以前の状態に戻されています。その後の変更は、ここでは元に戻す対象になりません";
     project_copied(from): "this project was copied from {from}: its changes are known here too, its sessions and turns stay there", "このプロジェクトは{from}のコピーです。変更の記録を引き継ぎました。セッションとターンは元の場所に残ります";

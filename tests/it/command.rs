@@ -77,6 +77,7 @@ fn what_is_wrong_is_reported_in_one_line_with_its_exit_code() {
         (&["undo"], 1, "nebula: the archive is empty"),
         (&["resume"], 2, "nebula: there is no command resume; did you mean --resume?"),
         (&["compact"], 2, "nebula: there is no command compact; did you mean /compact on the screen?"),
+        (&["resume", "01a228f8"], 2, "nebula: there is no command resume; did you mean --resume 01a228f8?"),
         (&["model", "none"], 2, "nebula: \"none\" is no model: `nebula model` lists them"),
         (&["session"], 2, "nebula: there is no command session; did you mean sessions?"),
         (&["sessions"], 0, "nebula: this project has no sessions yet"),
@@ -121,6 +122,15 @@ fn nothing_is_sent_where_a_value_that_matters_cannot_be_read() {
         assert_eq!(code, Some(1), "{err}");
         assert!(err.lines().any(|line| line.contains(says) && line.ends_with(end)), "{err}");
         assert!(listener.accept().is_err(), "{says}");
+    }
+    fs::remove_file(w.path("home/.nebula/config.json")).expect("removed");
+    for (key, says) in [
+        ("sk-ant-1", "OPENAI_API_KEY holds a key of anthropic: set it as ANTHROPIC_API_KEY."),
+        ("gsk_1", "OPENAI_API_KEY holds a key of https://api.groq.com/openai/v1: set OPENAI_BASE_URL=https://api.groq.com"),
+    ] {
+        let output = w.command(&["task", "hi"]).env("OPENAI_API_KEY", key).output().expect("it runs");
+        let err = String::from_utf8(output.stderr).expect("text");
+        assert!(output.status.code() == Some(1) && err.contains(says), "{err}");
     }
 }
 

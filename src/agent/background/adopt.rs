@@ -32,7 +32,12 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>, patience: Duration) -> Result<Ad
     let cut = shell::cut_off(shell, patience)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
     lines.extend(cut.unreadable.iter().map(|(folder, why)| {
-        say::cut_off_unreadable(&clean_line(&folder.to_string_lossy()), &clean_line(&why.to_string()))
+        let name = folder.to_string_lossy();
+        let folder = clean_line(&name);
+        match why.kind() == std::io::ErrorKind::PermissionDenied {
+            true => say::cut_off_denied(&folder),
+            false => say::cut_off_unreadable(&folder, &clean_line(&why.to_string())),
+        }
     }));
     let mut made = Vec::new();
     for (mut staging, info) in cut.found {

@@ -129,6 +129,17 @@ pub fn key_owner(key: &str) -> Option<KeyOwner> {
     KEY_FORMS.iter().find(|(begins, _)| key.starts_with(begins)).map(|(_, owner)| *owner)
 }
 
+/// Returns why the key in a variable is not sent to a built-in provider's own address: it begins as those of another one.
+pub(in crate::config) fn of_another(provider: &str, variable: &str, key: &str) -> Option<String> {
+    let is_elsewhere = |owner: &KeyOwner| owner.url.is_some() || built_in(owner.provider).0 != built_in(provider).0;
+    let owner = key_owner(key).filter(is_elsewhere)?;
+    let own = key_variable(owner.provider);
+    Some(match owner.url {
+        Some(url) => format!("{variable} holds a key of {url}: set OPENAI_BASE_URL={url} for it"),
+        None => format!("{variable} holds a key of {}: set it as {own}", owner.provider),
+    })
+}
+
 /// Returns the variable of a built-in provider's key; empty where it has none.
 pub fn key_variable(provider: &str) -> &'static str {
     built_in(provider).1.unwrap_or_default()

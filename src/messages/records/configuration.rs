@@ -12,6 +12,11 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "there is no provider {name}: there are {known}; set providers.{same} to add it",
         "{name}というプロバイダーはありません。使えるのは{known}です。追加するにはproviders.{same}を設定してください",
     ),
+    (
+        "{variable} holds a key of {url}: set OPENAI_BASE_URL={same} for it",
+        "{variable}は{url}のキーです。OPENAI_BASE_URL={same}を設定してください",
+    ),
+    ("{variable} holds a key of {name}: set it as {own}", "{variable}は{name}のキーです。{own}として設定してください"),
     ("Nothing is sent until the configuration is corrected", "設定を修正するまで何も送信しません"),
     ("the defaults are used", "既定値を使います"),
     ("{key} must be an object", "{key}はオブジェクトで指定してください"),

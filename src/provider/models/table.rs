@@ -23,6 +23,9 @@ pub fn by_name(model: &str) -> Facts {
     let lower = model.to_lowercase();
     // `openai/gpt-4o`, as servers in front of others write it.
     let name = lower.rsplit('/').next().unwrap_or(&lower);
+    // They also write `claude-opus-4.5`; Anthropic has no points in its names.
+    let claude = name.starts_with("claude-").then(|| name.replace('.', "-"));
+    let name = claude.as_deref().unwrap_or(name);
     let own = longest(name);
     let newest = if own.is_some_and(|(start, _)| start.ends_with('.')) { None } else { newest_of_family(name) };
     newest.or(own).map_or_else(Facts::default, |(_, value)| Facts::read(value))
@@ -118,6 +121,8 @@ mod tests {
         assert_eq!(window("openai/GPT-4o-mini"), Some(128_000));
         assert_eq!((window("gpt-4.5"), window("unknown"), window("o100")), (None, None, None));
         assert_eq!(by_name("claude-sonnet-4-5-20250929").thinking, Some(Thinking::Budget));
+        let price = |name: &str| by_name(name).price.map(|price| price.input);
+        assert_eq!((price("anthropic/claude-opus-4.5"), price("claude-3.5-haiku")), (Some(5.0), Some(0.8)));
         assert_eq!(by_name("claude-opus-4-6").thinking, Some(Thinking::Adaptive));
         assert_eq!(by_name("claude-sonnet-9").thinking, Some(Thinking::Adaptive));
         // One that is newer than its whole family is as the newest of it; a date is no version.
