@@ -245,21 +245,40 @@ impl Archive {
     /// this returns they are on disk.
     ///
     /// # Errors
-    /// Any error of the file system. The staged states stay as they are; versions made so far belong to no changeset.
+    /// Any error of the file system. The staged states stay as they are, and versions made so far are removed.
     pub fn seal(
         &self,
         lock: &mut Lock,
         staging: &mut CommandStaging,
         changes: &[CommandChange],
-        sealing: SealOrder<'_>,
+        mut sealing: SealOrder<'_>,
     ) -> Result<(Id, Vec<RecordedFile>), Error> {
         let archive = self.make_folder()?;
-        let SealIds { versions, changeset } = match sealing.ids {
+        let SealIds { versions, changeset } = match sealing.ids.take() {
             Some(ids) => ids,
             None => self.draw_ids(lock, changes.len())?,
         };
+        let mut named = NamedStates::default();
+        let sealed = self.seal_named(&archive, staging, changes, (versions, changeset), sealing, &mut named);
+        if sealed.is_err() && archive.stat(&changeset_name(changeset)).is_ok_and(|there| there.is_none()) {
+            // The next try names them anew: what is kept twice would take the room that it needs.
+            named.remove();
+        }
+        sealed.map(|()| (changeset, named.files))
+    }
+
+    /// Names the states and writes the changeset; what was named by then is in `named`.
+    fn seal_named(
+        &self,
+        archive: &Folder,
+        staging: &mut CommandStaging,
+        changes: &[CommandChange],
+        (versions, changeset): (Vec<Id>, Id),
+        sealing: SealOrder<'_>,
+        named: &mut NamedStates,
+    ) -> Result<(), Error> {
         self.probe_step("seal: versions").map_err(at(&self.folder))?;
-        let named = self.name_states(&archive, (staging.folder(), sealing.in_use), changes, versions)?;
+        self.name_states(archive, (staging.folder(), sealing.in_use), changes, versions, named)?;
         let paths_that = |is_so: fn(&&CommandChange) -> bool| {
             changes.iter().filter(is_so).map(|change| change.entry.path.clone()).collect()
         };
@@ -275,13 +294,13 @@ impl Archive {
         });
         // It is flushed with the states, and gets its name after them.
         let temp = disk::temp_name();
-        let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).map_err(at(&self.folder))?;
-        let name = || {
+        let mut name = || {
+            let written = archive.write_new(&temp, text.as_bytes(), Some(0o600))?;
             self.probe_step("seal: flush")?;
-            self.flush_named(&archive, changes, &named, written)?;
+            self.flush_named(archive, changes, named, written)?;
             self.probe_step("seal: changeset")?;
             staging.seals(changeset, changes.iter().map(|change| change.place).collect())?;
-            archive.rename_new(&temp, &archive, changeset_name(changeset))?;
+            archive.rename_new(&temp, archive, changeset_name(changeset))?;
             archive.sync()
         };
         if let Err(error) = name() {
@@ -289,8 +308,7 @@ impl Archive {
             let _ = archive.remove_file(&temp);
             return Err(at(&self.folder)(error));
         }
-        self.probe_step("seal: done").map_err(at(&self.folder))?;
-        Ok((changeset, named.files))
+        self.probe_step("seal: done").map_err(at(&self.folder))
     }
 
     /// Flushes the versions and their folders, and with them the changeset's file.
@@ -322,8 +340,8 @@ impl Archive {
         (staging, in_use): (&Path, bool),
         changes: &[CommandChange],
         ids: Vec<Id>,
-    ) -> Result<NamedStates, Error> {
-        let mut named = NamedStates::default();
+        named: &mut NamedStates,
+    ) -> Result<(), Error> {
         let wholes = made_folders(changes);
         for (place, (change, id)) in changes.iter().zip(ids).enumerate() {
             let entry = &change.entry;
@@ -348,7 +366,7 @@ impl Archive {
             let (first, rest): (Vec<_>, Vec<_>) = inner.partition(|file| file.path == folder);
             self.write_listing(first.into_iter().chain(rest).map(|file| (file, &State::Absent)))?;
         }
-        Ok(named)
+        Ok(())
     }
 }
 
@@ -360,6 +378,15 @@ struct NamedStates {
     versions: Vec<(usize, PathBuf)>,
     /// Their folders.
     folders: BTreeSet<PathBuf>,
+}
+
+impl NamedStates {
+    /// Removes the versions, which no changeset names; what stays is one that nothing names.
+    fn remove(&self) {
+        self.versions.iter().for_each(|(_, version)| drop(fs::remove_file(version)));
+        // One that has other versions stays.
+        self.folders.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
 }
 
 /// Returns the folders that were made with many files: nothing was there before.
@@ -494,7 +521,8 @@ mod tests {
     fn a_bit_is_lost_that_is_gone_or_goes_with_one_that_was_added() {
         let lost = |before: u32, after: u32| {
             let (path, kind) = ("a".to_string(), StagedKind::File);
-            let entry = JournalLine { path, kind, mode: before, staged: None, inode: (0, 0), kept: 0, again: false };
+            let entry =
+                JournalLine { path, kind, mode: before, staged: None, inode: (0, 0), kept: 0, again: false, within: 0 };
             entry.lost_bit(&State::file(&b"x"[..]).with_mode(Some(after)))
         };
         let (user, group) = (Some("set-user-ID"), Some("set-group-ID"));
@@ -519,6 +547,7 @@ mod tests {
             inode: (0, 0),
             kept: 0,
             again: false,
+            within: 0,
         };
         let state = staged_state(dir.path(), &entry).unwrap();
         assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
@@ -534,7 +563,7 @@ mod tests {
         let mut staging = archive.stage(&CommandInfo::default()).unwrap();
         let (path, kind, kept) = ("x".repeat(LONGEST_NAME + 1), StagedKind::Absent, crate::text::time::now());
         let inode = JournalLine::COPY;
-        staging.add(&JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false }).unwrap();
+        staging.add(&JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false, within: 0 }).unwrap();
         let found = archive.compare(&workspace, &staging).unwrap();
         assert_eq!((found.changes.len(), found.unread.len(), found.unchanged.len()), (0, 0, 1), "{found:?}");
     }
@@ -551,7 +580,9 @@ mod tests {
         fs::write(staged, "before").unwrap();
         let kept = crate::text::time::now() - 1_000;
         let (kind, staged, inode) = (StagedKind::File, Some(name), JournalLine::COPY);
-        staging.add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept, again: false }).unwrap();
+        staging
+            .add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept, again: false, within: 0 })
+            .unwrap();
         let mut seal = |archive: &Archive| {
             let mut lock = archive.lock().unwrap();
             let changes = archive.compare(&workspace, &staging).unwrap().changes;
@@ -561,6 +592,8 @@ mod tests {
             let full = move |at: &str| if at == step { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) };
             let (changes, sealed) = seal(&archive.clone().with_probe(std::sync::Arc::new(full)));
             assert_eq!((changes, sealed.is_err()), (1, true), "{step}");
+            // The room that the next try needs is not taken by this one.
+            assert!(!archive.file_folder("a").exists(), "{step}");
         }
         let (changes, sealed) = seal(&archive);
         let (changeset, files) = sealed.unwrap();

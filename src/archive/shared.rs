@@ -41,7 +41,7 @@ pub struct KeptState {
 /// The order of the states of a path: when it was kept, the staging folder, whose that is, and its place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateKey {
-    kept: i64,
+    kept: (i64, u32),
     folder: Id,
     owner: usize,
     place: usize,
@@ -50,9 +50,10 @@ pub struct StateKey {
 impl StateKey {
     /// Creates the key of a state of a path whose `last` one is known: a clock that goes backwards changes nothing among
     /// those of one owner.
-    pub fn behind(last: Option<&StateKey>, kept: i64, folder: Id, (owner, place): (usize, usize)) -> Self {
-        let least = last.filter(|last| last.owner == owner).map_or(i64::MIN, |last| last.kept);
-        StateKey { kept: kept.max(least), folder, owner, place }
+    pub fn behind(last: Option<&StateKey>, line: &JournalLine, folder: Id, (owner, place): (usize, usize)) -> Self {
+        let kept = (line.kept, line.within);
+        let kept = last.filter(|last| last.owner == owner).map_or(kept, |last| kept.max(last.kept));
+        StateKey { kept, folder, owner, place }
     }
 
     /// Returns whether it is that of an owner's state at this place in its journal.
@@ -117,7 +118,7 @@ impl KeptAtOnce {
     fn add(&mut self, owner: usize, (id, folder): (Id, &Path), states: Vec<(usize, JournalLine)>) {
         for (place, line) in states {
             let states = self.by_path.entry(line.path.clone()).or_default();
-            let key = StateKey::behind(states.last().map(|last| &last.key), line.kept, id, (owner, place));
+            let key = StateKey::behind(states.last().map(|last| &last.key), &line, id, (owner, place));
             states.push(KeptState { folder: folder.to_path_buf(), key, line });
         }
     }

@@ -172,8 +172,8 @@ impl CommandStaging {
     /// # Errors
     /// Any error of the file system; then the path must not be changed.
     pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
-        let kept = if entry.kept == 0 { time::now() } else { entry.kept };
-        self.write_line(&JournalLine { kept, ..entry.clone() })
+        let (kept, within) = if entry.kept == 0 { time::now_exactly() } else { (entry.kept, entry.within) };
+        self.write_line(&JournalLine { kept, within, ..entry.clone() })
     }
 
     /// Notes what the command had left at a path, before the line of the state that someone else made of it is added, or at
@@ -504,6 +504,7 @@ mod tests {
             inode: JournalLine::COPY,
             kept: 0,
             again: false,
+            within: 0,
         };
         let mut guarded = archive.stage(&info("guard")).expect("staged");
         assert!(in_work().is_empty());
@@ -538,6 +539,7 @@ mod tests {
                     inode: (1, 2),
                     kept: 0,
                     again: false,
+                    within: 0,
                 })
                 .expect("added");
         }
@@ -592,6 +594,7 @@ mod tests {
             inode: JournalLine::COPY,
             kept: 1,
             again: false,
+            within: 0,
         };
         staging.add(&line("before")).expect("added");
         (&staging.journal).write_all(b"\n{\"path\":\"torn").expect("written");

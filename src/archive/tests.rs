@@ -806,7 +806,8 @@ fn a_set_id_bit_that_a_change_gave_goes_with_it_and_one_from_before_stays() {
         let (copy, name) = staging.new_name();
         fs::write(&copy, "x").expect("written");
         let (path, kind, inode) = ("a".to_string(), StagedKind::File, JournalLine::COPY);
-        let line = JournalLine { path, kind, mode: before, staged: Some(name), inode, kept: 0, again: false };
+        let line =
+            JournalLine { path, kind, mode: before, staged: Some(name), inode, kept: 0, again: false, within: 0 };
         staging.add(&line).expect("added");
         w.write("a", "x");
         fs::set_permissions(w.dir.path().join("a"), fs::Permissions::from_mode(after)).expect("set");

@@ -168,7 +168,7 @@ fn in_parts(mut left: Vec<Vec<CommandChange>>, owners: &[Id]) -> Vec<SealPart> {
     for (owner, changes) in left.iter().enumerate() {
         for change in changes {
             let keys = waiting.entry(change.entry.path.clone()).or_default();
-            let key = StateKey::behind(keys.back(), change.entry.kept, owners[owner], (owner, change.place));
+            let key = StateKey::behind(keys.back(), &change.entry, owners[owner], (owner, change.place));
             keys.push_back(key);
         }
     }
@@ -223,7 +223,7 @@ mod tests {
         fs::write(file, state).expect("written");
         let (path, kind, inode) = ("a".into(), StagedKind::File, JournalLine::COPY);
         let kept = crate::text::time::now() - 1_000 + after;
-        let line = JournalLine { path, kind, mode: 0o600, staged: Some(name), inode, kept, again: false };
+        let line = JournalLine { path, kind, mode: 0o600, staged: Some(name), inode, kept, again: false, within: 0 };
         staging.add(&line).expect("added");
     }
 
@@ -295,6 +295,25 @@ mod tests {
 
     fn named(command: &str) -> CommandInfo {
         CommandInfo { command: command.into(), ..CommandInfo::default() }
+    }
+
+    #[test]
+    fn which_of_two_commands_kept_a_path_first_in_one_millisecond_is_known() {
+        let w = World::with("two");
+        fs::set_permissions(w.workspace.full("a"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+        let mut commands = ["A", "B"].map(|name| (w.archive.stage(&named(name)).expect("staged"), named(name)));
+        let kept = crate::text::time::now() - 1_000;
+        for (at, (state, within)) in [("one", 900), ("none", 100)].into_iter().enumerate() {
+            let staging = &mut commands[at].0;
+            let (file, name) = staging.new_name();
+            fs::write(file, state).expect("written");
+            let (path, kind, inode) = ("a".into(), StagedKind::File, JournalLine::COPY);
+            let line = JournalLine { path, kind, mode: 0o600, staged: Some(name), inode, kept, again: false, within };
+            staging.add(&line).expect("added");
+        }
+        let [(ending, info), _] = &mut commands;
+        seal(ending, info, &[], w.stores()).expect("sealed");
+        assert_eq!(states(&w), [("none", "B"), ("one", "A")].map(|(state, by)| (state.to_string(), by.to_string())));
     }
 
     #[test]

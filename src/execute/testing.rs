@@ -50,7 +50,8 @@ impl World {
             let (file, name) = staging.new_name();
             fs::write(file, state).expect("written");
             let (path, kind, inode) = ("a".into(), StagedKind::File, JournalLine::COPY);
-            let line = JournalLine { path, kind, mode: 0o600, staged: Some(name), inode, kept, again: n > 0 };
+            let line =
+                JournalLine { path, kind, mode: 0o600, staged: Some(name), inode, kept, again: n > 0, within: 0 };
             staging.add(&line).expect("added");
         }
         staging

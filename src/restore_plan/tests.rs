@@ -32,7 +32,7 @@ fn made() -> (World, Id) {
     let kept = crate::text::time::now() - 1_000;
     for path in paths {
         let (kind, inode) = (StagedKind::Absent, JournalLine::COPY);
-        let line = JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false };
+        let line = JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false, within: 0 };
         staging.add(&line).expect("added");
     }
     let sealed = command::seal(&mut staging, &CommandInfo::default(), &[], w.stores()).expect("sealed");

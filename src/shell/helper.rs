@@ -323,7 +323,7 @@ impl Helper {
     fn pause(&self) -> Option<Duration> {
         let until = |at: Instant| at.saturating_duration_since(Instant::now());
         if let Some(kill_at) = self.ending {
-            return Some(until(kill_at).max(AGAIN));
+            return Some(until(kill_at).clamp(AGAIN, GLANCE));
         }
         match self.over {
             Some(over) if !self.told_still => Some(until(over + LINGER)),
@@ -334,21 +334,24 @@ impl Helper {
     fn look(&mut self) {
         self.looked = Instant::now();
         self.forget_gone();
+        let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
         if let Some(kill_at) = self.ending {
-            if Instant::now() >= kill_at {
+            // Told to end, it may make processes faster than they end.
+            if has_grown && self.running(has_grown, false) > MOST_PROCESSES {
+                self.kill_too_many();
+            } else if Instant::now() >= kill_at {
                 tree::signal_all(Signal::KILL);
             }
             return;
         }
         self.look_for_left();
-        let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
         let is_due = self.over.is_some() && !self.told_still || self.counted.elapsed() >= COUNT;
         if has_grown || is_due {
             self.count(has_grown);
         }
     }
 
-    /// Counts the command's processes. Where the machine has many more than before, its group stands still meanwhile.
+    /// Looks at how many processes the command has, and ends it where there are too many.
     fn count(&mut self, has_grown: bool) {
         self.counted = Instant::now();
         let is_stopped = self.over.is_none() && tree::is_stopped(self.shell);
@@ -356,6 +359,21 @@ impl Helper {
             let words = "it has stopped itself (SIGSTOP), and waits until it is continued or ended";
             self.tell(&HelperReport::Notice(words.into()));
         }
+        let running = self.running(has_grown, is_stopped);
+        if running > MOST_PROCESSES {
+            self.kill_too_many();
+        } else if self.over.is_some_and(|over| over.elapsed() >= LINGER) && !self.told_still && running > 0 {
+            if self.in_view {
+                self.tell(&HelperReport::Notice("what still ran was ended with the preview".into()));
+                return self.end_all();
+            }
+            self.told_still = true;
+            self.tell(&HelperReport::StillRun(running));
+        }
+    }
+
+    /// Counts the command's processes. Where the machine has many more than before, its group stands still meanwhile.
+    fn running(&mut self, has_grown: bool, is_stopped: bool) -> usize {
         let group = self.shell;
         let to_group = |signal| rustix::process::kill_process_group(group, signal).unwrap_or_default();
         let holds = has_grown && self.has_group;
@@ -371,18 +389,13 @@ impl Helper {
         if has_grown {
             self.tasks = tree::all_tasks().saturating_sub(running);
         }
-        if running > MOST_PROCESSES {
-            self.tell(&HelperReport::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
-            self.ending = Some(Instant::now());
-            tree::signal_all(Signal::KILL);
-        } else if self.over.is_some_and(|over| over.elapsed() >= LINGER) && !self.told_still && running > 0 {
-            if self.in_view {
-                self.tell(&HelperReport::Notice("what still ran was ended with the preview".into()));
-                return self.end_all();
-            }
-            self.told_still = true;
-            self.tell(&HelperReport::StillRun(running));
-        }
+        running
+    }
+
+    fn kill_too_many(&mut self) {
+        self.tell(&HelperReport::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
+        self.ending = Some(Instant::now());
+        tree::signal_all(Signal::KILL);
     }
 
     fn end_all(&mut self) {

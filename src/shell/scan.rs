@@ -46,6 +46,8 @@ const OWN: &str = "nebula's own";
 const SPECIAL: &str = "special file";
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
+/// The folders that could be rebuilt then, one a line, beside it.
+const DERIVED: &str = "derived";
 
 /// The reason why a tree cannot be scanned.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +132,7 @@ pub struct Scan {
     entries: BTreeMap<String, Entry>,
     /// Paths that are not archived, each with why.
     pub left_out: Vec<(String, String)>,
-    /// Folders that can be rebuilt, in which nothing is looked at. One that another process resumes names none.
+    /// Folders that can be rebuilt, in which nothing is looked at.
     derived: BTreeSet<String>,
     /// True where another process resumed it: what was left out before is not known.
     is_resumed: bool,
@@ -188,6 +190,8 @@ impl Scan {
         if changed {
             write(&index, &entries).map_err(at(&index))?;
         }
+        let names = serde_json::to_vec(&derived).map_err(|error| at(&shadow)(error.into()))?;
+        fs::write(staging.folder().join(DERIVED), names).map_err(at(staging.folder()))?;
         fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
         Ok(Scan { shadow, entries, left_out, derived, is_resumed: false })
     }
@@ -200,7 +204,10 @@ impl Scan {
         let entries = read(&staging.folder().join(BEFORE))?;
         let shadow = archive.open_own(SHADOW).map_err(io::Error::other)?;
         let shadow = shadow.ok_or_else(|| io::Error::other("the folder of copies is gone"))?;
-        let (shadow, left_out, derived) = (shadow.path().to_path_buf(), Vec::new(), BTreeSet::new());
+        // An older nebula has not noted them.
+        let derived = disk::read_file(&staging.folder().join(DERIVED), MAX_INDEX, Links::Refuse).unwrap_or_default();
+        let derived = serde_json::from_slice(&derived).unwrap_or_default();
+        let (shadow, left_out) = (shadow.path().to_path_buf(), Vec::new());
         Ok(Scan { shadow, entries, left_out, derived, is_resumed: true })
     }
 
@@ -223,7 +230,7 @@ impl Scan {
     ) -> Result<BTreeMap<String, u64>, ScanError> {
         let name = |folder: &Path| format!("{}/", places.name(folder));
         let looked: Vec<&Path> = places.outside().filter(|folder| self.entries.contains_key(&name(folder))).collect();
-        let ScannedTree { entries: now, left_out, .. } = look(places, &looked, MOST_FILES)?;
+        let ScannedTree { entries: now, left_out, .. } = look(places, &looked, MOST_FILES, Some(&self.entries))?;
         let looked: Vec<String> = looked.into_iter().map(name).collect();
         // Outside the workspace the configuration may be another one by now.
         let is_looked_at =
@@ -245,6 +252,7 @@ impl Scan {
                 inode: (0, 0),
                 kept: stored,
                 again: false,
+                within: 0,
             })?;
         }
         let is_changed = |entry: &&Entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry));
@@ -268,7 +276,16 @@ impl Scan {
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
             staging
-                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
+                .add(&JournalLine {
+                    path,
+                    kind,
+                    mode,
+                    staged,
+                    inode: JournalLine::COPY,
+                    kept: stored,
+                    again: false,
+                    within: 0,
+                })
                 .map_err(at(&self.shadow))?;
             if let Some(now) = now.get(&entry.path).filter(|now| is_anothers(now)) {
                 now.add_again(places, staging)?;
@@ -287,6 +304,10 @@ impl Scan {
     }
 
     fn is_left_out(&self, path: &str) -> bool {
+        // The proof that a folder can be rebuilt may be gone by now.
+        if self.derived.iter().any(|folder| path.starts_with(folder.as_str())) {
+            return true;
+        }
         // What lies in a folder that could not be looked into may have been there before.
         let below =
             |left_out: &str| path.strip_prefix(left_out).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -303,7 +324,7 @@ fn looked(
     known: &BTreeMap<String, Entry>,
 ) -> Result<ScannedTree, ScanError> {
     let of = |outside: &[&Path]| {
-        let mut found = look(places, outside, most)?;
+        let mut found = look(places, outside, most, None)?;
         let mut bytes = 0;
         for entry in found.entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
             let old = known.get(&entry.path).filter(|old| old.is_same(entry));
@@ -330,8 +351,21 @@ fn looked(
     }
 }
 
-/// Looks at every path in the workspace and in these folders outside.
-fn look(places: &PathClasses, outside: &[&Path], most: usize) -> Result<ScannedTree, ScanError> {
+/// Looks at every path in the workspace and in these folders outside. A folder whose files were kept `before` is looked
+/// at again, even where it is now one that can be rebuilt.
+fn look(
+    places: &PathClasses,
+    outside: &[&Path],
+    most: usize,
+    before: Option<&BTreeMap<String, Entry>>,
+) -> Result<ScannedTree, ScanError> {
+    let held_files = |folder: &String| {
+        let mut entries = before.into_iter().flat_map(|before| before.range(folder.clone()..));
+        entries
+            .by_ref()
+            .take_while(|(path, _)| path.starts_with(folder.as_str()))
+            .any(|(_, e)| e.kind != StagedKind::Folder)
+    };
     let (entries, mut folders) = outermost(places, outside);
     let (mut found, mut kept) = (ScannedTree { entries, ..ScannedTree::default() }, 0);
     while let Some(folder) = folders.pop() {
@@ -362,6 +396,7 @@ fn look(places: &PathClasses, outside: &[&Path], most: usize) -> Result<ScannedT
                 PathClass::Kept => false,
                 // As with the guard, what a repository only ever gains is kept where it goes all the same.
                 PathClass::Derived(folder) if holds_objects(&folder) => true,
+                PathClass::Derived(folder) if held_files(&folder) => false,
                 PathClass::Derived(folder) if is_folder => {
                     found.derived.insert(folder);
                     continue;
@@ -653,6 +688,29 @@ mod tests {
         fs::remove_file(root.join("tagged/CACHEDIR.TAG")).expect("gone");
         scan.after(&places, &mut staging).expect("scanned");
         assert_eq!(scan.derived_gone(&root).collect::<Vec<_>>(), ["pkg/node_modules/", "target/"]);
+    }
+
+    #[test]
+    fn a_folder_keeps_its_class_where_the_proof_that_it_can_be_rebuilt_comes_or_goes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        for file in ["package.json", "node_modules/m/i.js", "keep/a"] {
+            let file = root.join(file);
+            fs::create_dir_all(file.parent().expect("below")).and_then(|()| fs::write(file, "before")).expect("made");
+        }
+        fs::write(root.join(".gitignore"), "node_modules\nkeep\n").expect("written");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive = archive(&root);
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        let mut staging = archive.stage(&Default::default()).expect("staged");
+        drop(Scan::before(&places, &archive, &staging).expect("scanned"));
+        fs::remove_file(root.join("package.json")).expect("removed");
+        ["keep/CACHEDIR.TAG", "node_modules/x"].iter().for_each(|file| fs::write(root.join(file), "").expect("made"));
+        // As by a process that another one has left it to, for whose classes the proof is another one.
+        let places = PathClasses::new(&workspace, &archive, &Default::default());
+        Scan::take_up(&archive, &staging).expect("resumed").after(&places, &mut staging).expect("scanned");
+        let kept: Vec<String> = staging.journal().expect("read").states.into_iter().map(|line| line.path).collect();
+        assert_eq!(kept, ["keep/CACHEDIR.TAG", "package.json"]);
     }
 
     #[test]

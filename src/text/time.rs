@@ -7,8 +7,13 @@ use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, Offset, Second
 
 /// Returns the time now in unix milliseconds; 0 for a clock before 1970.
 pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+    now_exactly().0
+}
+
+/// Returns the time now as unix milliseconds, and the microseconds since then.
+pub fn now_exactly() -> (i64, u32) {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (i64::try_from(since.as_millis()).unwrap_or(i64::MAX), since.subsec_micros() % 1_000)
 }
 
 /// Seconds that local time is ahead of UTC, now.
@@ -34,7 +39,7 @@ pub fn local(ms: i64) -> String {
     format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
 }
 
-/// Reads a time: `-2h` (also `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
+/// Reads a time: `-2h` (also `s`, `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
 /// `2026-11-21T14:05`, in a zone `zone` seconds east of UTC, or `2026-11-21T12:05:00.123Z`, which says its own. None: it is
 /// none of these.
 pub fn parse(text: &str, now: i64, zone: i32) -> Option<i64> {
@@ -42,6 +47,7 @@ pub fn parse(text: &str, now: i64, zone: i32) -> Option<i64> {
     if let Some(ago) = text.strip_prefix('-') {
         let unit = ago.chars().next_back()?;
         let each = match unit {
+            's' => 1_000,
             'm' => 60_000,
             'h' => 3_600_000,
             'd' => DAY,
@@ -147,6 +153,7 @@ mod tests {
         let (now, zone) = (1_795_262_400_000, 7200);
         let at = |text: &str| parse(text, now, zone).map(utc);
         assert_eq!(at("-2h").as_deref(), Some("2026-11-21T10:00:00Z"));
+        assert_eq!(at("-90s").as_deref(), Some("2026-11-21T11:58:30Z"));
         assert_eq!(at("-3d").as_deref(), Some("2026-11-18T12:00:00Z"));
         assert_eq!(at("13:30").as_deref(), Some("2026-11-21T11:30:00Z"));
         assert_eq!(at("14:30").as_deref(), Some("2026-11-20T12:30:00Z"), "it is not half past two yet");

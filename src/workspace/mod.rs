@@ -96,6 +96,10 @@ impl Workspace {
         if !root.is_dir() {
             return Err(fail(std::io::ErrorKind::NotADirectory.into()));
         }
+        // As a command of the person's own may have left it.
+        if rustix::fs::access(&root, rustix::fs::Access::EXEC_OK).is_err() {
+            return Err(fail(std::io::Error::other("it may not be entered; `chmod u+rwx` on it lets nebula in")));
+        }
         let (protected, folders, private) = (Vec::new(), Vec::new(), Vec::new());
         let (repository, stop) = (worktree_folders(&root).pop(), CancellationToken::new());
         Ok(Workspace { root, protected, folders, private, repository, stop, words: Arc::default() })

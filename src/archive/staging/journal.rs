@@ -42,9 +42,16 @@ pub struct JournalLine {
     /// The time at which it was kept, in unix milliseconds; 0: that at which the line is written.
     #[serde(default)]
     pub kept: i64,
+    /// The microseconds since then at which it was: which of two commands kept a path first is told by less than one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub within: u32,
     /// It is a later state of a path that was kept before: someone else had changed it meanwhile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl JournalLine {
@@ -139,7 +146,16 @@ impl LeftLine {
     pub(in crate::archive) fn state(&self) -> JournalLine {
         let (staged, mode) = self.staged.clone().map_or((None, 0), |(staged, mode)| (Some(staged), mode));
         let kind = if staged.is_some() { StagedKind::File } else { StagedKind::Absent };
-        JournalLine { path: self.left.clone(), kind, mode, staged, inode: JournalLine::COPY, kept: 0, again: false }
+        JournalLine {
+            path: self.left.clone(),
+            kind,
+            mode,
+            staged,
+            inode: JournalLine::COPY,
+            kept: 0,
+            again: false,
+            within: 0,
+        }
     }
 }
 

@@ -314,7 +314,7 @@ fn line<'a>(
             None => plus_minus(file.added.zip(file.removed)),
         };
         out.extend_from_slice(b"                       ");
-        out.extend_from_slice(file.path.as_bytes());
+        out.extend_from_slice(clean_line(file.path).as_bytes());
         out.extend_from_slice(b"  ");
         out.extend_from_slice(lines.as_bytes());
         out.extend_from_slice(if file.absent { b"  new\n" } else { b"\n" });

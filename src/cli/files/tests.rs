@@ -281,7 +281,8 @@ fn a_restore_that_fails_makes_the_folders_again_that_gave_way() {
     fs::write(staged, "before\n").expect("written");
     for (path, kind, staged) in [("a", StagedKind::File, Some(name)), ("a/", StagedKind::Absent, None)] {
         let inode = JournalLine::COPY;
-        let line = JournalLine { path: path.into(), kind, mode: 0o600, staged, inode, kept: 0, again: false };
+        let line =
+            JournalLine { path: path.into(), kind, mode: 0o600, staged, inode, kept: 0, again: false, within: 0 };
         staging.add(&line).expect("added");
     }
     let folder = w.workspace.root().join("a");

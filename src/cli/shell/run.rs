@@ -324,8 +324,9 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     }
     let summary = &progress.summary;
     summary.meanwhile_words().for_each(out::complain);
-    let gone = summary.derived_words().filter(|line| line.contains(" removed ")).chain(summary.room_words());
-    gone.chain(summary.not_archived_words()).for_each(out::complain);
+    // What a repository gains stays, and is no one's loss.
+    let derived = summary.derived_words().filter(|line| !line.ends_with("what was added stays)"));
+    derived.chain(summary.room_words()).chain(summary.not_archived_words()).for_each(out::complain);
     tell_refused(summary, code);
     if let Some(count) = progress.still_run.filter(|_| !stopped) {
         let processes = if count == 1 { "process" } else { "processes" };

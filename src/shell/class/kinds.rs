@@ -1,6 +1,7 @@
 //! Classes of commands, the reasons for them, and the parts of a text.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use super::parse::Unknown;
@@ -149,6 +150,22 @@ pub struct ClassifiedCommand {
 }
 
 impl ClassifiedCommand {
+    /// Returns whether every address among its words is one of this machine, and there is one.
+    fn is_on_this_machine(&self) -> bool {
+        let words = self.words.iter().skip(1).flatten().filter(|word| !word.starts_with('-'));
+        let hosts = words.map(|word| word.split_once("://").map_or((false, word.as_str()), |(_, rest)| (true, rest)));
+        let host = |rest: &str| rest.split(['/', '?']).next().unwrap_or_default().to_string();
+        let is_own = |host: &str| {
+            let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+            let name = name.map_or(host, |(name, _)| name);
+            name == "localhost" || name == "[::1]" || name.starts_with("127.") && name.parse::<Ipv4Addr>().is_ok()
+        };
+        let found: Vec<(bool, bool)> = hosts.map(|(is_url, rest)| (is_url, is_own(&host(rest)))).collect();
+        found.iter().any(|(_, own)| *own) && found.iter().all(|(is_url, own)| *own || !is_url)
+    }
+}
+
+impl ClassifiedCommand {
     /// Returns whether a question about it ends with a rule that allows it.
     pub fn needs_rule(&self) -> bool {
         self.class > Class::Read || self.reason == Reason::Searches
@@ -202,7 +219,7 @@ pub struct Assessment {
 impl Assessment {
     /// Returns whether a part of it needs the network, as its text shows.
     pub fn needs_network(&self) -> bool {
-        self.parts.iter().any(|part| part.reason == Reason::Network)
+        self.parts.iter().any(|part| part.reason == Reason::Network && !part.is_on_this_machine())
     }
 }
 

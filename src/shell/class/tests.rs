@@ -606,3 +606,19 @@ fn folders_that_are_archived_too_are_not_outside() {
     assert_eq!(class("rm /more/a"), assess("rm a", &around, false).class);
     assert_eq!(class("touch /more-of/a"), Class::Reach);
 }
+
+#[test]
+fn an_address_of_this_machine_needs_no_network() {
+    for (text, needs) in [
+        ("curl http://127.0.0.1:8910/", false),
+        ("curl -s localhost:3000/x", false),
+        ("wget 'http://[::1]:80/'", false),
+        ("curl http://example.com/", true),
+        ("curl http://127.0.0.1.example.com/", true),
+        ("curl -x localhost:1 http://example.com/", true),
+        ("curl $URL", true),
+        ("git fetch", true),
+    ] {
+        assert_eq!(of(text).needs_network(), needs, "{text}");
+    }
+}

@@ -1,11 +1,13 @@
 //! One command of a session, and the sealing of what it changed.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::archive::NotUndone;
 use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::disk;
 use crate::shell::host::{Keeper, Shell};
 use crate::shell::message::{Exit, Stopped};
 use crate::shell::output::record::CommandRecord;
@@ -166,8 +168,14 @@ impl ShellCommand {
         if staged.holds_states() && !shell.workspace.root().is_dir() {
             return Err("the workspace is gone".into());
         }
-        if staged.staging.as_ref().is_some_and(|open| !open.folder().is_dir()) {
+        if staged.staging.as_ref().is_some_and(is_gone) {
             return Err("the folder that held the states before it is gone, and they with it".into());
+        }
+        if let Some(why) = staged.staging.as_ref().and_then(|open| open.folder().symlink_metadata().err()) {
+            return Err(format!(
+                "{}; `chmod u+rwx` lets nebula in again",
+                disk::words_at(shell.workspace.root(), &why)
+            ));
         }
         let not_undone = || self.running.progress().summary.not_undone(self.grant, &self.states.left_out);
         let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
@@ -203,7 +211,7 @@ impl ShellCommand {
     /// Returns whether the folder of its states is gone, so that they cannot be archived any more.
     pub fn has_lost_states(&self) -> bool {
         let staged = self.states.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        staged.staging.as_ref().is_some_and(|open| !open.folder().is_dir())
+        staged.staging.as_ref().is_some_and(is_gone)
     }
 
     /// Returns its text.
@@ -245,6 +253,14 @@ impl ShellCommand {
     /// Returns how its shell ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
         self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
+    }
+}
+
+/// Returns whether the folder of states is gone. One that may not be reached now may be later.
+fn is_gone(open: &CommandStaging) -> bool {
+    match open.folder().symlink_metadata() {
+        Ok(there) => !there.is_dir(),
+        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
 }
 

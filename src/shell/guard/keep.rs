@@ -397,7 +397,16 @@ impl Keeping {
         if folder && kind == StagedKind::Absent {
             self.new_folders.insert(path.clone());
         }
-        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0, again: false })
+        self.add(JournalLine {
+            path,
+            kind,
+            mode,
+            staged: None,
+            inode: JournalLine::COPY,
+            kept: 0,
+            again: false,
+            within: 0,
+        })
     }
 
     fn link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
@@ -412,6 +421,7 @@ impl Keeping {
             inode: inode(meta),
             kept: 0,
             again: false,
+            within: 0,
         })
     }
 
@@ -478,6 +488,7 @@ impl Keeping {
                 inode: JournalLine::COPY,
                 kept: 0,
                 again: false,
+                within: 0,
             })?;
         }
         self.copied.insert(inode(meta));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nebula::protocol::{
-    CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, Setting, TurnEnd,
+    CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, Mode, QuestionId, Setting, TurnEnd,
 };
 use nebula::provider::{Delta, Replay};
 use nebula::shell::class::{Around, Class, assess};
@@ -87,6 +87,20 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
     assert_eq!(ended(&mut live).await.0, CallState::Done);
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(world.has("made-2") && world.has("made-3"));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn plan_mode_holds_for_a_card_that_waits() {
+    let world = world().file("gen/x", "12");
+    let mut live = start(&world, &["rm -rf gen"]);
+    live.submit("go");
+    let (id, _) = card(&mut live).await;
+    live.send(Command::Set(Setting::Mode(Mode::Plan)));
+    live.send(Command::DecideCommand(id, CommandDecision::Run { network: false }));
+    let (_, result) = ended(&mut live).await;
+    assert!(world.has("gen/x"), "{result}");
+    assert!(["would have been", "plan mode"].iter().any(|words| result.contains(words)), "{result}");
     live.close().await;
 }
 

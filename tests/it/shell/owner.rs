@@ -114,3 +114,21 @@ fn a_folder_that_its_owner_may_not_write_is_opened_for_an_undo_and_shut_again() 
     let redone = nebula(&of, &["redo", "--yes"]);
     assert_eq!((mode(), root.join("ro/a").exists()), (0o555, false), "{}", both(&redone));
 }
+
+#[test]
+fn a_workspace_that_may_not_be_entered_is_archived_once_it_may() {
+    let Some(of) = of_another() else { return };
+    let root = of.0.root();
+    let before = fs::read_to_string(root.join("README.md")).expect("read");
+    let ran = nebula(&of, &["run", "--", "echo over > README.md; chmod 000 ."]);
+    assert!(
+        both(&ran).contains("`chmod u+rwx` lets nebula in again") && !both(&ran).contains("gone"),
+        "{}",
+        both(&ran)
+    );
+    let undone = nebula(&of, &["undo", "--yes"]);
+    assert!(both(&undone).contains("it may not be entered; `chmod u+rwx` on it lets nebula in"), "{}", both(&undone));
+    fs::set_permissions(root, fs::Permissions::from_mode(0o700)).expect("set");
+    let undone = nebula(&of, &["undo", "--yes"]);
+    assert_eq!(fs::read_to_string(root.join("README.md")).expect("read"), before, "{}", both(&undone));
+}

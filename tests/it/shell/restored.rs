@@ -309,6 +309,10 @@ fn a_derived_folder_that_goes_is_named() {
     let tree = Tree::new();
     let ran = run(&tree, "rm -r target");
     assert!(both(&ran).contains("derived: target/ removed (rebuild it; not archived)"), "{}", both(&ran));
+    let ran = run(&tree, "mkdir target && echo x > target/x && git commit -q --allow-empty -m x");
+    assert!(!both(&ran).contains(".git/"), "what a repository gains is told nobody: {}", both(&ran));
+    let ran = run(&tree, "rm target/x");
+    assert!(both(&ran).contains("derived: target/ (1 change, not archived)"), "{}", both(&ran));
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl Keeping {
                 inode: JournalLine::COPY,
                 kept: 0,
                 again: true,
+                within: 0,
             })?;
         }
         self.note_another(name, meta)
@@ -203,6 +204,7 @@ impl Keeping {
                     inode: JournalLine::COPY,
                     kept: 0,
                     again: true,
+                    within: 0,
                 }),
             };
             self.question = None;
@@ -257,6 +259,7 @@ impl Keeping {
             inode: inode(meta),
             kept: 0,
             again: false,
+            within: 0,
         })
     }
 
