@@ -5,8 +5,10 @@
 //! as they were is not seen.
 
 mod added;
+mod look;
 mod meanwhile;
 
+use look::{ScannedTree, look, looked, open};
 pub use meanwhile::note_repository;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -138,15 +140,6 @@ pub struct Scan {
     is_resumed: bool,
 }
 
-/// The result of one look at the disk.
-#[derive(Default)]
-struct ScannedTree {
-    /// Every kept path, by its path.
-    entries: BTreeMap<String, Entry>,
-    left_out: Vec<(String, String)>,
-    derived: BTreeSet<String>,
-}
-
 impl Scan {
     /// Looks at a workspace before a command, copying what is not copied yet. What it finds is put down in the staging
     /// folder, so that another process can seal it should this one die.
@@ -244,16 +237,7 @@ impl Scan {
         let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
         let new = now.values().filter(is_new).filter(|entry| !is_anothers(entry)).map(|entry| &entry.path);
         for path in new.chain(self.added_special(&left_out)).filter(|path| !self.is_left_out(path)) {
-            add(JournalLine {
-                path: path.clone(),
-                kind: StagedKind::Absent,
-                mode: 0,
-                staged: None,
-                inode: (0, 0),
-                kept: stored,
-                again: false,
-                within: 0,
-            })?;
+            add(JournalLine { kept: stored, ..JournalLine::of(path.clone(), StagedKind::Absent, 0) })?;
         }
         let is_changed = |entry: &&Entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry));
         let changed: Vec<&Entry> =
@@ -276,16 +260,7 @@ impl Scan {
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
             staging
-                .add(&JournalLine {
-                    path,
-                    kind,
-                    mode,
-                    staged,
-                    inode: JournalLine::COPY,
-                    kept: stored,
-                    again: false,
-                    within: 0,
-                })
+                .add(&JournalLine { staged, kept: stored, ..JournalLine::of(path, kind, mode) })
                 .map_err(at(&self.shadow))?;
             if let Some(now) = now.get(&entry.path).filter(|now| is_anothers(now)) {
                 now.add_again(places, staging)?;
@@ -315,145 +290,9 @@ impl Scan {
     }
 }
 
-/// Looks at the workspace and at the folders outside that commands may write; where that is too much, at the workspace
-/// alone. What lies in the folder of copies already is named as a copy.
-fn looked(
-    most: usize,
-    places: &PathClasses,
-    shadow: &Path,
-    known: &BTreeMap<String, Entry>,
-) -> Result<ScannedTree, ScanError> {
-    let of = |outside: &[&Path]| {
-        let mut found = look(places, outside, most, None)?;
-        let mut bytes = 0;
-        for entry in found.entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
-            let old = known.get(&entry.path).filter(|old| old.is_same(entry));
-            match old.filter(|old| old.kind == StagedKind::Link || shadow.join(&old.copy).exists()) {
-                Some(old) => entry.copy.clone_from(&old.copy),
-                None => bytes += entry.cost(),
-            }
-        }
-        match bytes > MOST_BYTES {
-            true => Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES)))),
-            false => Ok(found),
-        }
-    };
-    let outside: Vec<&Path> = places.outside().collect();
-    match of(&outside) {
-        // Without those outside the workspace it may not be too much.
-        Err(ScanError::TooLarge(why)) if !outside.is_empty() => {
-            let mut found = of(&[])?;
-            let why = format!("too large to archive without the guard: with the workspace {why}");
-            found.left_out.extend(outside.iter().map(|folder| (format!("{}/", places.name(folder)), why.clone())));
-            Ok(found)
-        }
-        looked => looked,
-    }
-}
-
-/// Looks at every path in the workspace and in these folders outside. A folder whose files were kept `before` is looked
-/// at again, even where it is now one that can be rebuilt.
-fn look(
-    places: &PathClasses,
-    outside: &[&Path],
-    most: usize,
-    before: Option<&BTreeMap<String, Entry>>,
-) -> Result<ScannedTree, ScanError> {
-    let held_files = |folder: &String| {
-        let mut entries = before.into_iter().flat_map(|before| before.range(folder.clone()..));
-        entries
-            .by_ref()
-            .take_while(|(path, _)| path.starts_with(folder.as_str()))
-            .any(|(_, e)| e.kind != StagedKind::Folder)
-    };
-    let (entries, mut folders) = outermost(places, outside);
-    let (mut found, mut kept) = (ScannedTree { entries, ..ScannedTree::default() }, 0);
-    while let Some(folder) = folders.pop() {
-        let listed = open(places, &folder).and_then(|folder| folder.names_unlisted().map(|names| (folder, names)));
-        let (opened, names) = match listed {
-            Ok(found) => found,
-            // It went meanwhile, or may not be read.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => {
-                found.left_out.push((places.name(&folder), error.to_string()));
-                continue;
-            }
-        };
-        for name in names {
-            let full = folder.join(&name);
-            let Ok(Some(stat)) = opened.stat(&name) else { continue };
-            let is_folder = disk::is(&stat, FileType::Directory);
-            let path = places.name(&full);
-            let is_git_lock = is_in_repository(&path) && full.extension().is_some_and(|e| e == "lock");
-            // The root's own are mounted to be only read, and archives below it where they can be.
-            let is_own = |class: &PathClass| *class == PathClass::Refused && folder != places.root();
-            let object = match places.of_looked_at(&full, is_folder) {
-                class if places.is_private(&full) || is_own(&class) => {
-                    let why = if is_own(&class) { OWN } else { "private" };
-                    found.left_out.push((path, why.into()));
-                    continue;
-                }
-                PathClass::Kept => false,
-                // As with the guard, what a repository only ever gains is kept where it goes all the same.
-                PathClass::Derived(folder) if holds_objects(&folder) => true,
-                PathClass::Derived(folder) if held_files(&folder) => false,
-                PathClass::Derived(folder) if is_folder => {
-                    found.derived.insert(folder);
-                    continue;
-                }
-                _ => continue,
-            };
-            if is_git_lock || places.is_base(&full) {
-                continue;
-            }
-            match Entry::new(path.clone(), &stat) {
-                Some(entry) => drop(found.entries.insert(entry.path.clone(), Entry { object, ..entry })),
-                None => found.left_out.push((path, SPECIAL.into())),
-            }
-            if is_folder {
-                folders.push(full);
-            }
-            kept += usize::from(!object);
-            if kept > most {
-                return Err(too_many(most));
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// Returns the folders that are looked through, the root's under the name of its own, and their entries.
-fn outermost(places: &PathClasses, outside: &[&Path]) -> (BTreeMap<String, Entry>, Vec<PathBuf>) {
-    let named = |folder: &Path| match folder == places.root() {
-        true => ROOT.trim_end_matches('/').to_string(),
-        false => places.name(folder),
-    };
-    let (mut found, mut folders) = (BTreeMap::new(), Vec::new());
-    for folder in std::iter::once(&places.root()).chain(outside) {
-        if let Ok(stat) = lstat(*folder) {
-            found.extend(Entry::new(named(folder), &stat).map(|entry| (entry.path.clone(), entry)));
-            folders.push(folder.to_path_buf());
-        }
-    }
-    (found, folders)
-}
-
-/// Opens a folder, however long its path is.
-fn open(places: &PathClasses, folder: &Path) -> io::Result<Folder> {
-    let base = places.base_of(folder);
-    match folder.strip_prefix(base) {
-        Ok(below) if folder.as_os_str().len() >= LONG => Folder::open(base)?.descend(below),
-        _ => Folder::open(folder),
-    }
-}
-
 /// Widens numbers of a `stat`, whose types differ from system to system.
 fn wide<T: TryInto<i64>>(number: T) -> i64 {
     number.try_into().unwrap_or(0)
-}
-
-fn too_many(most: usize) -> ScanError {
-    ScanError::TooLarge(format!("more than {} files", thousands(most)))
 }
 
 /// Copies one file into the folder of copies; of a link its text is noted.

@@ -58,6 +58,11 @@ impl JournalLine {
     /// The mark in place of an inode: the staged file was never the workspace's.
     pub const COPY: (u64, u64) = (0, 0);
 
+    /// Creates the first state of a path, kept when the line is written, without a staged file.
+    pub fn of(path: String, kind: StagedKind, mode: u32) -> Self {
+        JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0, again: false, within: 0 }
+    }
+
     /// Returns a state of this kind, for the name of its version.
     pub(in crate::archive) fn shape(&self) -> State {
         match self.kind {

@@ -397,16 +397,7 @@ impl Keeping {
         if folder && kind == StagedKind::Absent {
             self.new_folders.insert(path.clone());
         }
-        self.add(JournalLine {
-            path,
-            kind,
-            mode,
-            staged: None,
-            inode: JournalLine::COPY,
-            kept: 0,
-            again: false,
-            within: 0,
-        })
+        self.add(JournalLine::of(path, kind, mode))
     }
 
     fn link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
@@ -414,14 +405,9 @@ impl Keeping {
         let target = reach(path, |path| fs::read_link(path)).map_err(|e| number(&e))?;
         std::os::unix::fs::symlink(target, to).map_err(|e| number(&e))?;
         self.add(JournalLine {
-            path: name,
-            kind: StagedKind::Link,
-            mode: 0o777,
             staged: Some(staged),
             inode: inode(meta),
-            kept: 0,
-            again: false,
-            within: 0,
+            ..JournalLine::of(name, StagedKind::Link, 0o777)
         })
     }
 
@@ -480,16 +466,7 @@ impl Keeping {
             }
             first.get_or_insert(to);
             let mode = meta.mode() & 0o7777;
-            self.add(JournalLine {
-                path: name,
-                kind: StagedKind::File,
-                mode,
-                staged: Some(staged),
-                inode: JournalLine::COPY,
-                kept: 0,
-                again: false,
-                within: 0,
-            })?;
+            self.add(JournalLine { staged: Some(staged), ..JournalLine::of(name, StagedKind::File, mode) })?;
         }
         self.copied.insert(inode(meta));
         Ok(())

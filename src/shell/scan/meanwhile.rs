@@ -54,7 +54,7 @@ impl Entry {
         };
         made.map_err(at(&to))?;
         let (path, kind, mode, staged) = (copied.path, copied.kind, copied.mode, Some(name));
-        let line = JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: 0, again: true, within: 0 };
+        let line = JournalLine { staged, again: true, ..JournalLine::of(path, kind, mode) };
         staging.add(&line).map_err(at(&folder))
     }
 }

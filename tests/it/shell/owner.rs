@@ -128,7 +128,7 @@ fn a_workspace_that_may_not_be_entered_is_archived_once_it_may() {
     );
     let undone = nebula(&of, &["undo", "--yes"]);
     assert!(both(&undone).contains("it may not be entered; `chmod u+rwx` on it lets nebula in"), "{}", both(&undone));
-    fs::set_permissions(root, fs::Permissions::from_mode(0o700)).expect("set");
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).expect("set");
     let undone = nebula(&of, &["undo", "--yes"]);
     assert_eq!(fs::read_to_string(root.join("README.md")).expect("read"), before, "{}", both(&undone));
 }

@@ -74,14 +74,9 @@ impl Keeping {
         let (to, staged) = self.staging.new_name();
         if self.copy_to((path, &to), meta, path, true)? {
             self.add(JournalLine {
-                path: name.to_string(),
-                kind: StagedKind::File,
-                mode: meta.mode() & 0o7777,
                 staged: Some(staged),
-                inode: JournalLine::COPY,
-                kept: 0,
                 again: true,
-                within: 0,
+                ..JournalLine::of(name.to_string(), StagedKind::File, meta.mode() & 0o7777)
             })?;
         }
         self.note_another(name, meta)
@@ -196,16 +191,7 @@ impl Keeping {
                 Some(meta) if meta.is_file() => self.link_large(&name, &path, &meta),
                 Some(meta) if meta.is_symlink() => self.link(name.clone(), &path, &meta),
                 Some(_) => Ok(()),
-                None => self.add(JournalLine {
-                    path: name.clone(),
-                    kind: StagedKind::Absent,
-                    mode: 0,
-                    staged: None,
-                    inode: JournalLine::COPY,
-                    kept: 0,
-                    again: true,
-                    within: 0,
-                }),
+                None => self.add(JournalLine { again: true, ..JournalLine::of(name.clone(), StagedKind::Absent, 0) }),
             };
             self.question = None;
             self.own.remove(&name);
@@ -252,14 +238,9 @@ impl Keeping {
     /// Notes a file that is kept by one more name.
     pub(super) fn add_linked(&mut self, name: String, staged: String, meta: &Metadata) -> Verdict {
         self.add(JournalLine {
-            path: name,
-            kind: StagedKind::File,
-            mode: meta.mode() & 0o7777,
             staged: Some(staged),
             inode: inode(meta),
-            kept: 0,
-            again: false,
-            within: 0,
+            ..JournalLine::of(name, StagedKind::File, meta.mode() & 0o7777)
         })
     }
 

@@ -254,13 +254,9 @@ async fn decide(
             return allowed(by.0, by.1, judged.judgement.grant);
         }
         let id = *asking.card.get_or_insert_with(|| context.events.question());
-        let answer = card::ask(context, item, (id, call, asking.rule.take()), &judged, stop).await;
-        let runs = matches!(answer, Some(CommandDecision::Run { .. } | CommandDecision::Preview));
-        if runs && !is_plan && context.settings().mode == Mode::Plan {
+        match card::ask(context, item, (id, call, asking.rule.take()), &judged, stop).await {
             // The mode changed while it waited: it is judged by that one.
-            continue;
-        }
-        match answer {
+            Some(decision) if !is_plan && decision.runs() && context.settings().mode == Mode::Plan => {}
             None => return Err(CommandResult::Interrupted),
             Some(CommandDecision::Run { network }) => {
                 let grant = if network { Grant::Online } else { judged.judgement.grant };
