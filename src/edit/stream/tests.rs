@@ -796,3 +796,52 @@ fn a_diff_without_a_header_is_of_the_one_file_that_has_its_lines() {
         assert_eq!(hunks[0].body, ["-RATE = 0.2", "+RATE = 0.25"]);
     }
 }
+
+#[test]
+fn a_file_whose_fence_is_not_closed_ends_where_another_one_begins() {
+    let page = "<html>\n<body>\n  <h1>Shop</h1>\n  <p>Hi</p>\n</body>\n</html>\n";
+    let style = "h1 {\n  color: navy;\n}\n";
+    let files = [("i.html", page), ("s.css", style)];
+    let (new_page, new_style) = (page.replace("<h1>", "<h1 class=\"t\">"), style.replace("h1 {", "h1.t {"));
+    let wanted = [("i.html".to_string(), new_page.clone(), true), ("s.css".to_string(), new_style.clone(), true)];
+    for head in ["i.html\n```html\n", "```html i.html\n", "```html\n", "Updated `i.html`:\n\n```html\n"] {
+        for next in ["```css s.css\n", "\ns.css\n```css\n", "**s.css**\n\n```css\n", "```css\n/* s.css */\n"] {
+            let text = format!("{head}{new_page}{next}{new_style}```\n");
+            let mut edits = edits_beside(&files, &text, Format::WHOLE);
+            for (_, content, _) in &mut edits {
+                *content = content.replace("/* s.css */\n", "");
+            }
+            assert_eq!(edits, wanted, "{text}");
+        }
+    }
+    let known = files.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+    let text = format!("i.html\n```html\n{new_page}\ns.css\n```css\n{new_style}```\n");
+    let whole = |size| {
+        let (pieces, _) = pieces(&text, size, Some(Format::WHOLE), &known, End::Ordinary);
+        pieces.into_iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).collect::<Vec<_>>()
+    };
+    assert_eq!(whole(1), whole(usize::MAX));
+    let new = edits_beside(
+        &files[..1],
+        &format!("i.html\n```html\n{new_page}\nnew.css\n```css\nx {{}}\n```\n"),
+        Format::WHOLE,
+    );
+    assert_eq!(new.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), ["i.html", "new.css"]);
+}
+
+#[test]
+fn a_fence_that_a_file_holds_itself_does_not_end_it() {
+    let module = "\"\"\"Reads it.\n\nconf.toml\n```toml\nx = 1\n```\n\"\"\"\n\nX = 1\n";
+    let changed = module.replace("X = 1\n", "X = 2\n");
+    let made = module.replace("x = 1", "x = 5");
+    for (files, text) in [(&[("m.py", module), ("conf.toml", "x = 1\n")][..], &changed), (&[("n.py", "")][..], &made)] {
+        let path = files[0].0;
+        let edits = edits_beside(files, &format!("{path}\n```python\n{text}```\n"), Format::WHOLE);
+        let paths: Vec<&str> = edits.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, [path], "{edits:?}");
+    }
+    let readme = "# A\n\nconf.toml\n```toml\nx = 1\n```\n\nMore.\n";
+    let text = format!("README.md\n```markdown\n{}```\n", readme.replace("More", "Less"));
+    let edits = edits_beside(&[("README.md", readme), ("conf.toml", "x = 1\n")], &text, Format::WHOLE);
+    assert_eq!(edits.len(), 1, "{edits:?}");
+}

@@ -59,6 +59,11 @@ pub(in crate::edit) fn is_version(content: &str, file: &str) -> bool {
     is_share(&trimmed(content), file, MOST)
 }
 
+/// Returns whether a good part of a file's lines is in a text, or the file has none.
+pub(in crate::edit) fn may_be_version(content: &str, file: &str) -> bool {
+    file.trim().is_empty() || is_share(&trimmed(content), file, FEW)
+}
+
 /// Returns whether nearly all lines of a file are in a text.
 pub(in crate::edit) fn has_nearly_all(content: &str, file: &str) -> bool {
     is_share(&trimmed(content), file, NEARLY_ALL)
