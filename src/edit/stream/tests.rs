@@ -845,3 +845,45 @@ fn a_fence_that_a_file_holds_itself_does_not_end_it() {
     let edits = edits_beside(&[("README.md", readme), ("conf.toml", "x = 1\n")], &text, Format::WHOLE);
     assert_eq!(edits.len(), 1, "{edits:?}");
 }
+
+#[test]
+fn a_block_without_a_path_behind_another_one_is_of_the_file_that_has_its_lines() {
+    let known = [("t.py", "a = 1\nb = 2\n"), ("m.py", "x = 5\ny = 6\n")];
+    let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+    let block = |old: &str, new: &str| format!("<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n");
+    let paths = |text: &str| {
+        let pieces = read(text, Some(Format::BLOCKS), known.to_vec(), calls(), End::Ordinary);
+        let path = |piece| if let Piece::EditDone { edit, .. } = piece { edit.path } else { None };
+        pieces.into_iter().filter_map(path).collect::<Vec<_>>()
+    };
+    let first = format!("t.py\n{}", block("a = 1", "a = 11"));
+    let second = block("y = 6", "y = 66");
+    assert_eq!(paths(&format!("{first}\nAnd in the other file:\n\n{second}")), ["t.py", "m.py"]);
+    assert_eq!(paths(&format!("{first}\n{second}")), ["t.py", "m.py"]);
+    assert_eq!(paths(&format!("{first}\nt.py\n{second}")), ["t.py", "t.py"], "a path above it is its own");
+    assert_eq!(paths(&format!("{first}\n{}", block("b = 2", "b = 22"))), ["t.py", "t.py"]);
+    assert_eq!(paths(&format!("{first}\n{}", block("z = 2", "z = 22"))), ["t.py", "t.py"], "no file has it");
+}
+
+#[test]
+fn a_file_below_a_line_in_another_language_that_says_it_is_made_is_made() {
+    for line in [
+        "Neue Datei `t/x.py`:",
+        "Erstelle die Datei `t/x.py`:",
+        "Nouveau fichier `t/x.py` :",
+        "Créez le fichier `t/x.py` :",
+        "Nuevo archivo `t/x.py`:",
+        "Crea el archivo `t/x.py`:",
+        "Novo arquivo `t/x.py`:",
+        "Новый файл `t/x.py`:",
+        "Создайте файл `t/x.py`:",
+        "새 파일 `t/x.py`:",
+    ] {
+        let edits = edits_beside(&[("a.py", "a = 1\n")], &format!("{line}\n\n```python\nx = 1\n```\n"), Format::WHOLE);
+        assert_eq!(edits, [("t/x.py".to_string(), "x = 1\n".to_string(), true)], "{line}");
+    }
+    for line in ["Siehe `t/x.py`:", "Die Datei `t/x.py` bleibt so:", "Lance `t/x.py` :"] {
+        let edits = edits_beside(&[("a.py", "a = 1\n")], &format!("{line}\n\n```python\nx = 1\n```\n"), Format::WHOLE);
+        assert_eq!(edits, [], "{line}");
+    }
+}
